@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 const BATCH: usize = 256;
 const QUEUE: usize = 4_096;
 
-struct Job {
+struct InsertJob {
     body: Vec<u8>,
     hash: Vec<u8>,
     done: oneshot::Sender<i64>,
@@ -50,7 +50,7 @@ pub(crate) async fn serve(folder: &Path) -> anyhow::Result<()> {
 }
 
 async fn create(
-    State(queue): State<mpsc::Sender<Job>>,
+    State(queue): State<mpsc::Sender<InsertJob>>,
     body: Bytes,
 ) -> Result<(StatusCode, Json<Value>), StatusCode> {
     let parsed: Value = serde_json::from_slice(&body).map_err(|_| StatusCode::BAD_REQUEST)?;
@@ -58,13 +58,16 @@ async fn create(
     let hash = Sha256::digest(&body).to_vec();
     let (done, kept) = oneshot::channel();
     let gone = |_| StatusCode::SERVICE_UNAVAILABLE;
-    queue.send(Job { body, hash, done }).await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
+    queue
+        .send(InsertJob { body, hash, done })
+        .await
+        .map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
     let n = kept.await.map_err(gone)?;
     Ok((StatusCode::CREATED, Json(json!({ "request_id": n, "status": "pending" }))))
 }
 
 /// Writes one row and one audit row per job, many jobs per commit, and answers after the commit.
-fn write(conn: &Connection, mut jobs: mpsc::Receiver<Job>) {
+fn write(conn: &Connection, mut jobs: mpsc::Receiver<InsertJob>) {
     let mut batch = Vec::with_capacity(BATCH);
     while jobs.blocking_recv_many(&mut batch, BATCH) > 0 {
         let mut kept = Vec::with_capacity(batch.len());

@@ -12,7 +12,7 @@ use dialects::hxp_execution::parse_create;
 use gateway::Gateway;
 use gateway::auth::Authenticator;
 use gateway::bootstrap;
-use gateway::clock::SystemClock;
+use gateway::clock::OsClock;
 use gateway::installation::Installation;
 use gateway::login_rate_limit::LoginRateLimit;
 use kernel::{AskCommand, Time};
@@ -46,12 +46,12 @@ pub(crate) fn fill(folder: &Path, asks: usize, due: Option<Time>) -> anyhow::Res
 /// The work of the filling process.
 pub(crate) async fn run(folder: &Path, asks: usize, due: &str) -> anyhow::Result<()> {
     let clock: Arc<dyn Clock> = match due {
-        "none" => Arc::new(SystemClock),
-        millis => Arc::new(Stopped(Time::from_millis(millis.parse::<i64>()? - TIMEOUT_MILLIS))),
+        "none" => Arc::new(OsClock),
+        millis => Arc::new(FrozenClock(Time::from_millis(millis.parse::<i64>()? - TIMEOUT_MILLIS))),
     };
     let home = Installation::open(&settings(folder).check()?.location, clock, true).await?;
     let gateway = Gateway::new(home.store, home.clock);
-    bootstrap::dev(&gateway).await?;
+    bootstrap::create_dev_directory(&gateway).await?;
     let left = Arc::new(AtomicUsize::new(asks));
     let mut asking = JoinSet::new();
     for _ in 0..AT_ONCE {
@@ -100,9 +100,9 @@ async fn ask(gateway: Gateway, left: Arc<AtomicUsize>) -> anyhow::Result<()> {
 }
 
 /// A stopped clock, so that all deadlines are the same.
-struct Stopped(Time);
+struct FrozenClock(Time);
 
-impl Clock for Stopped {
+impl Clock for FrozenClock {
     fn now(&self) -> Time {
         self.0
     }

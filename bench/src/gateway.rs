@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use gateway::clock::SystemClock;
+use gateway::clock::OsClock;
 use gateway::installation;
-use server::config::{Database, Secret, Settings};
+use server::config::{DatabaseLocation, SecretString, Settings};
 use server::serve::Server;
 use server::telemetry;
 
@@ -22,11 +22,11 @@ pub(crate) async fn serve(settings: Settings) -> anyhow::Result<()> {
     let config = settings.check()?;
     telemetry::start_logging(config.log_format, &config.log_level)?;
     // A store that was filled directly has no keys yet.
-    let embedded = matches!(config.location.database, Database::Sqlite(_));
+    let embedded = matches!(config.location.database, DatabaseLocation::Sqlite(_));
     if embedded && !config.location.data.join("server-keys.json").exists() {
         installation::new_keys(&config.location).await?;
     }
-    let server = Box::pin(Server::start(config, Arc::new(SystemClock))).await?;
+    let server = Box::pin(Server::start(config, Arc::new(OsClock))).await?;
     if let Some(address) = server.listening().first() {
         println!("{address}");
     }
@@ -44,7 +44,7 @@ pub(crate) fn settings(folder: &Path) -> Settings {
 
 /// The settings of one of several nodes on a database.
 pub(crate) fn node(folder: &Path, database: &str) -> anyhow::Result<Settings> {
-    let master_key = Some(Secret::new("5".repeat(64)));
+    let master_key = Some(SecretString::new("5".repeat(64)));
     Ok(Settings { database: Some(database.parse()?), master_key, ..settings(folder) })
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn messenger(folder: &Path, program: &str) -> Settings {
     let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     Settings {
         channel_webhook_url: Some(program.to_owned()),
-        channel_webhook_secret: Some(Secret::new(secret.to_owned())),
+        channel_webhook_secret: Some(SecretString::new(secret.to_owned())),
         ..settings(folder)
     }
 }

@@ -17,14 +17,14 @@ use dialects::hxp_execution::parse_create;
 use gateway::Gateway;
 use gateway::auth::Authenticator;
 use gateway::bootstrap;
-use gateway::clock::SystemClock;
+use gateway::clock::OsClock;
 use gateway::installation::Installation;
 use gateway::login_rate_limit::LoginRateLimit;
-use kernel::actor::{Assurance, Via};
+use kernel::actor::{AnswerInterface, Assurance};
 use kernel::ask::{DefaultAction, Dialect};
-use kernel::command::{NewAsk, Silence};
+use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::directory::{NewAgent, NewProject};
-use kernel::insight::{ACTIONS, Day, INTENTS, Measure, REFUSALS, SEVERITIES, Tally, Whose};
+use kernel::insight::{ACTIONS, CountScope, Day, INTENTS, Measure, REFUSALS, SEVERITIES, Tally};
 use kernel::question::{Answer, Reply};
 use kernel::{Actor, AgentId, AskCommand, AskId, DirectoryCommand, ProjectId, Subject, Time};
 use rusqlite::{Connection, params};
@@ -41,7 +41,7 @@ const PROJECTS: u64 = 20;
 /// The number of agents.
 const AGENTS: u64 = 50;
 /// The number of different stories.
-const STORIES: u64 = 512;
+const SAMPLE_MESSAGES: u64 = 512;
 /// The database in the directory of a gateway.
 const DATABASE: &str = "countersign.db";
 
@@ -64,10 +64,10 @@ pub(crate) fn fill(folder: &Path, messages: u64) -> anyhow::Result<u64> {
 
 /// The work of the filling process.
 pub(crate) async fn run(folder: &Path, messages: u64) -> anyhow::Result<()> {
-    let home = Installation::open(&settings(folder).check()?.location, Arc::new(SystemClock), true)
-        .await?;
+    let home =
+        Installation::open(&settings(folder).check()?.location, Arc::new(OsClock), true).await?;
     let gateway = Gateway::new(home.store, home.clock);
-    bootstrap::dev(&gateway).await?;
+    bootstrap::create_dev_directory(&gateway).await?;
     for n in 0..PROJECTS {
         let project = NewProject::plain(project(n)?);
         gateway.run(Actor::System, DirectoryCommand::SaveProject(project)).await?;
@@ -79,10 +79,10 @@ pub(crate) async fn run(folder: &Path, messages: u64) -> anyhow::Result<()> {
     }
     let today = Day::of(gateway.now()).number();
     drop(gateway);
-    let stories = stories().await?;
+    let stories = sample_counts().await?;
     let mut conn = Connection::open(folder.join(DATABASE))?;
     let before = size(&conn)?;
-    write(&mut conn, &added_up(&stories, messages, today)?)?;
+    write(&mut conn, &daily_counts(&stories, messages, today)?)?;
     println!("{}", size(&conn)?.saturating_sub(before));
     Ok(())
 }
@@ -96,14 +96,18 @@ fn agent(n: u64) -> anyhow::Result<AgentId> {
 }
 
 /// The counts of one message.
-type Story = Vec<(Measure, &'static str)>;
+type MessageCounts = Vec<(Measure, &'static str)>;
 
 /// Counts of a bin by day.
-type Sums = BTreeMap<(Whose, Measure, &'static str), BTreeMap<i64, u64>>;
+type DailyCounts = BTreeMap<(CountScope, Measure, &'static str), BTreeMap<i64, u64>>;
 
 /// Adds up this many messages, spread over days and agents.
-fn added_up(stories: &[Story], messages: u64, today: i64) -> anyhow::Result<Sums> {
-    let mut sums = Sums::new();
+fn daily_counts(
+    stories: &[MessageCounts],
+    messages: u64,
+    today: i64,
+) -> anyhow::Result<DailyCounts> {
+    let mut sums = DailyCounts::new();
     let cells = u64::try_from(DAYS)? * AGENTS;
     for cell in 0..cells {
         // With few messages, not every agent has one every day. They are spread evenly.
@@ -111,15 +115,15 @@ fn added_up(stories: &[Story], messages: u64, today: i64) -> anyhow::Result<Sums
         let (day, n) = (today - i64::try_from(cell / AGENTS)?, cell % AGENTS);
         let mut bins: BTreeMap<(Measure, &'static str), u64> = BTreeMap::new();
         for message in 0..share {
-            let story = mixed(cell * 7_919 + message) % STORIES;
+            let story = mixed(cell * 7_919 + message) % SAMPLE_MESSAGES;
             for count in stories.get(usize::try_from(story)?).context("no such story")? {
                 *bins.entry(*count).or_default() += 1;
             }
         }
         let (project, agent) = (project(n % PROJECTS)?, agent(n)?);
         for ((measure, bin), n) in bins {
-            let own = Whose::Agent(project.clone(), agent.clone());
-            for whose in [Whose::All, Whose::Project(project.clone()), own] {
+            let own = CountScope::Agent(project.clone(), agent.clone());
+            for whose in [CountScope::All, CountScope::Project(project.clone()), own] {
                 let days = sums.entry((whose, measure, bin)).or_default();
                 *days.entry(day).or_default() += n;
             }
@@ -129,7 +133,7 @@ fn added_up(stories: &[Story], messages: u64, today: i64) -> anyhow::Result<Sums
 }
 
 /// Writes the counts in the store's format: running totals, in the order of their keys.
-fn write(conn: &mut Connection, sums: &Sums) -> anyhow::Result<()> {
+fn write(conn: &mut Connection, sums: &DailyCounts) -> anyhow::Result<()> {
     let work = conn.transaction()?;
     let sql = "INSERT INTO running (project, agent, measure, bin, day, total)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
@@ -167,20 +171,20 @@ fn mixed(n: u64) -> u64 {
 }
 
 /// The counts of each story, as the kernel computes them.
-async fn stories() -> anyhow::Result<Vec<Story>> {
-    let clock = Arc::new(Hands(AtomicI64::new(1_770_000_000_000)));
+async fn sample_counts() -> anyhow::Result<Vec<MessageCounts>> {
+    let clock = Arc::new(SimulatedClock(AtomicI64::new(1_770_000_000_000)));
     let store = Arc::new(Memory::new(Arc::clone(&clock) as Arc<dyn Clock>));
     let gateway = Gateway::new(store, Arc::clone(&clock) as Arc<dyn Clock>);
-    bootstrap::dev(&gateway).await?;
+    bootstrap::create_dev_directory(&gateway).await?;
     let mut stories = Vec::new();
-    for n in 0..STORIES {
-        let id = play(&gateway, &clock, mixed(n)).await?;
+    for n in 0..SAMPLE_MESSAGES {
+        let id = simulate_message(&gateway, &clock, mixed(n)).await?;
         let ask = gateway.ask(id).await?.context("no such ask")?;
         let mut tally = Tally::default();
         for record in gateway.store().chain(Subject::Ask(id), 0, 100).await? {
             tally.add(&record.event()?, &ask);
         }
-        let own = tally.cells().filter(|(cell, _)| cell.whose == Whose::All);
+        let own = tally.cells().filter(|(cell, _)| cell.whose == CountScope::All);
         let times = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let counts = own.flat_map(|(cell, n)| vec![(cell.measure, cell.bin); times(n)]);
         stories.push(counts.collect());
@@ -189,7 +193,11 @@ async fn stories() -> anyhow::Result<Vec<Story>> {
 }
 
 /// Plays one story. Each part of the number decides something.
-async fn play(gateway: &Gateway, clock: &Hands, chance: u64) -> anyhow::Result<AskId> {
+async fn simulate_message(
+    gateway: &Gateway,
+    clock: &SimulatedClock,
+    chance: u64,
+) -> anyhow::Result<AskId> {
     let Ok(asks) = Authenticator::new(0, None, LoginRateLimit::default()).agent(
         &gateway.directory(),
         AGENT,
@@ -198,7 +206,7 @@ async fn play(gateway: &Gateway, clock: &Hands, chance: u64) -> anyhow::Result<A
         anyhow::bail!("the agent of --dev is not there");
     };
     let id = "user_dev".parse()?;
-    let person = Actor::Human { id, via: Via::Web, assurance: Assurance::Session };
+    let person = Actor::Human { id, via: AnswerInterface::Web, assurance: Assurance::Session };
     let of = |shift: u32, many: u64| (chance >> shift) % many;
     let asked = gateway.run(asks.clone(), AskCommand::Create(Box::new(new(chance)?))).await?;
     let id = asked.ask.context("no ask")?.id;
@@ -274,22 +282,22 @@ fn new(chance: u64) -> anyhow::Result<NewAsk> {
         3 => Dialect::Hacp,
         _ => Dialect::Native,
     };
-    let report = Silence::Report(DefaultAction::Skip);
-    let on_expiry = if of(52, 2) == 0 { Silence::Fail } else { report };
+    let report = NewOnExpiry::Report(DefaultAction::Skip);
+    let on_expiry = if of(52, 2) == 0 { NewOnExpiry::Fail } else { report };
     let new = parse_create(body.to_string().as_bytes())?;
     Ok(NewAsk { dialect, on_expiry, timeout: Some(30 * 86_400), ..new })
 }
 
 /// A clock that is moved manually.
-struct Hands(AtomicI64);
+struct SimulatedClock(AtomicI64);
 
-impl Hands {
+impl SimulatedClock {
     fn advance(&self, seconds: i64) {
         self.0.fetch_add(seconds * 1000, Ordering::Relaxed);
     }
 }
 
-impl Clock for Hands {
+impl Clock for SimulatedClock {
     fn now(&self) -> Time {
         Time::from_millis(self.0.load(Ordering::Relaxed))
     }

@@ -9,42 +9,42 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use tokio::task::JoinSet;
 
+use crate::http_client::{HttpConnection, PreparedRequest};
 use crate::latency::Latencies;
 use crate::scale::Scale;
-use crate::served::processor_time;
-use crate::wire::{Connection, Shot};
+use crate::server_process::processor_time;
 
 /// The warm-up time of connections, which does not count.
 pub(crate) const WARM_UP: Duration = Duration::from_millis(300);
 
 /// A server and the requests for it.
 #[derive(Clone)]
-pub(crate) struct Target {
+pub(crate) struct LoadTarget {
     pub(crate) address: SocketAddr,
     /// The process that answers.
     pub(crate) process: u32,
     /// The requests, which all connections send in turn.
-    pub(crate) shots: Arc<[Shot]>,
+    pub(crate) shots: Arc<[PreparedRequest]>,
     /// The number of requests sent so far. All connections and turns share it, so that every
     /// request is sent equally often: servers limit how often one case is polled.
     pub(crate) sent: Arc<AtomicUsize>,
 }
 
 /// The requests of one connection.
-pub(crate) trait Story: Clone + Send + 'static {
+pub(crate) trait RequestSequence: Clone + Send + 'static {
     /// The next request, given the last answer, which is empty at first.
-    fn next(&mut self, answer: &[u8]) -> anyhow::Result<Shot>;
+    fn next(&mut self, answer: &[u8]) -> anyhow::Result<PreparedRequest>;
 }
 
 /// The requests of a target, in turn.
 #[derive(Clone)]
 struct Rounds {
-    shots: Arc<[Shot]>,
+    shots: Arc<[PreparedRequest]>,
     sent: Arc<AtomicUsize>,
 }
 
-impl Story for Rounds {
-    fn next(&mut self, _: &[u8]) -> anyhow::Result<Shot> {
+impl RequestSequence for Rounds {
+    fn next(&mut self, _: &[u8]) -> anyhow::Result<PreparedRequest> {
         let sent = self.sent.fetch_add(1, Ordering::Relaxed);
         let shot = self.shots.get(sent % self.shots.len().max(1)).context("nothing to send")?;
         Ok(shot.clone())
@@ -52,7 +52,7 @@ impl Story for Rounds {
 }
 
 /// The result of some seconds of load.
-pub(crate) struct Measured {
+pub(crate) struct LoadResult {
     took: Duration,
     pub(crate) answers: Latencies,
     /// The number of answers, including the warm-up.
@@ -61,7 +61,7 @@ pub(crate) struct Measured {
     processor: Duration,
 }
 
-impl Measured {
+impl LoadResult {
     pub(crate) fn new() -> anyhow::Result<Self> {
         Ok(Self {
             took: Duration::ZERO,
@@ -106,10 +106,10 @@ impl Measured {
 pub(crate) async fn in_turns(
     scale: &Scale,
     connections: usize,
-    one: &Target,
-    other: &Target,
-) -> anyhow::Result<(Measured, Measured)> {
-    let (mut first, mut second) = (Measured::new()?, Measured::new()?);
+    one: &LoadTarget,
+    other: &LoadTarget,
+) -> anyhow::Result<(LoadResult, LoadResult)> {
+    let (mut first, mut second) = (LoadResult::new()?, LoadResult::new()?);
     for _ in 0..scale.turns {
         first.add(&fire(one, connections, scale.turn).await?)?;
         second.add(&fire(other, connections, scale.turn).await?)?;
@@ -119,70 +119,70 @@ pub(crate) async fn in_turns(
 
 /// Sends as many requests as `connections` can, for some time.
 pub(crate) async fn fire(
-    target: &Target,
+    target: &LoadTarget,
     connections: usize,
     time: Duration,
-) -> anyhow::Result<Measured> {
+) -> anyhow::Result<LoadResult> {
     let end = Instant::now() + WARM_UP + time;
     fire_while(target, connections, move || Instant::now() < end).await
 }
 
 /// Sends as many requests as `connections` can, until it is stopped.
 pub(crate) async fn fire_until(
-    target: &Target,
+    target: &LoadTarget,
     connections: usize,
     stop: Arc<AtomicBool>,
-) -> anyhow::Result<Measured> {
+) -> anyhow::Result<LoadResult> {
     fire_while(target, connections, move || !stop.load(Ordering::Relaxed)).await
 }
 
 async fn fire_while(
-    target: &Target,
+    target: &LoadTarget,
     connections: usize,
     go_on: impl Fn() -> bool + Clone + Send + 'static,
-) -> anyhow::Result<Measured> {
+) -> anyhow::Result<LoadResult> {
     let rounds = Rounds { shots: Arc::clone(&target.shots), sent: Arc::clone(&target.sent) };
-    play(target, std::iter::repeat_n(rounds, connections), go_on).await
+    run_workers(target, std::iter::repeat_n(rounds, connections), go_on).await
 }
 
 /// Measures two stories in turns, with the same number of connections.
-pub(crate) async fn stories_in_turns(
+pub(crate) async fn sequences_in_turns(
     scale: &Scale,
     connections: usize,
-    target: &Target,
-    (one, other): (impl Story, impl Story),
-) -> anyhow::Result<(Measured, Measured)> {
-    let (mut first, mut second) = (Measured::new()?, Measured::new()?);
+    target: &LoadTarget,
+    (one, other): (impl RequestSequence, impl RequestSequence),
+) -> anyhow::Result<(LoadResult, LoadResult)> {
+    let (mut first, mut second) = (LoadResult::new()?, LoadResult::new()?);
     for _ in 0..scale.turns {
-        first.add(&tell(target, connections, scale.turn, &one).await?)?;
-        second.add(&tell(target, connections, scale.turn, &other).await?)?;
+        first.add(&run_sequence(target, connections, scale.turn, &one).await?)?;
+        second.add(&run_sequence(target, connections, scale.turn, &other).await?)?;
     }
     Ok((first, second))
 }
 
-async fn tell(
-    target: &Target,
+async fn run_sequence(
+    target: &LoadTarget,
     connections: usize,
     time: Duration,
-    story: &impl Story,
-) -> anyhow::Result<Measured> {
+    story: &impl RequestSequence,
+) -> anyhow::Result<LoadResult> {
     let end = Instant::now() + WARM_UP + time;
     let stories = std::iter::repeat_n(story.clone(), connections);
-    play(target, stories, move || Instant::now() < end).await
+    run_workers(target, stories, move || Instant::now() < end).await
 }
 
-async fn play(
-    target: &Target,
-    stories: impl Iterator<Item = impl Story>,
+async fn run_workers(
+    target: &LoadTarget,
+    stories: impl Iterator<Item = impl RequestSequence>,
     go_on: impl Fn() -> bool + Clone + Send + 'static,
-) -> anyhow::Result<Measured> {
+) -> anyhow::Result<LoadResult> {
     let begin = Instant::now() + WARM_UP;
     let used = processor_time(target.process)?;
     let mut workers = JoinSet::new();
     for mut story in stories {
         let (address, go_on) = (target.address, go_on.clone());
         workers.spawn(async move {
-            let mut connection = Connection::open(address).await?;
+            let mut connection = HttpConnection::open(address).await?;
             let (mut answers, mut all) = (Latencies::new()?, 0);
             while go_on() {
                 let shot = story.next(&connection.body)?;
@@ -196,7 +196,7 @@ async fn play(
             anyhow::Ok((answers, all))
         });
     }
-    let mut measured = Measured::new()?;
+    let mut measured = LoadResult::new()?;
     while let Some(worker) = workers.join_next().await {
         let (answers, all) = worker??;
         measured.answers.merge(&answers)?;

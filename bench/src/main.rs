@@ -22,6 +22,7 @@
 mod baseline;
 mod fill;
 mod gateway;
+mod http_client;
 mod insights;
 mod latency;
 mod load;
@@ -29,14 +30,13 @@ mod people;
 mod report;
 mod scale;
 mod scenarios;
-mod served;
+mod server_process;
 mod tasks;
-mod wire;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use report::Report;
+use report::BenchReport;
 use scale::Scale;
 use scenarios::Scenario;
 
@@ -75,21 +75,21 @@ fn main() -> anyhow::Result<()> {
             runtime.block_on(Box::pin(fill::run(Path::new(folder), asks.parse()?, due)))
         }
         _ => {
-            let plan = Plan::read(&words)?;
+            let plan = BenchArgs::read(&words)?;
             runtime.block_on(Box::pin(plan.run()))
         }
     }
 }
 
 /// The parsed command line.
-struct Plan {
+struct BenchArgs {
     scale: Scale,
     scenarios: Vec<Scenario>,
     /// The directory of the results. Results of a partial run go elsewhere.
     out: PathBuf,
 }
 
-impl Plan {
+impl BenchArgs {
     fn read(words: &[&str]) -> anyhow::Result<Self> {
         let (mut scale, mut out, mut named) = (Scale::FULL, None, Vec::new());
         let mut words = words.iter().copied();
@@ -106,13 +106,14 @@ impl Plan {
         }
         let whole = named.is_empty();
         let kept = whole && scale.name == Scale::FULL.name;
-        let default = if kept { report::folder() } else { served::build_folder()?.join("bench") };
+        let default =
+            if kept { report::folder() } else { server_process::build_folder()?.join("bench") };
         let scenarios = if whole { Scenario::ALL.to_vec() } else { named };
         Ok(Self { scale, scenarios, out: out.unwrap_or(default) })
     }
 
     async fn run(self) -> anyhow::Result<()> {
-        let mut report = Report::new(self.scale.name);
+        let mut report = BenchReport::new(self.scale.name);
         for scenario in self.scenarios {
             eprintln!("{scenario:?} …");
             let rows = Box::pin(scenario.run(&self.scale)).await;

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::ensure;
 use gateway::Gateway;
 use gateway::bootstrap;
-use gateway::clock::SystemClock;
+use gateway::clock::OsClock;
 use gateway::installation::Installation;
-use kernel::directory::{About, NewHuman, Profile};
+use kernel::directory::{NewHuman, Profile, ProfileSettings};
 use kernel::{Actor, DirectoryCommand, ProjectId};
 use tokio::task::JoinSet;
 
@@ -42,10 +42,10 @@ pub(crate) fn fill(folder: &Path, people: usize) -> anyhow::Result<()> {
 
 /// The work of the filling process.
 pub(crate) async fn run(folder: &Path, people: usize) -> anyhow::Result<()> {
-    let home = Installation::open(&settings(folder).check()?.location, Arc::new(SystemClock), true)
-        .await?;
+    let home =
+        Installation::open(&settings(folder).check()?.location, Arc::new(OsClock), true).await?;
     let gateway = Gateway::new(home.store, home.clock);
-    bootstrap::dev(&gateway).await?;
+    bootstrap::create_dev_directory(&gateway).await?;
     let left = Arc::new(AtomicUsize::new(people));
     let mut adding = JoinSet::new();
     for _ in 0..AT_ONCE {
@@ -72,7 +72,7 @@ fn person(n: usize) -> anyhow::Result<NewHuman> {
     let knows = if n == 1 { RARE } else { of(&COMMON, n) };
     let name = format!("{} {} the {n}th", of(&GIVEN, n / 8), of(&FAMILY, n / 80));
     let words = format!("Knows about {knows} and region{} in office{}", n / 10 % 100, n / 1_000);
-    let about = About { description: Some(words), ..About::default() };
+    let about = ProfileSettings { description: Some(words), ..ProfileSettings::default() };
     let dev: ProjectId = "dev".parse()?;
     let (groups, skills) = Default::default();
     Ok(NewHuman {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gateway::clock::SystemClock;
+use gateway::clock::OsClock;
 use serde::{Deserialize, Serialize};
 use store::Clock;
 
@@ -27,7 +27,7 @@ impl Goal {
 
 /// One figure. If there is a figure to compare it with, the goal is about their ratio.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Row {
+pub(crate) struct Figure {
     what: String,
     /// Absent if the server does not support it.
     figure: Option<f64>,
@@ -41,7 +41,7 @@ pub(crate) struct Row {
     change: Option<f64>,
 }
 
-impl Row {
+impl Figure {
     pub(crate) fn new(what: impl Into<String>, figure: f64, unit: &str) -> Self {
         Self {
             what: what.into(),
@@ -134,26 +134,26 @@ const HEADS: [&str; 8] = ["what", "figure", "against", "ratio", "goal", "met", "
 
 /// All figures of a run.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Report {
+pub(crate) struct BenchReport {
     at: String,
     scale: String,
     commit: String,
     cores: usize,
-    rows: Vec<Row>,
+    rows: Vec<Figure>,
     /// The results to compare with.
     before: Option<String>,
 }
 
-impl Report {
+impl BenchReport {
     pub(crate) fn new(scale: &str) -> Self {
-        let at = SystemClock.now().to_string();
+        let at = OsClock.now().to_string();
         let commit = git(&["rev-parse", "--short", "HEAD"]).unwrap_or_default();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let (scale, rows) = (scale.to_owned(), Vec::new());
         Self { at, scale, commit: commit.trim().to_owned(), cores, rows, before: None }
     }
 
-    pub(crate) fn add(&mut self, rows: Vec<Row>) {
+    pub(crate) fn add(&mut self, rows: Vec<Figure>) {
         self.rows.extend(rows);
     }
 
@@ -162,7 +162,7 @@ impl Report {
         let Some(before) = last_committed() else { return };
         for row in &mut self.rows {
             let earlier = before.rows.iter().find(|earlier| earlier.what == row.what);
-            let earlier = earlier.and_then(Row::judged).filter(|earlier| *earlier != 0.0);
+            let earlier = earlier.and_then(Figure::judged).filter(|earlier| *earlier != 0.0);
             row.change = earlier.zip(row.judged()).map(|(then, now)| (now / then - 1.0) * 100.0);
         }
         self.before = Some(before.at);
@@ -215,7 +215,7 @@ impl Report {
 
     fn lines(&self) -> impl Iterator<Item = [String; 8]> {
         let head = HEADS.map(str::to_owned);
-        std::iter::once(head).chain(self.rows.iter().map(Row::cells))
+        std::iter::once(head).chain(self.rows.iter().map(Figure::cells))
     }
 
     /// Writes the table as Markdown and JSON. File names sort by time.
@@ -238,7 +238,7 @@ pub(crate) fn folder() -> PathBuf {
 }
 
 /// The last results under version control, if there are any.
-fn last_committed() -> Option<Report> {
+fn last_committed() -> Option<BenchReport> {
     let files = git(&["ls-files", "*.json"])?;
     let last = files.lines().max()?;
     let text = std::fs::read_to_string(folder().join(last)).ok()?;

@@ -9,16 +9,18 @@ use anyhow::{Context, ensure};
 use gateway::Gateway;
 use gateway::auth::Authenticator;
 use gateway::bootstrap;
-use gateway::clock::SystemClock;
+use gateway::clock::OsClock;
 use gateway::installation::Installation;
 use gateway::login_rate_limit::LoginRateLimit;
-use kernel::actor::{Assurance, Via};
+use kernel::actor::{AnswerInterface, Assurance};
 use kernel::ask::Priority;
 use kernel::question::{Answer, Reply};
-use kernel::task::{CheckpointKind, Given, Intent, NewCheckpoint, NewEntry, NewTask, TaskCommand};
+use kernel::task::{
+    AgentInput, CheckpointKind, Intent, NewCheckpoint, NewEntry, NewTask, TaskCommand,
+};
 use kernel::{Actor, AskCommand, Command, TaskId};
 use serde_json::json;
-use store::Outcome;
+use store::JobOutcome;
 use tokio::task::JoinSet;
 
 use crate::fill::work_off;
@@ -49,11 +51,11 @@ pub(crate) fn fill(folder: &Path, tasks: usize, events: usize) -> anyhow::Result
 
 /// The work of the filling process.
 pub(crate) async fn run(folder: &Path, tasks: usize, events: usize) -> anyhow::Result<()> {
-    let home = Installation::open(&settings(folder).check()?.location, Arc::new(SystemClock), true)
-        .await?;
+    let home =
+        Installation::open(&settings(folder).check()?.location, Arc::new(OsClock), true).await?;
     let gateway = Gateway::new(home.store, home.clock);
-    bootstrap::dev(&gateway).await?;
-    let cast = Cast::of(gateway.clone())?;
+    bootstrap::create_dev_directory(&gateway).await?;
+    let cast = TaskActors::of(gateway.clone())?;
     let left = Arc::new(AtomicUsize::new(tasks));
     let mut writing = JoinSet::new();
     for _ in 0..AT_ONCE {
@@ -80,13 +82,13 @@ pub(crate) async fn run(folder: &Path, tasks: usize, events: usize) -> anyhow::R
 
 /// The actors of the tasks.
 #[derive(Clone)]
-struct Cast {
+struct TaskActors {
     gateway: Gateway,
     person: Actor,
     agent: Actor,
 }
 
-impl Cast {
+impl TaskActors {
     fn of(gateway: Gateway) -> anyhow::Result<Self> {
         let (directory, door) =
             (gateway.directory(), Authenticator::new(0, None, LoginRateLimit::default()));
@@ -94,11 +96,11 @@ impl Cast {
             anyhow::bail!("the agent of --dev is not there");
         };
         let id = "user_dev".parse()?;
-        let person = Actor::Human { id, via: Via::Api, assurance: Assurance::Session };
+        let person = Actor::Human { id, via: AnswerInterface::Api, assurance: Assurance::Session };
         Ok(Self { gateway, person, agent })
     }
 
-    async fn run(&self, actor: &Actor, command: TaskCommand) -> anyhow::Result<Outcome> {
+    async fn run(&self, actor: &Actor, command: TaskCommand) -> anyhow::Result<JobOutcome> {
         Ok(self.gateway.run(actor.clone(), Command::Task(Box::new(command))).await?)
     }
 
@@ -109,7 +111,7 @@ impl Cast {
 
     async fn give(&self, task: TaskId) -> anyhow::Result<()> {
         let agent = "agent_dev".parse()?;
-        self.run(&self.person, TaskCommand::Assign(task, agent, Given::default())).await?;
+        self.run(&self.person, TaskCommand::Assign(task, agent, AgentInput::default())).await?;
         Ok(())
     }
 

@@ -12,16 +12,16 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::check::check;
-use crate::client::{AGENT, Caller, OWNER, Reply};
-use crate::dice::Dice;
-use crate::disk::{self, Disk};
-use crate::history::{FinalAsk, History, What};
-use crate::load::{Load, sha256, text};
-use crate::node::{Node, Settings};
-use crate::postgres::Cluster;
-use crate::power::{self, Surviving};
-use crate::proxy::{Line, Proxy};
-use crate::receiver::Receiver;
+use crate::client::{AGENT, CallResult, NodeClient, OWNER};
+use crate::disk::{self, FaultyDisk};
+use crate::load::{ClientLoad, sha256, text};
+use crate::node::{NodeSettings, ServerNode};
+use crate::observations::{FinalAsk, ObservationKind, ObservationLog};
+use crate::postgres::PostgresCluster;
+use crate::power_loss::{self, UnsyncedFate};
+use crate::proxy::{FaultProxy, ProxyMode};
+use crate::random::SeededRandom;
+use crate::receiver::WebhookReceiver;
 use crate::report::Campaign;
 
 /// The time limit for recovery after a fault.
@@ -40,14 +40,14 @@ const READERS: usize = 6;
 
 /// The storage of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Backend {
+pub enum StorageBackend {
     /// One node with an embedded database.
     Sqlite,
     /// Two nodes on one `PostgreSQL`.
     Postgres,
 }
 
-impl Backend {
+impl StorageBackend {
     pub const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
 
     pub fn name(self) -> &'static str {
@@ -60,7 +60,7 @@ impl Backend {
 
 /// The kinds of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fault {
+pub enum FaultKind {
     /// `kill -9` of a node.
     Kill,
     /// `kill -9` of the database.
@@ -81,7 +81,7 @@ pub enum Fault {
     PowerLoss,
 }
 
-impl Fault {
+impl FaultKind {
     pub const ALL: [Self; 9] = [
         Self::Kill,
         Self::DatabaseKill,
@@ -108,18 +108,18 @@ impl Fault {
         }
     }
 
-    fn applies_to(self, backend: Backend) -> bool {
-        self != Self::DatabaseKill || backend == Backend::Postgres
+    fn applies_to(self, backend: StorageBackend) -> bool {
+        self != Self::DatabaseKill || backend == StorageBackend::Postgres
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Fault {
+impl FromStr for FaultKind {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> anyhow::Result<Self> {
@@ -131,29 +131,29 @@ impl FromStr for Fault {
 
 /// The settings of a run.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct CampaignPlan {
     /// The binary `countersign`.
     pub binary: PathBuf,
     /// The directory of this run.
     pub folder: PathBuf,
-    pub backend: Backend,
+    pub backend: StorageBackend,
     /// How long faults are injected.
     pub time: Duration,
     /// The seed of the schedule.
     pub seed: u64,
     /// The kinds of faults.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<FaultKind>,
     /// Whether syncs lie, so that durability is broken and the checker must find it.
     pub lying: bool,
 }
 
 /// Runs a campaign.
-pub async fn run(plan: &Plan) -> anyhow::Result<Campaign> {
-    let mut dice = Dice::new(plan.seed);
-    let history = History::default();
-    let mut stage = Stage::set(plan, &history, dice.split()).await?;
+pub async fn run(plan: &CampaignPlan) -> anyhow::Result<Campaign> {
+    let mut dice = SeededRandom::new(plan.seed);
+    let history = ObservationLog::default();
+    let mut stage = CampaignRun::set(plan, &history, dice.split()).await?;
     let mut faults = vec!["none"];
-    let load = Load::new(stage.bases(), history.clone());
+    let load = ClientLoad::new(stage.bases(), history.clone());
     let clients = load.start(&mut dice)?;
     let until = Instant::now() + plan.time;
     let mut queue = Vec::new();
@@ -188,34 +188,42 @@ pub async fn run(plan: &Plan) -> anyhow::Result<Campaign> {
 }
 
 /// The servers of a run, and everything that faults affect.
-struct Stage {
-    backend: Backend,
+struct CampaignRun {
+    backend: StorageBackend,
     lying: bool,
-    history: History,
-    dice: Dice,
+    history: ObservationLog,
+    dice: SeededRandom,
     http: reqwest::Client,
-    nodes: Vec<Node>,
+    nodes: Vec<ServerNode>,
     /// The disks of the nodes. If nodes share a database, the last one is the database's disk.
-    disks: Vec<Disk>,
-    cluster: Option<Cluster>,
+    disks: Vec<FaultyDisk>,
+    cluster: Option<PostgresCluster>,
     /// Between clients and nodes, and between nodes and the database.
-    clients: Vec<Proxy>,
-    databases: Vec<Proxy>,
-    receiver: Receiver,
+    clients: Vec<FaultProxy>,
+    databases: Vec<FaultProxy>,
+    receiver: WebhookReceiver,
 }
 
-impl Stage {
-    async fn set(plan: &Plan, history: &History, mut dice: Dice) -> anyhow::Result<Self> {
-        let folder = power::resolved(&plan.folder)?;
+impl CampaignRun {
+    async fn set(
+        plan: &CampaignPlan,
+        history: &ObservationLog,
+        mut dice: SeededRandom,
+    ) -> anyhow::Result<Self> {
+        let folder = power_loss::resolved(&plan.folder)?;
         let shim = disk::compile(&folder)?;
         let mut disks = Vec::new();
         let (cluster, database) = match plan.backend {
-            Backend::Sqlite => (None, None),
-            Backend::Postgres => {
+            StorageBackend::Sqlite => (None, None),
+            StorageBackend::Postgres => {
                 let place = folder.join("postgres");
                 std::fs::create_dir(&place)?;
-                let disk = Disk::new(&shim, Cluster::data(&place), folder.join("database-state"))?;
-                let cluster = Cluster::start(&place, disk.environment())?;
+                let disk = FaultyDisk::new(
+                    &shim,
+                    PostgresCluster::data(&place),
+                    folder.join("database-state"),
+                )?;
+                let cluster = PostgresCluster::start(&place, disk.environment())?;
                 let url = cluster.url.clone();
                 (Some(cluster), Some((disk, url)))
             }
@@ -225,7 +233,7 @@ impl Stage {
         for n in 0..if database.is_some() { 2 } else { 1 } {
             let through = match url {
                 Some(url) => {
-                    let (proxy, through) = Proxy::before(url, 5432).await?;
+                    let (proxy, through) = FaultProxy::start_for_url(url, 5432).await?;
                     databases.push(proxy);
                     Some(through)
                 }
@@ -243,9 +251,9 @@ impl Stage {
         }
         let mut clients = Vec::new();
         for node in &nodes {
-            clients.push(Proxy::to(node.address()).await?);
+            clients.push(FaultProxy::start(node.address()).await?);
         }
-        let receiver = Receiver::start(history.clone(), dice.split()).await?;
+        let receiver = WebhookReceiver::start(history.clone(), dice.split()).await?;
         let (backend, lying, history) = (plan.backend, plan.lying, history.clone());
         let stage = Self {
             backend,
@@ -262,7 +270,7 @@ impl Stage {
         };
         stage.endpoint().await?;
         // Data from before the first client counts as durable, whether or not it was synced.
-        if plan.faults.contains(&Fault::PowerLoss) {
+        if plan.faults.contains(&FaultKind::PowerLoss) {
             for disk in &stage.disks {
                 disk.track()?;
             }
@@ -285,15 +293,15 @@ impl Stage {
         let url = &self.receiver.url;
         let events = ["ask.created", "ask.answered"];
         let hook = json!({ "agent": "agent_dev", "url": url, "events": events });
-        match Caller::new(&self.bases(), 0)?.post("/api/v1/webhooks", OWNER, &hook).await {
-            Reply::Done(_) => Ok(()),
+        match NodeClient::new(&self.bases(), 0)?.post("/api/v1/webhooks", OWNER, &hook).await {
+            CallResult::Done(_) => Ok(()),
             other => bail!("the webhook endpoint cannot be added: {other:?}"),
         }
     }
 
     fn note(&self, said: String) {
         eprintln!("{}: {said}", self.backend.name());
-        self.history.add(What::Fault(said));
+        self.history.add(ObservationKind::Fault(said));
     }
 
     async fn sleep(&mut self, least: u64, most: u64) {
@@ -302,18 +310,20 @@ impl Stage {
     }
 
     /// Injects a fault, heals it, and waits until the servers have recovered.
-    async fn window(&mut self, fault: Fault) -> anyhow::Result<()> {
+    async fn window(&mut self, fault: FaultKind) -> anyhow::Result<()> {
         self.sleep(300, 1000).await;
         match fault {
-            Fault::Kill => self.kill().await?,
-            Fault::DatabaseKill => self.database_kill().await?,
-            Fault::Pause => self.pause().await?,
-            Fault::DiskFull => self.disk_full().await?,
-            Fault::Clock => self.clock().await?,
-            Fault::Cut => self.lines(&[Line::Cut], 500, 2000).await,
-            Fault::OneWay => self.lines(&[Line::NoRequests, Line::NoResponses], 1000, 4000).await,
-            Fault::SlowDisk => self.slow_disk().await?,
-            Fault::PowerLoss => self.power_loss().await?,
+            FaultKind::Kill => self.kill().await?,
+            FaultKind::DatabaseKill => self.database_kill().await?,
+            FaultKind::Pause => self.pause().await?,
+            FaultKind::DiskFull => self.disk_full().await?,
+            FaultKind::Clock => self.clock().await?,
+            FaultKind::Cut => self.lines(&[ProxyMode::Cut], 500, 2000).await,
+            FaultKind::OneWay => {
+                self.lines(&[ProxyMode::NoRequests, ProxyMode::NoResponses], 1000, 4000).await
+            }
+            FaultKind::SlowDisk => self.slow_disk().await?,
+            FaultKind::PowerLoss => self.power_loss().await?,
         }
         self.recovered().await
     }
@@ -323,7 +333,7 @@ impl Stage {
         self.dice.index(self.nodes.len())
     }
 
-    fn node(&mut self, n: usize) -> anyhow::Result<&mut Node> {
+    fn node(&mut self, n: usize) -> anyhow::Result<&mut ServerNode> {
         self.nodes.get_mut(n).context("no such node")
     }
 
@@ -341,9 +351,9 @@ impl Stage {
     /// The data on disk after a crash must verify before any repair. A shared database is verified
     /// at the end, when it runs again.
     fn verify_now(&mut self) -> anyhow::Result<()> {
-        if self.backend == Backend::Sqlite {
+        if self.backend == StorageBackend::Sqlite {
             let (sound, said) = self.node(0)?.verify()?;
-            self.history.add(What::Verified { sound, said });
+            self.history.add(ObservationKind::Verified { sound, said });
         }
         Ok(())
     }
@@ -375,7 +385,7 @@ impl Stage {
     }
 
     /// The disk with the data.
-    fn data_disk(&self) -> anyhow::Result<&Disk> {
+    fn data_disk(&self) -> anyhow::Result<&FaultyDisk> {
         self.disks.last().context("no disk")
     }
 
@@ -405,8 +415,8 @@ impl Stage {
 
     /// Sets the state of one or all connections between clients and nodes, or between nodes
     /// and the database.
-    async fn lines(&mut self, states: &[Line], least: u64, most: u64) {
-        let line = self.dice.pick(states).copied().unwrap_or(Line::Cut);
+    async fn lines(&mut self, states: &[ProxyMode], least: u64, most: u64) {
+        let line = self.dice.pick(states).copied().unwrap_or(ProxyMode::Cut);
         let between_nodes = !self.databases.is_empty() && self.dice.one_in(2);
         let all = self.dice.one_in(3);
         let n = self.draw();
@@ -419,7 +429,7 @@ impl Stage {
         }
         self.sleep(least, most).await;
         for proxy in self.databases.iter().chain(&self.clients) {
-            proxy.set(Line::Up);
+            proxy.set(ProxyMode::Up);
         }
         self.note("all connections work again".to_owned());
     }
@@ -437,7 +447,7 @@ impl Stage {
     async fn power_loss(&mut self) -> anyhow::Result<()> {
         // A disk that lies about its syncs may leave a database that cannot be opened.
         let torn = !self.lying && self.dice.one_in(2);
-        let survives = if torn { Surviving::SomeSectors } else { Surviving::Nothing };
+        let survives = if torn { UnsyncedFate::SomeSectors } else { UnsyncedFate::Nothing };
         match &self.cluster {
             Some(cluster) => cluster.kill()?,
             None => self.node(0)?.kill()?,
@@ -458,13 +468,13 @@ impl Stage {
         let mut ended = Vec::new();
         for n in 0..self.nodes.len() {
             if let Some(status) = self.node(n)?.ended()? {
-                ended.push(format!("node {n} ended: {status}: {}", self.node(n)?.last_words()));
+                ended.push(format!("node {n} ended: {status}: {}", self.node(n)?.log_tail()));
                 self.node(n)?.kill()?;
                 self.node(n)?.start()?;
             }
         }
         for said in ended {
-            self.history.add(What::Unexpected { doing: "running".to_owned(), said });
+            self.history.add(ObservationKind::Unexpected { doing: "running".to_owned(), said });
         }
         while self.history.acknowledged() < enough || !self.are_ready().await {
             // PostgreSQL ends if it cannot write its log, and an operator restarts it.
@@ -473,8 +483,9 @@ impl Stage {
                 self.restart_database()?;
             }
             if since.elapsed() > RECOVERY {
-                let said = self.nodes.iter().map(Node::last_words).collect::<Vec<_>>().join("\n");
-                self.history.add(What::NotRecovered { said });
+                let said =
+                    self.nodes.iter().map(ServerNode::log_tail).collect::<Vec<_>>().join("\n");
+                self.history.add(ObservationKind::NotRecovered { said });
                 return Ok(());
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -502,9 +513,9 @@ impl Stage {
             (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for event in self.history.events() {
             match event.what {
-                What::Created { ask, .. } => drop(asks.insert(ask)),
-                What::Uploaded { path, .. } => drop(uploads.insert(path)),
-                What::TaskStep { task, .. } => drop(tasks.insert(task)),
+                ObservationKind::Created { ask, .. } => drop(asks.insert(ask)),
+                ObservationKind::Uploaded { path, .. } => drop(uploads.insert(path)),
+                ObservationKind::TaskStep { task, .. } => drop(tasks.insert(task)),
                 _ => {}
             }
         }
@@ -514,19 +525,19 @@ impl Stage {
             uploads.len(),
             tasks.len()
         ));
-        let all = asks.into_iter().map(Read::Ask);
+        let all = asks.into_iter().map(ReadBack::Ask);
         let all = all
-            .chain(uploads.into_iter().map(Read::Upload))
-            .chain(tasks.into_iter().map(Read::Task));
-        let mut parts: BTreeMap<usize, Vec<Read>> = BTreeMap::new();
+            .chain(uploads.into_iter().map(ReadBack::Upload))
+            .chain(tasks.into_iter().map(ReadBack::Task));
+        let mut parts: BTreeMap<usize, Vec<ReadBack>> = BTreeMap::new();
         for (n, read) in all.enumerate() {
             parts.entry(n % READERS).or_default().push(read);
         }
         let mut readers = JoinSet::new();
         for (n, part) in parts {
-            let (caller, history) = (Caller::new(&self.bases(), n)?, self.history.clone());
+            let (caller, history) = (NodeClient::new(&self.bases(), n)?, self.history.clone());
             readers.spawn(async move {
-                let mut reader = Reader { caller, history };
+                let mut reader = ReadBackClient { caller, history };
                 for read in part {
                     reader.read(read).await;
                 }
@@ -543,9 +554,13 @@ impl Stage {
             let (mut expected, mut heard) = (BTreeSet::new(), BTreeSet::new());
             for event in self.history.events() {
                 match event.what {
-                    What::Created { ask, .. } => drop(expected.insert(("ask.created", ask))),
-                    What::Answered { ask, .. } => drop(expected.insert(("ask.answered", ask))),
-                    What::Heard { topic, ask } => drop(heard.insert((topic, ask))),
+                    ObservationKind::Created { ask, .. } => {
+                        drop(expected.insert(("ask.created", ask)))
+                    }
+                    ObservationKind::Answered { ask, .. } => {
+                        drop(expected.insert(("ask.answered", ask)))
+                    }
+                    ObservationKind::Heard { topic, ask } => drop(heard.insert((topic, ask))),
                     _ => {}
                 }
             }
@@ -555,7 +570,7 @@ impl Stage {
             let missing = missing.count();
             if missing == 0 || since.elapsed() > DELIVERY {
                 self.note(format!("webhooks settled, {missing} missing"));
-                self.history.add(What::WebhooksSettled);
+                self.history.add(ObservationKind::WebhooksSettled);
                 return Ok(());
             }
             // Retries have growing delays, and a delivery of a dead node is free after a minute, so
@@ -575,64 +590,67 @@ impl Stage {
         for n in 0..self.nodes.len() {
             if let Err(error) = self.node(n)?.stop() {
                 let said = format!("{error:#}");
-                self.history.add(What::Unexpected { doing: "stopping".to_owned(), said });
+                self.history
+                    .add(ObservationKind::Unexpected { doing: "stopping".to_owned(), said });
                 self.node(n)?.kill()?;
             }
         }
         let (sound, said) = self.node(0)?.verify()?;
-        self.history.add(What::Verified { sound, said });
+        self.history.add(ObservationKind::Verified { sound, said });
         Ok(())
     }
 }
 
 fn node(
-    plan: &Plan,
+    plan: &CampaignPlan,
     folder: &Path,
     shim: &Path,
     n: usize,
     database: Option<String>,
-) -> anyhow::Result<(Node, Disk)> {
+) -> anyhow::Result<(ServerNode, FaultyDisk)> {
     let place = folder.join(format!("node-{n}"));
     let data = place.join("data");
     std::fs::create_dir_all(&data)?;
-    let disk = Disk::new(shim, data.clone(), place.join("state"))?;
+    let disk = FaultyDisk::new(shim, data.clone(), place.join("state"))?;
     let environment = disk.environment();
     let (binary, log) = (plan.binary.clone(), place.join("log"));
-    let node = Node::new(Settings { binary, data, database, environment, log })?;
+    let node = ServerNode::new(NodeSettings { binary, data, database, environment, log })?;
     Ok((node, disk))
 }
 
 /// An object to read back.
-enum Read {
+enum ReadBack {
     Ask(String),
     Upload(String),
     Task(String),
 }
 
 /// A client that reads back acknowledged data.
-struct Reader {
-    caller: Caller,
-    history: History,
+struct ReadBackClient {
+    caller: NodeClient,
+    history: ObservationLog,
 }
 
-impl Reader {
-    async fn read(&mut self, read: Read) {
+impl ReadBackClient {
+    async fn read(&mut self, read: ReadBack) {
         let (subject, read) = match read {
-            Read::Ask(ask) => (ask.clone(), self.ask(&ask).await),
-            Read::Upload(path) => (path.clone(), self.upload(&path).await),
-            Read::Task(task) => (task.clone(), self.task(&task).await),
+            ReadBack::Ask(ask) => (ask.clone(), self.ask(&ask).await),
+            ReadBack::Upload(path) => (path.clone(), self.upload(&path).await),
+            ReadBack::Task(task) => (task.clone(), self.task(&task).await),
         };
         match read {
             Ok(what) => self.history.add(what),
-            Err(Reply::Missing(said)) => self.history.add(What::Missing { what: subject, said }),
+            Err(CallResult::Missing(said)) => {
+                self.history.add(ObservationKind::Missing { what: subject, said })
+            }
             Err(other) => {
                 let (doing, said) = (format!("reading back {subject}"), format!("{other:?}"));
-                self.history.add(What::Unexpected { doing, said });
+                self.history.add(ObservationKind::Unexpected { doing, said });
             }
         }
     }
 
-    async fn ask(&mut self, ask: &str) -> Result<What, Reply> {
+    async fn ask(&mut self, ask: &str) -> Result<ObservationKind, CallResult> {
         let said = self.get(&format!("/api/v1/asks/{ask}"), AGENT).await?;
         let comments = self.get(&format!("/api/v1/asks/{ask}/comments"), AGENT).await?;
         let list = comments.get("comments").and_then(Value::as_array);
@@ -643,52 +661,52 @@ impl Reader {
             let path = format!("/api/v1/asks/{ask}/receipt");
             let receipt = self.bytes(&path).await?;
             let receipt = String::from_utf8_lossy(&receipt).into_owned();
-            self.history.add(What::Receipt { ask: ask.to_owned(), receipt });
+            self.history.add(ObservationKind::Receipt { ask: ask.to_owned(), receipt });
         }
         let found = FinalAsk { prompt: text(&said, "/question/prompt"), state, answer, comments };
-        Ok(What::FinalAsk { ask: ask.to_owned(), found })
+        Ok(ObservationKind::FinalAsk { ask: ask.to_owned(), found })
     }
 
-    async fn upload(&mut self, path: &str) -> Result<What, Reply> {
+    async fn upload(&mut self, path: &str) -> Result<ObservationKind, CallResult> {
         let bytes = self.bytes(path).await?;
-        Ok(What::FinalUpload { path: path.to_owned(), sha256: sha256(&bytes) })
+        Ok(ObservationKind::FinalUpload { path: path.to_owned(), sha256: sha256(&bytes) })
     }
 
-    async fn task(&mut self, task: &str) -> Result<What, Reply> {
+    async fn task(&mut self, task: &str) -> Result<ObservationKind, CallResult> {
         let body = json!({ "params": { "task_id": task } });
         let mut tries = 0;
         loop {
             match self.caller.post("/hacp/v1/ops/audit.replay", OWNER, &body).await {
-                Reply::Done(said) => {
+                CallResult::Done(said) => {
                     let actions = said.as_array().into_iter().flatten();
                     let actions = actions.map(|event| text(event, "/action")).collect();
-                    return Ok(What::FinalTask { task: task.to_owned(), actions });
+                    return Ok(ObservationKind::FinalTask { task: task.to_owned(), actions });
                 }
-                Reply::Unknown if tries < 20 => tries += 1,
+                CallResult::Unknown if tries < 20 => tries += 1,
                 other => return Err(other),
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
 
-    async fn get(&mut self, path: &str, credential: &str) -> Result<Value, Reply> {
+    async fn get(&mut self, path: &str, credential: &str) -> Result<Value, CallResult> {
         let mut tries = 0;
         loop {
             match self.caller.get(path, credential).await {
-                Reply::Done(said) => return Ok(said),
-                Reply::Unknown if tries < 20 => tries += 1,
+                CallResult::Done(said) => return Ok(said),
+                CallResult::Unknown if tries < 20 => tries += 1,
                 other => return Err(other),
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
 
-    async fn bytes(&mut self, path: &str) -> Result<Vec<u8>, Reply> {
+    async fn bytes(&mut self, path: &str) -> Result<Vec<u8>, CallResult> {
         let mut tries = 0;
         loop {
             match self.caller.bytes(path, AGENT).await {
                 Ok(bytes) => return Ok(bytes),
-                Err(Reply::Unknown) if tries < 20 => tries += 1,
+                Err(CallResult::Unknown) if tries < 20 => tries += 1,
                 Err(other) => return Err(other),
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -702,10 +720,10 @@ mod tests {
 
     #[test]
     fn faults_are_named_and_an_unknown_one_is_refused_with_the_list() {
-        for fault in Fault::ALL {
-            assert_eq!(fault.to_string().parse::<Fault>().unwrap(), fault);
+        for fault in FaultKind::ALL {
+            assert_eq!(fault.to_string().parse::<FaultKind>().unwrap(), fault);
         }
-        let refused = "power".parse::<Fault>().unwrap_err().to_string();
+        let refused = "power".parse::<FaultKind>().unwrap_err().to_string();
         assert!(refused.starts_with("unknown fault \"power\"; known faults: kill, database-kill"));
     }
 }

@@ -14,7 +14,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 
-use crate::history::{Event, FinalAsk, What};
+use crate::observations::{FinalAsk, Observation, ObservationKind};
 
 /// The kinds of invariants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,7 +52,7 @@ pub struct Violation {
 
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Verdict {
+pub struct CheckReport {
     /// All violations, in the order of the history.
     pub violations: Vec<Violation>,
     /// The number of acknowledgements in each window.
@@ -61,8 +61,8 @@ pub struct Verdict {
 
 /// Checks a whole history. Data that was not read at the end counts as lost, so a run
 /// must read everything.
-pub fn check(events: &[Event]) -> Verdict {
-    let mut checker = Checker::default();
+pub fn check(events: &[Observation]) -> CheckReport {
+    let mut checker = InvariantChecker::default();
     checker.read_end(events);
     for event in events {
         checker.event(event);
@@ -71,8 +71,8 @@ pub fn check(events: &[Event]) -> Verdict {
 }
 
 #[derive(Default)]
-struct Checker<'a> {
-    verdict: Verdict,
+struct InvariantChecker<'a> {
+    verdict: CheckReport,
     asks: BTreeMap<&'a str, &'a FinalAsk>,
     uploads: BTreeMap<&'a str, &'a str>,
     tasks: BTreeMap<&'a str, &'a [String]>,
@@ -90,57 +90,61 @@ struct Checker<'a> {
     missing: BTreeSet<&'a str>,
 }
 
-impl<'a> Checker<'a> {
+impl<'a> InvariantChecker<'a> {
     /// Reads the final state first, so that each acknowledgement can be compared with it.
-    fn read_end(&mut self, events: &'a [Event]) {
+    fn read_end(&mut self, events: &'a [Observation]) {
         for event in events {
             match &event.what {
-                What::FinalAsk { ask, found } => drop(self.asks.insert(ask, found)),
-                What::FinalUpload { path, sha256 } => drop(self.uploads.insert(path, sha256)),
-                What::FinalTask { task, actions } => drop(self.tasks.insert(task, actions)),
-                What::AnswerSent { ask, comment } => {
+                ObservationKind::FinalAsk { ask, found } => drop(self.asks.insert(ask, found)),
+                ObservationKind::FinalUpload { path, sha256 } => {
+                    drop(self.uploads.insert(path, sha256))
+                }
+                ObservationKind::FinalTask { task, actions } => {
+                    drop(self.tasks.insert(task, actions))
+                }
+                ObservationKind::AnswerSent { ask, comment } => {
                     self.sent.entry(ask).or_default().insert(comment);
                 }
-                What::Heard { topic, ask } => drop(self.heard.insert((topic, ask))),
-                What::WebhooksSettled => self.settled = true,
+                ObservationKind::Heard { topic, ask } => drop(self.heard.insert((topic, ask))),
+                ObservationKind::WebhooksSettled => self.settled = true,
                 _ => {}
             }
         }
     }
 
-    fn event(&mut self, event: &'a Event) {
+    fn event(&mut self, event: &'a Observation) {
         let window = event.window;
         if event.what.is_acknowledgement() {
             *self.verdict.acknowledged.entry(window).or_default() += 1;
         }
         match &event.what {
-            What::Created { ask, key, prompt } => self.created(window, ask, key, prompt),
-            What::Answered { ask, comment } => self.answered(window, ask, comment),
-            What::Commented { ask, text } => {
+            ObservationKind::Created { ask, key, prompt } => self.created(window, ask, key, prompt),
+            ObservationKind::Answered { ask, comment } => self.answered(window, ask, comment),
+            ObservationKind::Commented { ask, text } => {
                 let times = self.asks.get(&**ask).map_or(0, |found| count(&found.comments, text));
                 if times == 0 {
                     self.violated(window, Invariant::Lost, ask, format!("comment {text:?}"));
                 }
             }
             // This holds for unacknowledged calls too: they happened once or not at all.
-            What::CommentSent { ask, text } => {
+            ObservationKind::CommentSent { ask, text } => {
                 let times = self.asks.get(&**ask).map_or(0, |found| count(&found.comments, text));
                 if times > 1 {
                     let found = format!("comment {text:?} is there {times} times");
                     self.violated(window, Invariant::Double, ask, found);
                 }
             }
-            What::Seen { ask, observer, version, state } => {
+            ObservationKind::Seen { ask, observer, version, state } => {
                 self.observed(window, ask, *observer, *version, state);
             }
-            What::Receipt { ask, receipt } => {
+            ObservationKind::Receipt { ask, receipt } => {
                 let first = *self.receipts.entry(ask).or_insert(receipt);
                 if first != receipt {
                     let found = format!("the receipt changed: {}", differing(first, receipt));
                     self.violated(window, Invariant::ReceiptChanged, ask, found);
                 }
             }
-            What::Uploaded { path, sha256 } => match self.uploads.get(&**path) {
+            ObservationKind::Uploaded { path, sha256 } => match self.uploads.get(&**path) {
                 Some(found) if found == sha256 => {}
                 Some(found) => {
                     let found = format!("the bytes were {sha256} and are {found}");
@@ -150,30 +154,36 @@ impl<'a> Checker<'a> {
                     self.violated(window, Invariant::Lost, path, "the upload is gone".to_owned());
                 }
             },
-            What::TaskStep { name, task, action } => self.step(window, name, task, action),
+            ObservationKind::TaskStep { name, task, action } => {
+                self.step(window, name, task, action)
+            }
             // Permanently missing data is reported with its acknowledgement.
-            What::Missing { what, said } => {
+            ObservationKind::Missing { what, said } => {
                 if self.is_there(what) && self.missing.insert(what) {
                     self.violated(window, Invariant::Lost, what, said.clone());
                 }
             }
-            What::FinalAsk { ask, found } => self.ended(window, ask, found),
-            What::Unexpected { doing, said } => {
-                self.nobodys(window, Invariant::Unexpected, format!("{doing}: {said}"));
+            ObservationKind::FinalAsk { ask, found } => self.ended(window, ask, found),
+            ObservationKind::Unexpected { doing, said } => {
+                self.violated_without_subject(
+                    window,
+                    Invariant::Unexpected,
+                    format!("{doing}: {said}"),
+                );
             }
-            What::Verified { sound: false, said } => {
-                self.nobodys(window, Invariant::Damaged, said.clone());
+            ObservationKind::Verified { sound: false, said } => {
+                self.violated_without_subject(window, Invariant::Damaged, said.clone());
             }
-            What::NotRecovered { said } => {
-                self.nobodys(window, Invariant::NotRecovered, said.clone());
+            ObservationKind::NotRecovered { said } => {
+                self.violated_without_subject(window, Invariant::NotRecovered, said.clone());
             }
-            What::AnswerSent { .. }
-            | What::Fault(_)
-            | What::Heard { .. }
-            | What::FinalUpload { .. }
-            | What::FinalTask { .. }
-            | What::WebhooksSettled
-            | What::Verified { sound: true, .. } => {}
+            ObservationKind::AnswerSent { .. }
+            | ObservationKind::Fault(_)
+            | ObservationKind::Heard { .. }
+            | ObservationKind::FinalUpload { .. }
+            | ObservationKind::FinalTask { .. }
+            | ObservationKind::WebhooksSettled
+            | ObservationKind::Verified { sound: true, .. } => {}
         }
     }
 
@@ -286,7 +296,7 @@ impl<'a> Checker<'a> {
         self.verdict.violations.push(Violation { invariant, subject, window, found });
     }
 
-    fn nobodys(&mut self, window: usize, invariant: Invariant, found: String) {
+    fn violated_without_subject(&mut self, window: usize, invariant: Invariant, found: String) {
         let violation = Violation { invariant, subject: None, window, found };
         // Identical violations count once.
         if !self.verdict.violations.contains(&violation) {
@@ -321,29 +331,33 @@ fn count(list: &[String], wanted: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::History;
+    use crate::observations::ObservationLog;
 
     /// A run without violations.
-    fn sound() -> Vec<What> {
+    fn sound() -> Vec<ObservationKind> {
         let ask = || "ask_1".to_owned();
         let text = |text: &str| text.to_owned();
         vec![
-            What::Created { ask: ask(), key: text("k1"), prompt: text("Deploy?") },
-            What::CommentSent { ask: ask(), text: text("c1") },
-            What::Commented { ask: ask(), text: text("c1") },
-            What::Seen { ask: ask(), observer: 1, version: 2, state: text("pending") },
-            What::AnswerSent { ask: ask(), comment: text("a1") },
-            What::AnswerSent { ask: ask(), comment: text("a2") },
-            What::Answered { ask: ask(), comment: text("a1") },
-            What::Seen { ask: ask(), observer: 1, version: 3, state: text("completed") },
-            What::Receipt { ask: ask(), receipt: text("e30") },
-            What::Uploaded { path: text("/u/1"), sha256: text("aa") },
-            What::TaskStep { name: text("t"), task: text("task_1"), action: text("task.created") },
-            What::Heard { topic: text("ask.created"), ask: ask() },
-            What::Heard { topic: text("ask.answered"), ask: ask() },
-            What::WebhooksSettled,
-            What::Receipt { ask: ask(), receipt: text("e30") },
-            What::FinalAsk {
+            ObservationKind::Created { ask: ask(), key: text("k1"), prompt: text("Deploy?") },
+            ObservationKind::CommentSent { ask: ask(), text: text("c1") },
+            ObservationKind::Commented { ask: ask(), text: text("c1") },
+            ObservationKind::Seen { ask: ask(), observer: 1, version: 2, state: text("pending") },
+            ObservationKind::AnswerSent { ask: ask(), comment: text("a1") },
+            ObservationKind::AnswerSent { ask: ask(), comment: text("a2") },
+            ObservationKind::Answered { ask: ask(), comment: text("a1") },
+            ObservationKind::Seen { ask: ask(), observer: 1, version: 3, state: text("completed") },
+            ObservationKind::Receipt { ask: ask(), receipt: text("e30") },
+            ObservationKind::Uploaded { path: text("/u/1"), sha256: text("aa") },
+            ObservationKind::TaskStep {
+                name: text("t"),
+                task: text("task_1"),
+                action: text("task.created"),
+            },
+            ObservationKind::Heard { topic: text("ask.created"), ask: ask() },
+            ObservationKind::Heard { topic: text("ask.answered"), ask: ask() },
+            ObservationKind::WebhooksSettled,
+            ObservationKind::Receipt { ask: ask(), receipt: text("e30") },
+            ObservationKind::FinalAsk {
                 ask: ask(),
                 found: FinalAsk {
                     prompt: text("Deploy?"),
@@ -352,14 +366,17 @@ mod tests {
                     comments: vec![text("c1")],
                 },
             },
-            What::FinalUpload { path: text("/u/1"), sha256: text("aa") },
-            What::FinalTask { task: text("task_1"), actions: vec![text("task.created")] },
-            What::Verified { sound: true, said: String::new() },
+            ObservationKind::FinalUpload { path: text("/u/1"), sha256: text("aa") },
+            ObservationKind::FinalTask {
+                task: text("task_1"),
+                actions: vec![text("task.created")],
+            },
+            ObservationKind::Verified { sound: true, said: String::new() },
         ]
     }
 
-    fn checked(list: Vec<What>) -> Verdict {
-        let history = History::default();
+    fn checked(list: Vec<ObservationKind>) -> CheckReport {
+        let history = ObservationLog::default();
         for what in list {
             history.add(what);
         }
@@ -367,15 +384,15 @@ mod tests {
     }
 
     /// The invariants that a change to the sound run violates.
-    fn broken(change: impl FnOnce(&mut Vec<What>)) -> Vec<Invariant> {
+    fn broken(change: impl FnOnce(&mut Vec<ObservationKind>)) -> Vec<Invariant> {
         let mut list = sound();
         change(&mut list);
         checked(list).violations.into_iter().map(|violation| violation.invariant).collect()
     }
 
-    fn end(list: &mut [What]) -> &mut FinalAsk {
+    fn end(list: &mut [ObservationKind]) -> &mut FinalAsk {
         let found = list.iter_mut().find_map(|what| match what {
-            What::FinalAsk { found, .. } => Some(found),
+            ObservationKind::FinalAsk { found, .. } => Some(found),
             _ => None,
         });
         found.unwrap()
@@ -390,7 +407,8 @@ mod tests {
 
     #[test]
     fn a_lost_ask_is_found() {
-        let lost = broken(|list| list.retain(|what| !matches!(what, What::FinalAsk { .. })));
+        let lost =
+            broken(|list| list.retain(|what| !matches!(what, ObservationKind::FinalAsk { .. })));
         // The ask, and the comment on it.
         assert_eq!(lost, [Invariant::Lost, Invariant::Lost]);
         let other = broken(|list| "Deploy??".clone_into(&mut end(list).prompt));
@@ -399,7 +417,7 @@ mod tests {
 
     #[test]
     fn an_ask_that_is_missing_in_a_read_is_found_even_if_it_comes_back() {
-        let missing = What::Missing { what: "ask_1".to_owned(), said: "404".to_owned() };
+        let missing = ObservationKind::Missing { what: "ask_1".to_owned(), said: "404".to_owned() };
         let twice = [missing.clone(), missing];
         assert_eq!(broken(|list| drop(list.splice(4..4, twice))), [Invariant::Lost]);
     }
@@ -416,17 +434,21 @@ mod tests {
 
     #[test]
     fn lost_and_changed_uploads_are_found() {
-        let gone = broken(|list| list.retain(|what| !matches!(what, What::FinalUpload { .. })));
+        let gone =
+            broken(|list| list.retain(|what| !matches!(what, ObservationKind::FinalUpload { .. })));
         assert_eq!(gone, [Invariant::Lost]);
         let changed = broken(|list| {
-            list.push(What::FinalUpload { path: "/u/1".to_owned(), sha256: "bb".to_owned() });
+            list.push(ObservationKind::FinalUpload {
+                path: "/u/1".to_owned(),
+                sha256: "bb".to_owned(),
+            });
         });
         assert_eq!(changed, [Invariant::Lost]);
     }
 
     #[test]
     fn lost_and_repeated_steps_of_tasks_are_found() {
-        let with = |actions: &[&str]| What::FinalTask {
+        let with = |actions: &[&str]| ObservationKind::FinalTask {
             task: "task_1".to_owned(),
             actions: actions.iter().map(|action| (*action).to_owned()).collect(),
         };
@@ -437,7 +459,8 @@ mod tests {
 
     #[test]
     fn two_winners_are_found() {
-        let second = What::Answered { ask: "ask_1".to_owned(), comment: "a2".to_owned() };
+        let second =
+            ObservationKind::Answered { ask: "ask_1".to_owned(), comment: "a2".to_owned() };
         assert_eq!(broken(|list| list.insert(7, second)), [Invariant::Double]);
         let replaced = broken(|list| end(list).answer = Some("a2".to_owned()));
         assert_eq!(replaced, [Invariant::Double]);
@@ -453,10 +476,10 @@ mod tests {
     fn two_asks_of_one_key_are_found() {
         let mut list = sound();
         let (ask, key) = ("ask_2".to_owned(), "k1".to_owned());
-        list.push(What::Created { ask: ask.clone(), key, prompt: "Deploy?".to_owned() });
+        list.push(ObservationKind::Created { ask: ask.clone(), key, prompt: "Deploy?".to_owned() });
         let found = FinalAsk { prompt: "Deploy?".to_owned(), ..FinalAsk::default() };
-        list.push(What::FinalAsk { ask: ask.clone(), found });
-        list.push(What::Heard { topic: "ask.created".to_owned(), ask });
+        list.push(ObservationKind::FinalAsk { ask: ask.clone(), found });
+        list.push(ObservationKind::Heard { topic: "ask.created".to_owned(), ask });
         let [violation] = &checked(list).violations[..] else { panic!("not one") };
         assert_eq!(violation.invariant, Invariant::Double);
     }
@@ -464,7 +487,7 @@ mod tests {
     #[test]
     fn a_repeated_comment_is_found_even_if_nobody_was_told() {
         let twice = broken(|list| {
-            list.retain(|what| !matches!(what, What::Commented { .. }));
+            list.retain(|what| !matches!(what, ObservationKind::Commented { .. }));
             end(list).comments.push("c1".to_owned());
         });
         assert_eq!(twice, [Invariant::Double]);
@@ -472,7 +495,7 @@ mod tests {
 
     #[test]
     fn a_version_that_goes_back_is_found() {
-        let seen = |observer, version, state: &str| What::Seen {
+        let seen = |observer, version, state: &str| ObservationKind::Seen {
             ask: "ask_1".to_owned(),
             observer,
             version,
@@ -486,7 +509,7 @@ mod tests {
 
     #[test]
     fn a_changed_receipt_is_found() {
-        let other = What::Receipt { ask: "ask_1".to_owned(), receipt: "e31".to_owned() };
+        let other = ObservationKind::Receipt { ask: "ask_1".to_owned(), receipt: "e31".to_owned() };
         assert_eq!(broken(|list| list.push(other)), [Invariant::ReceiptChanged]);
         let signed = |iat: u32| {
             format!("e30.{}.c2ln", URL_SAFE_NO_PAD.encode(format!(r#"{{"iat":{iat}}}"#)))
@@ -496,15 +519,17 @@ mod tests {
 
     #[test]
     fn a_missing_webhook_is_found_once_deliveries_have_settled() {
-        let without = |list: &mut Vec<What>, topic: &str| {
-            list.retain(|what| !matches!(what, What::Heard { topic: of, .. } if of == topic));
+        let without = |list: &mut Vec<ObservationKind>, topic: &str| {
+            list.retain(
+                |what| !matches!(what, ObservationKind::Heard { topic: of, .. } if of == topic),
+            );
         };
         for topic in ["ask.created", "ask.answered"] {
             assert_eq!(broken(|list| without(list, topic)), [Invariant::WebhookMissing]);
         }
         let early = broken(|list| {
             without(list, "ask.answered");
-            list.retain(|what| *what != What::WebhooksSettled);
+            list.retain(|what| *what != ObservationKind::WebhooksSettled);
         });
         assert_eq!(early, []);
     }
@@ -514,10 +539,10 @@ mod tests {
         let said = || "why".to_owned();
         let more = || {
             [
-                What::Verified { sound: false, said: said() },
-                What::NotRecovered { said: said() },
-                What::Unexpected { doing: said(), said: said() },
-                What::Unexpected { doing: said(), said: said() },
+                ObservationKind::Verified { sound: false, said: said() },
+                ObservationKind::NotRecovered { said: said() },
+                ObservationKind::Unexpected { doing: said(), said: said() },
+                ObservationKind::Unexpected { doing: said(), said: said() },
             ]
         };
         let expected = [Invariant::Damaged, Invariant::NotRecovered, Invariant::Unexpected];

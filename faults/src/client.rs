@@ -16,7 +16,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The result of a call.
 #[derive(Debug)]
-pub enum Reply {
+pub enum CallResult {
     /// A status of 2xx.
     Done(Value),
     /// Status 409 or 412: another call was first, or the ask is closed.
@@ -31,13 +31,13 @@ pub enum Reply {
 
 /// Calls nodes in rotation.
 #[derive(Clone)]
-pub struct Caller {
+pub struct NodeClient {
     http: Client,
     bases: Vec<String>,
     next: usize,
 }
 
-impl Caller {
+impl NodeClient {
     /// A client of these base URLs (`http://…`, without a trailing slash) that begins with
     /// one of them.
     pub fn new(bases: &[String], first: usize) -> anyhow::Result<Self> {
@@ -53,20 +53,20 @@ impl Caller {
         self.http.request(method, format!("{base}{path}")).bearer_auth(credential)
     }
 
-    pub async fn get(&mut self, path: &str, credential: &str) -> Reply {
+    pub async fn get(&mut self, path: &str, credential: &str) -> CallResult {
         reply(self.request(Method::GET, path, credential)).await
     }
 
-    pub async fn post(&mut self, path: &str, credential: &str, body: &Value) -> Reply {
+    pub async fn post(&mut self, path: &str, credential: &str, body: &Value) -> CallResult {
         reply(self.request(Method::POST, path, credential).json(body)).await
     }
 
-    pub async fn bytes(&mut self, path: &str, credential: &str) -> Result<Vec<u8>, Reply> {
+    pub async fn bytes(&mut self, path: &str, credential: &str) -> Result<Vec<u8>, CallResult> {
         let Ok(response) = self.request(Method::GET, path, credential).send().await else {
-            return Err(Reply::Unknown);
+            return Err(CallResult::Unknown);
         };
         let status = response.status().as_u16();
-        let Ok(bytes) = response.bytes().await else { return Err(Reply::Unknown) };
+        let Ok(bytes) = response.bytes().await else { return Err(CallResult::Unknown) };
         match status {
             200..=299 => Ok(bytes.to_vec()),
             _ => Err(judged(status, &bytes)),
@@ -75,23 +75,23 @@ impl Caller {
 }
 
 /// Sends a request and reads the whole answer.
-pub async fn reply(request: RequestBuilder) -> Reply {
-    let Ok(response) = request.send().await else { return Reply::Unknown };
+pub async fn reply(request: RequestBuilder) -> CallResult {
+    let Ok(response) = request.send().await else { return CallResult::Unknown };
     let status = response.status().as_u16();
-    let Ok(bytes) = response.bytes().await else { return Reply::Unknown };
+    let Ok(bytes) = response.bytes().await else { return CallResult::Unknown };
     judged(status, &bytes)
 }
 
-fn judged(status: u16, bytes: &[u8]) -> Reply {
+fn judged(status: u16, bytes: &[u8]) -> CallResult {
     let text = || format!("{status}: {}", String::from_utf8_lossy(bytes));
     let json = || serde_json::from_slice(bytes).unwrap_or(Value::Null);
     match status {
-        200..=299 => Reply::Done(json()),
-        404 => Reply::Missing(text()),
-        409 | 412 => Reply::Conflict(json()),
+        200..=299 => CallResult::Done(json()),
+        404 => CallResult::Missing(text()),
+        409 | 412 => CallResult::Conflict(json()),
         // 507 means that the disk is full. The others are temporary errors.
-        408 | 429 | 502 | 503 | 504 | 507 => Reply::Unknown,
-        _ => Reply::Unexpected(text()),
+        408 | 429 | 502 | 503 | 504 | 507 => CallResult::Unknown,
+        _ => CallResult::Unexpected(text()),
     }
 }
 
@@ -101,11 +101,11 @@ mod tests {
 
     #[test]
     fn only_a_success_is_an_acknowledgement_and_only_later_is_an_excuse() {
-        assert!(matches!(judged(201, b"{}"), Reply::Done(_)));
-        assert!(matches!(judged(404, b"{}"), Reply::Missing(_)));
-        assert!(matches!(judged(409, b"{}"), Reply::Conflict(_)));
-        assert!(matches!(judged(503, b"{}"), Reply::Unknown));
-        assert!(matches!(judged(500, b"{}"), Reply::Unexpected(_)));
-        assert!(matches!(judged(422, b"{}"), Reply::Unexpected(_)));
+        assert!(matches!(judged(201, b"{}"), CallResult::Done(_)));
+        assert!(matches!(judged(404, b"{}"), CallResult::Missing(_)));
+        assert!(matches!(judged(409, b"{}"), CallResult::Conflict(_)));
+        assert!(matches!(judged(503, b"{}"), CallResult::Unknown));
+        assert!(matches!(judged(500, b"{}"), CallResult::Unexpected(_)));
+        assert!(matches!(judged(422, b"{}"), CallResult::Unexpected(_)));
     }
 }

@@ -1,4 +1,4 @@
-//! A disk and a clock that fail on demand, for processes started with [`Disk::environment`].
+//! A disk and a clock that fail on demand, for processes started with [`FaultyDisk::environment`].
 //! `shim/disk.c` implements this. It is preloaded and reads a control file.
 
 use std::ffi::OsString;
@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 
-use crate::dice::Dice;
-use crate::power::{self, Forgotten, Surviving};
+use crate::power_loss::{self, PowerLoss, UnsyncedFate};
+use crate::random::SeededRandom;
 
 const SOURCE: &str = include_str!("../shim/disk.c");
 /// The size of the control file, and the offsets of its fields: `struct control` in the shim.
@@ -23,7 +23,7 @@ const TRACKING: u64 = 16;
 const LYING: u64 = 20;
 
 /// The covered directory of one process tree, and the shim's notes about it.
-pub struct Disk {
+pub struct FaultyDisk {
     folder: PathBuf,
     state: PathBuf,
     shim: PathBuf,
@@ -41,7 +41,7 @@ pub fn compile(folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(shim)
 }
 
-impl Disk {
+impl FaultyDisk {
     /// Covers a directory, which need not exist yet. The state directory must be on the same file
     /// system. It is made world-writable, because `PostgreSQL` does not run as root.
     pub fn new(shim: &Path, folder: PathBuf, state: PathBuf) -> anyhow::Result<Self> {
@@ -94,8 +94,12 @@ impl Disk {
     }
 
     /// Reverts unsynced changes. All processes on this disk must be dead.
-    pub fn lose_power(&self, survives: Surviving, dice: &mut Dice) -> anyhow::Result<Forgotten> {
-        let forgotten = power::forget(&self.folder, &self.state, survives, dice)?;
+    pub fn lose_power(
+        &self,
+        survives: UnsyncedFate,
+        dice: &mut SeededRandom,
+    ) -> anyhow::Result<PowerLoss> {
+        let forgotten = power_loss::revert_unsynced(&self.folder, &self.state, survives, dice)?;
         for part in ["undo", "kept"] {
             for entry in fs::read_dir(self.state.join(part))? {
                 fs::remove_file(entry?.path())?;

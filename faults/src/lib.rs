@@ -14,14 +14,14 @@
 pub mod campaign;
 pub mod check;
 pub mod client;
-pub mod dice;
 pub mod disk;
-pub mod history;
 pub mod load;
 pub mod node;
+pub mod observations;
 pub mod postgres;
-pub mod power;
+pub mod power_loss;
 pub mod proxy;
+pub mod random;
 pub mod receiver;
 pub mod report;
 pub mod tasks;

@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::client::{AGENT, Caller, OWNER, PEOPLE, Reply, reply};
-use crate::dice::Dice;
-use crate::history::{History, What};
-use crate::tasks::Driven;
+use crate::client::{AGENT, CallResult, NodeClient, OWNER, PEOPLE, reply};
+use crate::observations::{ObservationKind, ObservationLog};
+use crate::random::SeededRandom;
+use crate::tasks::DrivenTask;
 
 /// The number of clients that create asks and have them answered. There is one of each other kind.
 const CREATORS: usize = 4;
@@ -26,40 +26,40 @@ const LARGEST: u64 = 200_000;
 
 /// The clients and their shared state.
 #[derive(Clone)]
-pub struct Load {
+pub struct ClientLoad {
     bases: Vec<String>,
-    history: History,
+    history: ObservationLog,
     asks: Arc<Mutex<Vec<String>>>,
     stop: CancellationToken,
 }
 
-impl Load {
+impl ClientLoad {
     /// Clients of these base URLs.
-    pub fn new(bases: Vec<String>, history: History) -> Self {
+    pub fn new(bases: Vec<String>, history: ObservationLog) -> Self {
         Self { bases, history, asks: Arc::default(), stop: CancellationToken::new() }
     }
 
-    /// Starts all clients. They end soon after [`Load::stop`].
-    pub fn start(&self, dice: &mut Dice) -> anyhow::Result<JoinSet<()>> {
+    /// Starts all clients. They end soon after [`ClientLoad::stop`].
+    pub fn start(&self, dice: &mut SeededRandom) -> anyhow::Result<JoinSet<()>> {
         let mut clients = JoinSet::new();
         let mut number = 0;
-        let mut client = |dice: &mut Dice| -> anyhow::Result<One> {
+        let mut client = |dice: &mut SeededRandom| -> anyhow::Result<LoadClient> {
             number += 1;
-            let caller = Caller::new(&self.bases, number)?;
-            Ok(One { load: self.clone(), caller, dice: dice.split(), number, rounds: 0 })
+            let caller = NodeClient::new(&self.bases, number)?;
+            Ok(LoadClient { load: self.clone(), caller, dice: dice.split(), number, rounds: 0 })
         };
         for _ in 0..CREATORS {
             let one = client(dice)?;
-            clients.spawn(one.run(async |one: &mut One| one.ask().await));
+            clients.spawn(one.run(async |one: &mut LoadClient| one.ask().await));
         }
         for _ in 0..OBSERVERS {
             let one = client(dice)?;
-            clients.spawn(one.run(async |one: &mut One| one.observe().await));
+            clients.spawn(one.run(async |one: &mut LoadClient| one.observe().await));
         }
         let one = client(dice)?;
-        clients.spawn(one.run(async |one: &mut One| one.upload().await));
+        clients.spawn(one.run(async |one: &mut LoadClient| one.upload().await));
         let one = client(dice)?;
-        clients.spawn(one.run(async |one: &mut One| one.task().await));
+        clients.spawn(one.run(async |one: &mut LoadClient| one.task().await));
         Ok(clients)
     }
 
@@ -70,16 +70,16 @@ impl Load {
 }
 
 /// A single client.
-struct One {
-    load: Load,
-    caller: Caller,
-    dice: Dice,
+struct LoadClient {
+    load: ClientLoad,
+    caller: NodeClient,
+    dice: SeededRandom,
     /// The number of the client, which its observations carry.
     number: usize,
     rounds: u64,
 }
 
-impl One {
+impl LoadClient {
     async fn run(mut self, mut round: impl AsyncFnMut(&mut Self)) {
         while !self.stopped() {
             self.rounds += 1;
@@ -92,7 +92,7 @@ impl One {
         self.load.stop.is_cancelled()
     }
 
-    fn note(&self, what: What) {
+    fn note(&self, what: ObservationKind) {
         self.load.history.add(what);
     }
 
@@ -139,15 +139,15 @@ impl One {
             let request = self.caller.request(Method::POST, "/api/v1/asks", AGENT);
             let request = request.header("idempotency-key", &key).json(&body);
             match reply(request).await {
-                Reply::Done(ask) => {
+                CallResult::Done(ask) => {
                     let id = text(&ask, "/id");
-                    let created = What::Created { ask: id.clone(), key, prompt };
+                    let created = ObservationKind::Created { ask: id.clone(), key, prompt };
                     self.note(created);
                     self.seen(&id, &ask);
                     self.load.asks.lock().unwrap_or_else(PoisonError::into_inner).push(id.clone());
                     return Some(id);
                 }
-                Reply::Unknown => self.pause(Duration::from_millis(50)).await,
+                CallResult::Unknown => self.pause(Duration::from_millis(50)).await,
                 other => {
                     self.unexpected("create", &other);
                     return None;
@@ -168,20 +168,23 @@ impl One {
             let body = json!({ "answer": { "verdict": verdict }, "comment": comment });
             let credential = PEOPLE.get(n % PEOPLE.len()).copied().unwrap_or_default();
             let request = self.caller.request(Method::POST, &path, credential).json(&body);
-            self.note(What::AnswerSent { ask: ask.to_owned(), comment: comment.clone() });
+            self.note(ObservationKind::AnswerSent {
+                ask: ask.to_owned(),
+                comment: comment.clone(),
+            });
             racing.spawn(async move { (comment, reply(request).await) });
         }
         let mut known = false;
         while let Some(done) = racing.join_next().await {
             let Ok((comment, reply)) = done else { continue };
             match reply {
-                Reply::Done(said) => {
-                    self.note(What::Answered { ask: ask.to_owned(), comment });
+                CallResult::Done(said) => {
+                    self.note(ObservationKind::Answered { ask: ask.to_owned(), comment });
                     self.seen(ask, &said);
                     known = true;
                 }
-                Reply::Conflict(_) => known = true,
-                Reply::Unknown => {}
+                CallResult::Conflict(_) => known = true,
+                CallResult::Unknown => {}
                 other => self.lost_or_unexpected("answer", ask, other),
             }
         }
@@ -190,15 +193,15 @@ impl One {
 
     async fn comment(&mut self, ask: &str) {
         let text = self.name("comment");
-        self.note(What::CommentSent { ask: ask.to_owned(), text: text.clone() });
+        self.note(ObservationKind::CommentSent { ask: ask.to_owned(), text: text.clone() });
         let credential = self.dice.pick(&PEOPLE).copied().unwrap_or_default();
         let path = format!("/api/v1/asks/{ask}/comments");
         match self.caller.post(&path, credential, &json!({ "text": text })).await {
-            Reply::Done(said) => {
-                self.note(What::Commented { ask: ask.to_owned(), text });
+            CallResult::Done(said) => {
+                self.note(ObservationKind::Commented { ask: ask.to_owned(), text });
                 self.seen(ask, &said);
             }
-            Reply::Unknown | Reply::Conflict(_) => {}
+            CallResult::Unknown | CallResult::Conflict(_) => {}
             other => self.lost_or_unexpected("comment", ask, other),
         }
     }
@@ -217,25 +220,27 @@ impl One {
             let request = self.caller.request(Method::POST, &path, person);
             let request = request.header("content-type", "application/octet-stream");
             match reply(request.body(bytes.clone())).await {
-                Reply::Done(file) => break file,
-                Reply::Unknown if !self.stopped() => self.pause(Duration::from_millis(50)).await,
-                Reply::Unknown => return,
+                CallResult::Done(file) => break file,
+                CallResult::Unknown if !self.stopped() => {
+                    self.pause(Duration::from_millis(50)).await
+                }
+                CallResult::Unknown => return,
                 other => return self.lost_or_unexpected("a file for an ask", &ask, other),
             }
         };
         let comment = self.name("answer");
-        self.note(What::AnswerSent { ask: ask.clone(), comment: comment.clone() });
+        self.note(ObservationKind::AnswerSent { ask: ask.clone(), comment: comment.clone() });
         let answer = json!({ "verdict": "provided", "values": { "file": file } });
         let body = json!({ "answer": answer, "comment": comment });
         match self.caller.post(&format!("/api/v1/asks/{ask}/answer"), person, &body).await {
-            Reply::Done(said) => {
-                self.note(What::Answered { ask: ask.clone(), comment });
+            CallResult::Done(said) => {
+                self.note(ObservationKind::Answered { ask: ask.clone(), comment });
                 let path = format!("/api/v1/asks/{ask}/files/{sha256}");
-                self.note(What::Uploaded { path, sha256 });
+                self.note(ObservationKind::Uploaded { path, sha256 });
                 self.seen(&ask, &said);
                 self.receipt(&ask).await;
             }
-            Reply::Unknown => {}
+            CallResult::Unknown => {}
             other => self.lost_or_unexpected("answer with a file", &ask, other),
         }
     }
@@ -249,13 +254,13 @@ impl One {
         };
         let Some(ask) = ask else { return };
         match self.caller.get(&format!("/api/v1/asks/{ask}"), AGENT).await {
-            Reply::Done(said) => {
+            CallResult::Done(said) => {
                 self.seen(&ask, &said);
                 if text(&said, "/state") == "completed" {
                     self.receipt(&ask).await;
                 }
             }
-            Reply::Unknown => {}
+            CallResult::Unknown => {}
             other => self.lost_or_unexpected("read", &ask, other),
         }
     }
@@ -264,10 +269,10 @@ impl One {
         match self.caller.bytes(&format!("/api/v1/asks/{ask}/receipt"), AGENT).await {
             Ok(bytes) => {
                 let receipt = String::from_utf8_lossy(&bytes).into_owned();
-                self.note(What::Receipt { ask: ask.to_owned(), receipt });
+                self.note(ObservationKind::Receipt { ask: ask.to_owned(), receipt });
             }
             // It was not answered: the round ended because the run did.
-            Err(Reply::Unknown | Reply::Conflict(_)) => {}
+            Err(CallResult::Unknown | CallResult::Conflict(_)) => {}
             Err(other) => self.lost_or_unexpected("receipt", ask, other),
         }
     }
@@ -277,11 +282,11 @@ impl One {
         let (bytes, sha256) = self.drawn();
         let request = self.caller.request(Method::PUT, "/hacp/v1/uploads", AGENT).body(bytes);
         match reply(request).await {
-            Reply::Done(said) => {
+            CallResult::Done(said) => {
                 let path = format!("/hacp/v1/uploads/{}/content", text(&said, "/upload"));
-                self.note(What::Uploaded { path, sha256 });
+                self.note(ObservationKind::Uploaded { path, sha256 });
             }
-            Reply::Unknown => {}
+            CallResult::Unknown => {}
             other => self.unexpected("upload", &other),
         }
         self.pause(Duration::from_millis(100)).await;
@@ -289,20 +294,20 @@ impl One {
 
     /// Runs a task from its creation to its end.
     async fn task(&mut self) {
-        let mut driven = Driven::new(self.name("task"));
+        let mut driven = DrivenTask::new(self.name("task"));
         while let Some((path, credential, body)) = driven.next() {
             if self.stopped() {
                 return;
             }
             match self.caller.post(&path, credential, &body).await {
-                Reply::Done(said) => {
+                CallResult::Done(said) => {
                     if let Some(action) = driven.acknowledged(&said) {
                         let task = driven.task.as_str().unwrap_or_default().to_owned();
                         let (name, action) = (driven.name.clone(), action.to_owned());
-                        self.note(What::TaskStep { name, task, action });
+                        self.note(ObservationKind::TaskStep { name, task, action });
                     }
                 }
-                Reply::Unknown => self.pause(Duration::from_millis(50)).await,
+                CallResult::Unknown => self.pause(Duration::from_millis(50)).await,
                 other => {
                     let task = driven.task.as_str().unwrap_or_default().to_owned();
                     return self.lost_or_unexpected(&path, &task, other);
@@ -321,13 +326,13 @@ impl One {
     fn seen(&self, ask: &str, said: &Value) {
         let Some(version) = said.get("version").and_then(Value::as_u64) else { return };
         let (ask, observer, state) = (ask.to_owned(), self.number, text(said, "/state"));
-        self.note(What::Seen { ask, observer, version, state });
+        self.note(ObservationKind::Seen { ask, observer, version, state });
     }
 
-    fn lost_or_unexpected(&self, doing: &str, subject: &str, reply: Reply) {
+    fn lost_or_unexpected(&self, doing: &str, subject: &str, reply: CallResult) {
         match reply {
-            Reply::Missing(said) => {
-                self.note(What::Missing {
+            CallResult::Missing(said) => {
+                self.note(ObservationKind::Missing {
                     what: subject.to_owned(),
                     said: format!("{doing}: {said}"),
                 });
@@ -336,8 +341,11 @@ impl One {
         }
     }
 
-    fn unexpected(&self, doing: &str, reply: &Reply) {
-        self.note(What::Unexpected { doing: doing.to_owned(), said: format!("{reply:?}") });
+    fn unexpected(&self, doing: &str, reply: &CallResult) {
+        self.note(ObservationKind::Unexpected {
+            doing: doing.to_owned(),
+            said: format!("{reply:?}"),
+        });
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail, ensure};
 use clap::{Parser, ValueEnum};
-use faults::campaign::{self, Backend, Fault, Plan};
+use faults::campaign::{self, CampaignPlan, FaultKind, StorageBackend};
 use faults::check::Invariant;
 use faults::postgres::DatabaseLost;
 use faults::report;
@@ -26,7 +26,7 @@ struct Arguments {
     binary: PathBuf,
     /// Against what
     #[arg(long, value_enum, default_value = "all")]
-    backend: Choice,
+    backend: BackendChoice,
     /// How long faults are injected, per backend
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     seconds: u64,
@@ -36,7 +36,7 @@ struct Arguments {
     /// Which faults, separated by commas: kill, database-kill, pause, disk-full, clock, cut, one-way,
     /// slow-disk, power-loss; all by default
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    faults: Vec<Fault>,
+    faults: Vec<FaultKind>,
     /// Breaks durability on purpose (syncs report success and sync nothing, then the power fails) and
     /// succeeds if the checker reports lost acknowledgements
     #[arg(long)]
@@ -47,18 +47,18 @@ struct Arguments {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Choice {
+enum BackendChoice {
     All,
     Sqlite,
     Postgres,
 }
 
-impl Choice {
-    fn backends(self) -> Vec<Backend> {
+impl BackendChoice {
+    fn backends(self) -> Vec<StorageBackend> {
         match self {
-            Self::All => Backend::ALL.to_vec(),
-            Self::Sqlite => vec![Backend::Sqlite],
-            Self::Postgres => vec![Backend::Postgres],
+            Self::All => StorageBackend::ALL.to_vec(),
+            Self::Sqlite => vec![StorageBackend::Sqlite],
+            Self::Postgres => vec![StorageBackend::Postgres],
         }
     }
 }
@@ -78,8 +78,8 @@ async fn run() -> anyhow::Result<ExitCode> {
     ensure!(arguments.binary.exists(), "there is no {}; build it", arguments.binary.display());
     let seed = arguments.seed.unwrap_or_else(drawn);
     let faults = match &arguments.faults[..] {
-        _ if arguments.prove => vec![Fault::PowerLoss],
-        [] => Fault::ALL.to_vec(),
+        _ if arguments.prove => vec![FaultKind::PowerLoss],
+        [] => FaultKind::ALL.to_vec(),
         some => some.to_vec(),
     };
     eprintln!("seed {seed}");
@@ -116,9 +116,9 @@ async fn run() -> anyhow::Result<ExitCode> {
 /// report the loss.
 async fn repeated(
     arguments: &Arguments,
-    backend: Backend,
+    backend: StorageBackend,
     seed: u64,
-    faults: &[Fault],
+    faults: &[FaultKind],
 ) -> anyhow::Result<report::Campaign> {
     for seed in seed..seed + PROOFS {
         match campaign(arguments, backend, seed, faults).await {
@@ -133,14 +133,14 @@ async fn repeated(
 
 async fn campaign(
     arguments: &Arguments,
-    backend: Backend,
+    backend: StorageBackend,
     seed: u64,
-    faults: &[Fault],
+    faults: &[FaultKind],
 ) -> anyhow::Result<report::Campaign> {
     let folder = tempfile::Builder::new().prefix("countersign-faults-").tempdir()?;
     // PostgreSQL runs as another user and needs access to its own directory.
     fs::set_permissions(folder.path(), Permissions::from_mode(0o711))?;
-    let plan = Plan {
+    let plan = CampaignPlan {
         binary: arguments.binary.canonicalize()?,
         folder: folder.path().to_owned(),
         backend,

@@ -19,7 +19,7 @@ const PUBLIC_URL: &str = "http://localhost:3402";
 
 /// The settings of a node.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct NodeSettings {
     /// The binary `countersign`.
     pub binary: PathBuf,
     pub data: PathBuf,
@@ -32,15 +32,15 @@ pub struct Settings {
 }
 
 /// A node that keeps its port across restarts.
-pub struct Node {
-    settings: Settings,
+pub struct ServerNode {
+    settings: NodeSettings,
     port: u16,
     child: Option<Child>,
 }
 
-impl Node {
+impl ServerNode {
     /// A node with a free port.
-    pub fn new(settings: Settings) -> anyhow::Result<Self> {
+    pub fn new(settings: NodeSettings) -> anyhow::Result<Self> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         Ok(Self { settings, port, child: None })
     }
@@ -75,9 +75,9 @@ impl Node {
                 return Ok(());
             }
             if let Some(status) = self.ended()? {
-                bail!("countersign ended: {status}: {}", self.last_words());
+                bail!("countersign ended: {status}: {}", self.log_tail());
             }
-            ensure!(Instant::now() < until, "countersign is not ready: {}", self.last_words());
+            ensure!(Instant::now() < until, "countersign is not ready: {}", self.log_tail());
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -132,7 +132,7 @@ impl Node {
     }
 
     /// The last lines of its log.
-    pub fn last_words(&self) -> String {
+    pub fn log_tail(&self) -> String {
         let log = fs::read_to_string(&self.settings.log).unwrap_or_default();
         let lines: Vec<&str> = log.lines().rev().take(5).collect();
         lines.into_iter().rev().collect::<Vec<_>>().join("\n")
@@ -157,7 +157,7 @@ impl Node {
     }
 }
 
-impl Drop for Node {
+impl Drop for ServerNode {
     fn drop(&mut self) {
         // No process is left behind, however a run ends.
         let _ = self.kill();

@@ -26,14 +26,14 @@ impl std::fmt::Display for DatabaseLost {
 impl std::error::Error for DatabaseLost {}
 
 /// A running database server. It stops when it is dropped.
-pub struct Cluster {
+pub struct PostgresCluster {
     folder: PathBuf,
     environment: Vec<(OsString, OsString)>,
     /// The connection URL.
     pub url: String,
 }
 
-impl Cluster {
+impl PostgresCluster {
     /// Creates one in a directory. Fails if `PostgreSQL` is not installed. The environment
     /// variables are added to those of its processes.
     pub fn start(folder: &Path, environment: Vec<(OsString, OsString)>) -> anyhow::Result<Self> {
@@ -83,7 +83,7 @@ impl Cluster {
     }
 }
 
-impl Drop for Cluster {
+impl Drop for PostgresCluster {
     fn drop(&mut self) {
         let _ = script("stop", &self.folder, &[]).status();
     }

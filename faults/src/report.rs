@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::check::{Invariant, Verdict, Violation};
-use crate::history::{Event, What};
+use crate::check::{CheckReport, Invariant, Violation};
+use crate::observations::{Observation, ObservationKind};
 
 /// The most violations of each invariant that are reported with their history.
 const REPORTED: usize = 3;
@@ -18,13 +18,13 @@ pub struct Campaign {
     /// The fault of each window. Window 0 is the start, before any fault.
     pub faults: Vec<&'static str>,
     /// All observations.
-    pub events: Vec<Event>,
+    pub events: Vec<Observation>,
     /// The result of the check.
-    pub verdict: Verdict,
+    pub verdict: CheckReport,
 }
 
 #[derive(Default)]
-struct Row {
+struct CampaignRow {
     times: usize,
     acknowledged: usize,
     lost: usize,
@@ -43,8 +43,8 @@ impl Campaign {
         self.verdict.violations.iter().filter(|found| found.invariant == invariant).count()
     }
 
-    fn rows(&self) -> BTreeMap<&'static str, Row> {
-        let mut rows: BTreeMap<&'static str, Row> = BTreeMap::new();
+    fn rows(&self) -> BTreeMap<&'static str, CampaignRow> {
+        let mut rows: BTreeMap<&'static str, CampaignRow> = BTreeMap::new();
         let fault = |window: usize| self.faults.get(window).copied().unwrap_or("none");
         for name in &self.faults {
             rows.entry(name).or_default().times += 1;
@@ -71,9 +71,9 @@ pub fn table(campaigns: &[Campaign]) -> String {
          |---|---|---:|---:|---:|---:|---:|\n",
     );
     for campaign in campaigns {
-        let mut all = Row::default();
+        let mut all = CampaignRow::default();
         for (fault, row) in campaign.rows() {
-            let Row { times, acknowledged, lost, double, other } = row;
+            let CampaignRow { times, acknowledged, lost, double, other } = row;
             let injected = if fault == "none" { String::new() } else { times.to_string() };
             let backend = campaign.backend;
             let _ = writeln!(
@@ -86,7 +86,7 @@ pub fn table(campaigns: &[Campaign]) -> String {
             all.double += double;
             all.other += other;
         }
-        let Row { times, acknowledged, lost, double, other } = all;
+        let CampaignRow { times, acknowledged, lost, double, other } = all;
         let _ = writeln!(
             text,
             "| {} | **all** | **{times}** | **{acknowledged}** | **{lost}** | **{double}** | **{other}** |",
@@ -126,18 +126,18 @@ pub fn violations(campaign: &Campaign) -> String {
 }
 
 fn history(campaign: &Campaign, subject: &str, text: &mut String) {
-    let about: Vec<&Event> = campaign
+    let about: Vec<&Observation> = campaign
         .events
         .iter()
         .filter(|event| {
-            event.what.subject() == Some(subject) || matches!(event.what, What::Fault(_))
+            event.what.subject() == Some(subject) || matches!(event.what, ObservationKind::Fault(_))
         })
         .collect();
     // Faults far from the events of the subject are irrelevant to it.
-    let own = |event: &&&Event| event.what.subject() == Some(subject);
+    let own = |event: &&&Observation| event.what.subject() == Some(subject);
     let first = about.iter().find(own).map_or(0, |event| event.window);
     let last = about.iter().rev().find(own).map_or(0, |event| event.window);
-    let about: Vec<&&Event> = about
+    let about: Vec<&&Observation> = about
         .iter()
         .filter(|event| (first.saturating_sub(1)..=last.saturating_add(1)).contains(&event.window))
         .collect();
@@ -156,15 +156,15 @@ fn history(campaign: &Campaign, subject: &str, text: &mut String) {
 mod tests {
     use super::*;
     use crate::check::check;
-    use crate::history::History;
+    use crate::observations::ObservationLog;
 
     #[test]
     fn a_violation_is_counted_under_its_fault_and_reported_with_its_history() {
-        let history = History::default();
+        let history = ObservationLog::default();
         history.next_window();
-        history.add(What::Fault("power loss".to_owned()));
+        history.add(ObservationKind::Fault("power loss".to_owned()));
         let (ask, key) = ("ask_1".to_owned(), "k".to_owned());
-        history.add(What::Created { ask, key, prompt: "Deploy?".to_owned() });
+        history.add(ObservationKind::Created { ask, key, prompt: "Deploy?".to_owned() });
         let events = history.events();
         let verdict = check(&events);
         let faults = vec!["none", "power-loss"];
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_run_without_work_does_not_pass() {
-        let (events, verdict) = (Vec::new(), Verdict::default());
+        let (events, verdict) = (Vec::new(), CheckReport::default());
         assert!(!Campaign { backend: "sqlite", faults: Vec::new(), events, verdict }.passed());
     }
 }

@@ -29,7 +29,7 @@ pub const ACTIONS: [&str; 8] = [
 
 /// The client's state of a task.
 #[derive(Debug, Clone, Default)]
-pub struct Driven {
+pub struct DrivenTask {
     /// Its goal, and the prefix of its idempotency keys.
     pub name: String,
     /// The id of the task, after it was acknowledged.
@@ -39,7 +39,7 @@ pub struct Driven {
     pub done: usize,
 }
 
-impl Driven {
+impl DrivenTask {
     /// A task that does not exist yet.
     pub fn new(name: String) -> Self {
         Self { name, ..Self::default() }

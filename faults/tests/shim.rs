@@ -6,18 +6,18 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use faults::dice::Dice;
-use faults::disk::{Disk, compile};
-use faults::power::{Forgotten, Surviving, resolved};
+use faults::disk::{FaultyDisk, compile};
+use faults::power_loss::{PowerLoss, UnsyncedFate, resolved};
+use faults::random::SeededRandom;
 use tempfile::TempDir;
 
-struct Stage {
+struct ShimSandbox {
     _folder: TempDir,
     data: PathBuf,
-    disk: Disk,
+    disk: FaultyDisk,
 }
 
-impl Stage {
+impl ShimSandbox {
     /// A covered folder with a file that was there before, and is tracked from now on.
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -26,7 +26,7 @@ impl Stage {
         let data = root.join("data");
         fs::create_dir(&data).unwrap();
         fs::write(data.join("old"), "old").unwrap();
-        let disk = Disk::new(&shim, data.clone(), root.join("state")).unwrap();
+        let disk = FaultyDisk::new(&shim, data.clone(), root.join("state")).unwrap();
         disk.track().unwrap();
         Self { _folder: folder, data, disk }
     }
@@ -43,8 +43,8 @@ impl Stage {
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     }
 
-    fn power_loss(&self) -> Forgotten {
-        self.disk.lose_power(Surviving::Nothing, &mut Dice::new(1)).unwrap()
+    fn power_loss(&self) -> PowerLoss {
+        self.disk.lose_power(UnsyncedFate::Nothing, &mut SeededRandom::new(1)).unwrap()
     }
 
     fn read(&self, name: &str) -> Option<String> {
@@ -54,7 +54,7 @@ impl Stage {
 
 #[test]
 fn what_was_synced_stays_and_what_was_not_is_forgotten() {
-    let stage = Stage::new();
+    let stage = ShimSandbox::new();
     stage.sound("printf synced > a; sync a; printf more >> a; printf lost > b; printf X > old");
     assert_eq!(stage.read("a").as_deref(), Some("syncedmore"));
     let forgotten = stage.power_loss();
@@ -71,14 +71,14 @@ fn what_was_synced_stays_and_what_was_not_is_forgotten() {
 #[test]
 fn a_rename_needs_a_sync_of_its_directory() {
     let replaced = "printf new > draft; sync draft; mv draft old";
-    let stage = Stage::new();
+    let stage = ShimSandbox::new();
     stage.sound(replaced);
     assert_eq!(stage.read("old").as_deref(), Some("new"));
     stage.power_loss();
     assert_eq!(stage.read("old").as_deref(), Some("old"));
     assert_eq!(stage.read("draft").as_deref(), Some("new"));
 
-    let stage = Stage::new();
+    let stage = ShimSandbox::new();
     stage.sound(&format!("{replaced}; sync ."));
     stage.power_loss();
     assert_eq!(stage.read("old").as_deref(), Some("new"));
@@ -87,7 +87,7 @@ fn a_rename_needs_a_sync_of_its_directory() {
 
 #[test]
 fn a_removed_file_comes_back_until_its_directory_is_synced() {
-    let stage = Stage::new();
+    let stage = ShimSandbox::new();
     stage.sound("rm old");
     stage.power_loss();
     assert_eq!(stage.read("old").as_deref(), Some("old"));
@@ -98,7 +98,7 @@ fn a_removed_file_comes_back_until_its_directory_is_synced() {
 
 #[test]
 fn a_synced_file_is_found_in_a_new_folder() {
-    let stage = Stage::new();
+    let stage = ShimSandbox::new();
     stage.sound("mkdir -p x/y; printf kept > x/y/f; sync x/y/f; mkdir z; printf lost > z/f");
     stage.power_loss();
     assert_eq!(stage.read("x/y/f").as_deref(), Some("kept"));
@@ -107,7 +107,7 @@ fn a_synced_file_is_found_in_a_new_folder() {
 
 #[test]
 fn a_disk_that_lies_loses_what_was_synced() {
-    let stage = Stage::new();
+    let stage = ShimSandbox::new();
     stage.disk.lie().unwrap();
     stage.sound("printf synced > a; sync a; sync .");
     stage.power_loss();
@@ -116,7 +116,7 @@ fn a_disk_that_lies_loses_what_was_synced() {
 
 #[test]
 fn a_full_disk_refuses_writes_until_there_is_space() {
-    let stage = Stage::new();
+    let stage = ShimSandbox::new();
     stage.disk.set_full(true).unwrap();
     let refused = stage.run("printf more >> old");
     assert!(!refused.status.success());
@@ -128,7 +128,7 @@ fn a_full_disk_refuses_writes_until_there_is_space() {
 
 #[test]
 fn the_wall_clock_can_be_moved() {
-    let stage = Stage::new();
+    let stage = ShimSandbox::new();
     let seconds = || -> i64 {
         String::from_utf8(stage.run("date +%s").stdout).unwrap().trim().parse().unwrap()
     };

@@ -8,11 +8,11 @@ use channels::email::{AddressOwner, EmailReader, ReplyAddress, ReplyAddresses};
 use channels::slack::{self, Slack};
 use channels::sms::Sms;
 use channels::telegram::{self, Telegram, UpdateSource};
-use channels::twilio::{API, CONTENT, Sender, TwilioAccount};
+use channels::twilio::{API, CONTENT, TwilioAccount, TwilioSender};
 use channels::webhook::{self, WebhookChannel};
 use channels::whatsapp::{self, GRAPH, MetaWhatsapp, TwilioWhatsapp};
-use channels::{Channel, Secret, WebhookCall};
-use kernel::directory::Means;
+use channels::{Channel, SecretString, WebhookCall};
+use kernel::directory::ContactMethod;
 use kernel::{AskId, Time};
 use reqwest::{Client, Url};
 use ulid::Ulid;
@@ -25,19 +25,20 @@ const SIGNING: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /// The time of all inputs.
 const NOW: i64 = 1_800_000_000_000;
 
-type Shared = LazyLock<Vec<Box<dyn Channel>>>;
+type SharedChannels = LazyLock<Vec<Box<dyn Channel>>>;
 
 /// Any program that speaks Standard Webhooks, and `WhatsApp` through Meta.
 pub(crate) fn webhooks(bytes: &[u8]) {
-    static CHANNELS: Shared = LazyLock::new(|| {
-        let settings = webhook::WebhookSettings { url: url(HOOK), secret: Secret::new(SIGNING) };
+    static CHANNELS: SharedChannels = LazyLock::new(|| {
+        let settings =
+            webhook::WebhookSettings { url: url(HOOK), secret: SecretString::new(SIGNING) };
         let clock = Arc::new(|| Time::from_millis(NOW));
         let cloud = whatsapp::MetaSettings {
             graph: url(GRAPH),
             phone_number_id: "106540352242922".to_owned(),
-            token: Secret::new("token"),
-            app_secret: Secret::new("app secret"),
-            verify_token: Secret::new("verify"),
+            token: SecretString::new("token"),
+            app_secret: SecretString::new("app secret"),
+            verify_token: SecretString::new("verify"),
             template: None,
         };
         vec![
@@ -50,10 +51,10 @@ pub(crate) fn webhooks(bytes: &[u8]) {
 
 /// Slack's events, buttons and forms.
 pub(crate) fn slack(bytes: &[u8]) {
-    static CHANNELS: Shared = LazyLock::new(|| {
+    static CHANNELS: SharedChannels = LazyLock::new(|| {
         let settings = slack::SlackSettings {
-            bot_token: Secret::new("xoxb-1"),
-            signing_secret: Some(Secret::new("signing secret")),
+            bot_token: SecretString::new("xoxb-1"),
+            signing_secret: Some(SecretString::new("signing secret")),
             app_token: None,
             base: None,
         };
@@ -64,14 +65,14 @@ pub(crate) fn slack(bytes: &[u8]) {
 
 /// SMS and `WhatsApp` through Twilio.
 pub(crate) fn twilio(bytes: &[u8]) {
-    static CHANNELS: Shared = LazyLock::new(|| {
+    static CHANNELS: SharedChannels = LazyLock::new(|| {
         let account = TwilioAccount {
             api: url(API),
             content: url(CONTENT),
             sid: format!("AC{}", "0".repeat(32)),
-            auth_token: Secret::new("auth token"),
+            auth_token: SecretString::new("auth token"),
             key: None,
-            sender: Sender::Number("+15005550006".to_owned()),
+            sender: TwilioSender::Number("+15005550006".to_owned()),
             status: None,
         };
         vec![
@@ -84,11 +85,11 @@ pub(crate) fn twilio(bytes: &[u8]) {
 
 /// Telegram's updates.
 pub(crate) fn telegram(bytes: &[u8]) {
-    static CHANNELS: Shared = LazyLock::new(|| {
+    static CHANNELS: SharedChannels = LazyLock::new(|| {
         let settings = telegram::TelegramSettings {
             api: url(telegram::API),
-            token: Secret::new("123456:ABC-DEF"),
-            hearing: UpdateSource::Webhook { url: url(HOOK), secret: Secret::new("s3cret") },
+            token: SecretString::new("123456:ABC-DEF"),
+            hearing: UpdateSource::Webhook { url: url(HOOK), secret: SecretString::new("s3cret") },
         };
         vec![boxed(Telegram::new(settings, Client::new()))]
     });
@@ -106,17 +107,17 @@ pub(crate) fn mail(bytes: &[u8]) {
     // An email to an issued address, with a signature: the sender is parsed strictly.
     let reply = ReplyAddress {
         ask: AskId::new(Ulid(1)),
-        whom: AddressOwner::of(&Means::email("ada@example.org")),
+        whom: AddressOwner::of(&ContactMethod::email("ada@example.org")),
     };
     let to = reader.replies().address(reply);
     let signed = "From: ada@example.org\r\nDKIM-Signature: v=1\r\nTo: ";
     let signed = [signed.as_bytes(), to.as_bytes(), b"\r\n", bytes].concat();
     twice(|| reader.read(&signed, Some(&to)));
-    let password = || Secret::new("password");
+    let password = || SecretString::new("password");
     let providers = [
         EmailProvider::Mailgun { signing_key: password() },
         EmailProvider::Postmark { user: "postmark".to_owned(), password: password() },
-        EmailProvider::Signed { secret: Secret::new(SIGNING) },
+        EmailProvider::Signed { secret: SecretString::new(SIGNING) },
     ];
     for provider in providers {
         let Ok(inbound) = ProviderWebhook::new(provider, reader.clone()) else {

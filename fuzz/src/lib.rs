@@ -3,7 +3,7 @@
 //! target must satisfy: no panic, no overflow, and the same bytes give the same result twice.
 
 mod inbound;
-#[path = "../../crates/dialects/tests/hxp_experience/laws.rs"]
+#[path = "../../crates/dialects/tests/hxp_experience/properties.rs"]
 #[expect(clippy::unwrap_used, reason = "it is shared with tests")]
 mod laws;
 mod protocols;
@@ -11,7 +11,7 @@ mod records;
 
 /// One parser.
 #[derive(Clone, Copy)]
-pub struct Target {
+pub struct FuzzTarget {
     /// Its name for `fuzz/run`. Its inputs are in `fuzz/seeds/NAME`.
     pub name: &'static str,
     /// Parses some bytes.
@@ -19,25 +19,25 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 14] = [
-    Target { name: "envelope", run: envelope },
-    Target { name: "hxp", run: protocols::hxp },
-    Target { name: "hitl", run: protocols::hitl },
-    Target { name: "a2h", run: protocols::a2h },
-    Target { name: "hacp", run: protocols::hacp },
-    Target { name: "native", run: protocols::native },
-    Target { name: "webhooks", run: inbound::webhooks },
-    Target { name: "mail", run: inbound::mail },
-    Target { name: "slack", run: inbound::slack },
-    Target { name: "twilio", run: inbound::twilio },
-    Target { name: "telegram", run: inbound::telegram },
-    Target { name: "receipts", run: records::receipts },
-    Target { name: "exports", run: records::exports },
-    Target { name: "backups", run: records::backups },
+pub const TARGETS: [FuzzTarget; 14] = [
+    FuzzTarget { name: "envelope", run: envelope },
+    FuzzTarget { name: "hxp", run: protocols::hxp },
+    FuzzTarget { name: "hitl", run: protocols::hitl },
+    FuzzTarget { name: "a2h", run: protocols::a2h },
+    FuzzTarget { name: "hacp", run: protocols::hacp },
+    FuzzTarget { name: "native", run: protocols::native },
+    FuzzTarget { name: "webhooks", run: inbound::webhooks },
+    FuzzTarget { name: "mail", run: inbound::mail },
+    FuzzTarget { name: "slack", run: inbound::slack },
+    FuzzTarget { name: "twilio", run: inbound::twilio },
+    FuzzTarget { name: "telegram", run: inbound::telegram },
+    FuzzTarget { name: "receipts", run: records::receipts },
+    FuzzTarget { name: "exports", run: records::exports },
+    FuzzTarget { name: "backups", run: records::backups },
 ];
 
 /// The target of this name.
-pub fn target(name: &str) -> Option<Target> {
+pub fn target(name: &str) -> Option<FuzzTarget> {
     TARGETS.into_iter().find(|target| target.name == name)
 }
 

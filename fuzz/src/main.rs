@@ -3,14 +3,14 @@
 
 use std::sync::OnceLock;
 
-static TARGET: OnceLock<fuzz::Target> = OnceLock::new();
+static TARGET: OnceLock<fuzz::FuzzTarget> = OnceLock::new();
 
 #[expect(
     clippy::disallowed_methods,
     clippy::expect_used,
     reason = "libFuzzer has its own arguments"
 )]
-fn chosen() -> fuzz::Target {
+fn chosen() -> fuzz::FuzzTarget {
     let name = std::env::var("FUZZ_TARGET").expect("FUZZ_TARGET names a target");
     fuzz::target(&name).expect("FUZZ_TARGET names a known target")
 }

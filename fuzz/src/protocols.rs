@@ -5,7 +5,7 @@ use dialects::hacp::{self, Operation};
 use dialects::native;
 use dialects::{hitl, hxp_execution as hxp};
 use kernel::Actor;
-use kernel::actor::{Assurance, Via};
+use kernel::actor::{AnswerInterface, Assurance};
 use kernel::directory::Directory;
 use serde::de::DeserializeOwned;
 
@@ -36,7 +36,7 @@ pub(crate) fn a2h(bytes: &[u8]) {
     twice(|| a2h::parse_human(bytes));
     twice(|| a2h::parse_message(bytes));
     twice(|| a2h::parse_escalation(bytes));
-    twice(|| channel::validated(bytes, &[]));
+    twice(|| channel::validate_channel(bytes, &[]));
 }
 
 /// HACP: the first byte selects the operation, the rest is its body. Also all of it as JSON-RPC.
@@ -45,15 +45,15 @@ pub(crate) fn hacp(bytes: &[u8]) {
         let operation = Operation::ALL.get(usize::from(*first) % Operation::ALL.len());
         let directory = Directory::default();
         for actor in actors() {
-            let version = hacp::Version::default();
-            let caller = hacp::Caller { actor: &actor, directory: &directory, version };
+            let version = hacp::HacpVersion::default();
+            let caller = hacp::HacpCaller { actor: &actor, directory: &directory, version };
             if let Some(operation) = operation {
                 twice(|| hacp::read(*operation, body, caller));
             }
         }
     }
     twice(|| hacp::negotiate(bytes));
-    for version in [hacp::Version::V01, hacp::Version::V02] {
+    for version in [hacp::HacpVersion::V01, hacp::HacpVersion::V02] {
         twice(|| hacp::rpc::parse(bytes, version));
     }
 }
@@ -62,7 +62,7 @@ pub(crate) fn hacp(bytes: &[u8]) {
 fn actors() -> Vec<Actor> {
     let human = "user_dev".parse().ok().map(|id| Actor::Human {
         id,
-        via: Via::Api,
+        via: AnswerInterface::Api,
         assurance: Assurance::Session,
     });
     human.into_iter().chain([Actor::System]).collect()
@@ -81,7 +81,7 @@ pub(crate) fn native(bytes: &[u8]) {
     read::<native::WriteBody>(bytes);
     read::<native::SnoozeBody>(bytes);
     read::<native::WebhookBody>(bytes);
-    read::<native::NoticesBody>(bytes);
+    read::<native::NotificationSettingsBody>(bytes);
     read::<native::IssueKey>(bytes);
     read::<native::RuleBody>(bytes);
     read::<native::ProjectBody>(bytes);

@@ -8,7 +8,7 @@ use dialects::proof::{Jwks, RevocationClaims, verify};
 use gateway::Gateway;
 use gateway::audit::{Against, check, check_export};
 use gateway::bootstrap;
-use gateway::clock::SystemClock;
+use gateway::clock::OsClock;
 use gateway::installation::Installation;
 use gateway::sealed_head::Heads;
 use serde_json::Value;
@@ -83,10 +83,9 @@ static BACKUP: LazyLock<Vec<u8>> = LazyLock::new(|| {
             dev: Some(true),
             ..Settings::default()
         };
-        let home =
-            Installation::open(&settings.check()?.location, Arc::new(SystemClock), true).await?;
+        let home = Installation::open(&settings.check()?.location, Arc::new(OsClock), true).await?;
         let gateway = Gateway::new(home.store, home.clock);
-        bootstrap::dev(&gateway).await?;
+        bootstrap::create_dev_directory(&gateway).await?;
         let copy = folder.path().join("backup.db");
         Sqlite::backup(&folder.path().join("countersign.db"), &copy, &mut |_, _| {})?;
         anyhow::Ok(std::fs::read(copy)?)

@@ -22,11 +22,11 @@ use tokio::task::JoinSet;
 
 use super::create_many;
 use crate::gateway::{AGENT, ASK};
+use crate::http_client::PreparedRequest;
 use crate::load::{fire, fire_until};
-use crate::report::{Goal, Row};
+use crate::report::{Figure, Goal};
 use crate::scale::Scale;
-use crate::served::{Served, scratch};
-use crate::wire::Shot;
+use crate::server_process::{ServerProcess, scratch};
 
 const CONNECTIONS: usize = 32;
 /// The agent without notifications.
@@ -36,25 +36,25 @@ const PATIENCE: Duration = Duration::from_mins(3);
 /// The polling interval for the program's count.
 const LOOK: Duration = Duration::from_millis(20);
 /// The number of different recipients.
-const DESKS: usize = 64;
+const RECIPIENTS: usize = 64;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let folder = scratch()?;
-    let program = Program::open(f64::from(scale.limit)).await?;
+    let program = RateLimitedProgram::open(f64::from(scale.limit)).await?;
     let url = format!("http://{}/told", program.address);
-    let gateway = Served::messenger(folder.path(), &url).await?;
-    let create = gateway.target(Shot::post("/hxp/v1/requests", OTHER, ASK));
+    let gateway = ServerProcess::messenger(folder.path(), &url).await?;
+    let create = gateway.target(PreparedRequest::post("/hxp/v1/requests", OTHER, ASK));
     let calm = fire(&create, CONNECTIONS, scale.turn * scale.turns).await?;
 
-    for desk in 0..DESKS {
-        let share = scale.messages / DESKS + usize::from(desk < scale.messages % DESKS);
+    for desk in 0..RECIPIENTS {
+        let share = scale.messages / RECIPIENTS + usize::from(desk < scale.messages % RECIPIENTS);
         create_many(gateway.address, share, &put_at(desk), "/id").await?;
     }
     let stop = Arc::new(AtomicBool::new(false));
     program.fill_from_now_on();
     let began = Instant::now();
     let look = async {
-        while program.heard() < scale.messages && began.elapsed() < PATIENCE {
+        while program.accepted_messages() < scale.messages && began.elapsed() < PATIENCE {
             tokio::time::sleep(LOOK).await;
         }
         stop.store(true, Ordering::Relaxed);
@@ -64,42 +64,42 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     let (busy, took) = tokio::try_join!(load, look)?;
 
     let (many, limit) = (scale.messages, f64::from(scale.limit));
-    let heard = whole(program.heard());
-    let all = Row::new(format!("{many} messages queued: taken"), heard, "messages");
+    let heard = whole(program.accepted_messages());
+    let all = Figure::new(format!("{many} messages queued: taken"), heard, "messages");
     let bucket = program.bucket();
     let (again, refused) = (bucket.again, bucket.refused);
     let note = format!("{again} came twice; {refused} calls more than it took");
     drop(bucket);
     let rate =
-        Row::new("… in a second, of what the channel takes", heard / took.as_secs_f64(), "/s");
-    let meanwhile = Row::new("… creates while they go out, 32 connections", busy.rate(), "/s");
+        Figure::new("… in a second, of what the channel takes", heard / took.as_secs_f64(), "/s");
+    let meanwhile = Figure::new("… creates while they go out, 32 connections", busy.rate(), "/s");
     let beside = format!("{}; undisturbed {}", busy.words(), calm.words());
     Ok(vec![
         all.against(whole(many)).goal(Goal::AtLeast(1.0)).note(note),
-        Row::new("… until the channel had them all", took.as_secs_f64(), "s"),
+        Figure::new("… until the channel had them all", took.as_secs_f64(), "s"),
         rate.against(limit).goal(Goal::AtLeast(0.9)),
         meanwhile.against(calm.rate()).goal(Goal::AtLeast(0.5)).note(beside),
     ])
 }
 
 /// A question to a named recipient.
-fn put_at(desk: usize) -> Shot {
+fn put_at(desk: usize) -> PreparedRequest {
     let ask = json!({
         "question": { "kind": "approve", "prompt": "Refund €120.00 to Ada Lovelace for order 4711?" },
         "place": { "to": format!("webhook:desk-{desk}") },
     });
-    Shot::post("/api/v1/asks", AGENT, &ask.to_string())
+    PreparedRequest::post("/api/v1/asks", AGENT, &ask.to_string())
 }
 
 /// The operator's program, with a rate limit.
-struct Program {
+struct RateLimitedProgram {
     address: SocketAddr,
-    bucket: Arc<Mutex<Bucket>>,
+    bucket: Arc<Mutex<TokenBucket>>,
     _serving: JoinSet<()>,
 }
 
 /// The token bucket, and the accepted messages.
-struct Bucket {
+struct TokenBucket {
     /// The rate per second, and the capacity.
     limit: f64,
     left: f64,
@@ -110,7 +110,7 @@ struct Bucket {
     refused: u64,
 }
 
-impl Bucket {
+impl TokenBucket {
     fn take(&mut self, id: &str) -> bool {
         let now = Instant::now();
         if let Some(since) = self.since.replace(now) {
@@ -130,7 +130,11 @@ impl Bucket {
     }
 }
 
-async fn hear(State(bucket): State<Arc<Mutex<Bucket>>>, headers: HeaderMap, _: Bytes) -> Response {
+async fn receive_message(
+    State(bucket): State<Arc<Mutex<TokenBucket>>>,
+    headers: HeaderMap,
+    _: Bytes,
+) -> Response {
     let id = headers.get("webhook-id").and_then(|id| id.to_str().ok()).unwrap_or_default();
     if bucket.lock().unwrap_or_else(PoisonError::into_inner).take(id) {
         return StatusCode::NO_CONTENT.into_response();
@@ -138,14 +142,15 @@ async fn hear(State(bucket): State<Arc<Mutex<Bucket>>>, headers: HeaderMap, _: B
     (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "1")]).into_response()
 }
 
-impl Program {
+impl RateLimitedProgram {
     async fn open(limit: f64) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let (heard, since) = (HashSet::new(), None);
-        let bucket = Bucket { limit, left: 0.0, since, heard, again: 0, refused: 0 };
+        let bucket = TokenBucket { limit, left: 0.0, since, heard, again: 0, refused: 0 };
         let bucket = Arc::new(Mutex::new(bucket));
-        let routes = Router::new().route("/told", post(hear)).with_state(Arc::clone(&bucket));
+        let routes =
+            Router::new().route("/told", post(receive_message)).with_state(Arc::clone(&bucket));
         let mut serving = JoinSet::new();
         serving.spawn(async move {
             // This ends with the measurement.
@@ -154,7 +159,7 @@ impl Program {
         Ok(Self { address, bucket, _serving: serving })
     }
 
-    fn bucket(&self) -> std::sync::MutexGuard<'_, Bucket> {
+    fn bucket(&self) -> std::sync::MutexGuard<'_, TokenBucket> {
         self.bucket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -163,7 +168,7 @@ impl Program {
         (bucket.since, bucket.refused) = (Some(Instant::now()), 0);
     }
 
-    fn heard(&self) -> usize {
+    fn accepted_messages(&self) -> usize {
         self.bucket().heard.len()
     }
 }

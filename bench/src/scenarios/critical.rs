@@ -19,11 +19,11 @@ use tokio::task::JoinSet;
 
 use super::create_many;
 use crate::gateway::{AGENT, PERSON};
+use crate::http_client::{HttpConnection, PreparedRequest};
 use crate::latency::Latencies;
-use crate::report::{Goal, Row};
+use crate::report::{Figure, Goal};
 use crate::scale::Scale;
-use crate::served::{Served, scratch};
-use crate::wire::{Connection, Shot};
+use crate::server_process::{ServerProcess, scratch};
 
 /// The duration of one call of the channel.
 const CALL: Duration = Duration::from_millis(50);
@@ -36,12 +36,12 @@ const RECIPIENTS: usize = 64;
 /// The slowest notification that meets the goal, in milliseconds.
 const GOAL: f64 = 50.0;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let folder = scratch()?;
-    let program = Program::open().await?;
+    let program = CriticalProgram::open().await?;
     let url = format!("http://{}/message", program.address);
-    let gateway = Served::messenger(folder.path(), &url).await?;
-    let mut agent = Connection::open(gateway.address).await?;
+    let gateway = ServerProcess::messenger(folder.path(), &url).await?;
+    let mut agent = HttpConnection::open(gateway.address).await?;
     let idle = program.time_critical(&mut agent, scale.critical).await?;
 
     for recipient in 0..RECIPIENTS {
@@ -53,9 +53,9 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     let left = waiting(gateway.address).await?;
 
     let what = "critical notification, from sending the request to the channel: p99";
-    let alone = Row::new(what, idle.p99(), "ms").goal(Goal::AtMost(GOAL));
+    let alone = Figure::new(what, idle.p99(), "ms").goal(Goal::AtMost(GOAL));
     let what = format!("… with {} of low priority queued: p99", scale.low);
-    let beside = Row::new(what, busy.p99(), "ms").goal(Goal::AtMost(GOAL));
+    let beside = Figure::new(what, busy.p99(), "ms").goal(Goal::AtMost(GOAL));
     let note = format!(
         "{}; {queued:.0} waited before and {left:.0} after; each call takes {} ms",
         busy.words(),
@@ -65,44 +65,44 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
 }
 
 /// A question for a recipient of the channel.
-fn ask(priority: &str, recipient: usize) -> Shot {
+fn ask(priority: &str, recipient: usize) -> PreparedRequest {
     let ask = json!({
         "question": { "kind": "approve", "prompt": "Refund €120.00 for order 4711?" },
         "priority": priority,
         "place": { "to": format!("webhook:{priority}-{recipient}") },
     });
-    Shot::post("/api/v1/asks", AGENT, &ask.to_string())
+    PreparedRequest::post("/api/v1/asks", AGENT, &ask.to_string())
 }
 
 /// The number of deliveries that wait, as the server counts them.
 async fn waiting(address: SocketAddr) -> anyhow::Result<f64> {
-    let mut connection = Connection::open(address).await?;
-    connection.call(&Shot::get("/metrics", PERSON)).await?;
+    let mut connection = HttpConnection::open(address).await?;
+    connection.call(&PreparedRequest::get("/metrics", PERSON)).await?;
     let text = str::from_utf8(&connection.body)?;
     let value = text.lines().find_map(|line| line.strip_prefix("countersign_outbox_waiting "));
     Ok(value.context("no count of waiting deliveries")?.trim().parse()?)
 }
 
 /// The operator's program. It notes when each critical message comes.
-struct Program {
+struct CriticalProgram {
     address: SocketAddr,
-    heard: Arc<Heard>,
+    heard: Arc<CriticalArrivals>,
     _serving: JoinSet<()>,
 }
 
 #[derive(Default)]
-struct Heard {
+struct CriticalArrivals {
     at: Mutex<HashMap<String, Instant>>,
     rung: Notify,
 }
 
-impl Heard {
+impl CriticalArrivals {
     fn at(&self) -> MutexGuard<'_, HashMap<String, Instant>> {
         self.at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-async fn hear(State(heard): State<Arc<Heard>>, body: Bytes) {
+async fn receive_message(State(heard): State<Arc<CriticalArrivals>>, body: Bytes) {
     let came = Instant::now();
     if let Ok(message) = serde_json::from_slice::<Value>(&body)
         && let Some(to) = message["to"].as_str()
@@ -114,11 +114,12 @@ async fn hear(State(heard): State<Arc<Heard>>, body: Bytes) {
     tokio::time::sleep(CALL).await;
 }
 
-impl Program {
+impl CriticalProgram {
     async fn open() -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let (address, heard) = (listener.local_addr()?, Arc::<Heard>::default());
-        let routes = Router::new().route("/message", post(hear)).with_state(Arc::clone(&heard));
+        let (address, heard) = (listener.local_addr()?, Arc::<CriticalArrivals>::default());
+        let routes =
+            Router::new().route("/message", post(receive_message)).with_state(Arc::clone(&heard));
         let mut serving = JoinSet::new();
         serving.spawn(async move {
             // This ends with the measurement.
@@ -130,7 +131,7 @@ impl Program {
     /// Sends critical requests one after the other, and times each until its message comes.
     async fn time_critical(
         &self,
-        agent: &mut Connection,
+        agent: &mut HttpConnection,
         many: usize,
     ) -> anyhow::Result<Latencies> {
         let mut timed = Latencies::new()?;
@@ -139,13 +140,13 @@ impl Program {
             tokio::time::sleep(PAUSE).await;
             let sent = Instant::now();
             agent.call(&ask("critical", n)).await?;
-            let came = tokio::time::timeout(PATIENCE, self.came(&format!("critical-{n}"))).await;
+            let came = tokio::time::timeout(PATIENCE, self.arrival(&format!("critical-{n}"))).await;
             timed.add(came.context("a critical notification did not come")? - sent);
         }
         Ok(timed)
     }
 
-    async fn came(&self, to: &str) -> Instant {
+    async fn arrival(&self, to: &str) -> Instant {
         loop {
             // A permit is kept, so a message between the look and the wait is not missed.
             if let Some(came) = self.heard.at().get(to) {

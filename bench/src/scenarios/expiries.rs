@@ -9,18 +9,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use gateway::clock::SystemClock;
+use gateway::clock::OsClock;
 use kernel::Time;
 use store::sqlite::Sqlite;
 use store::{AuditFeed, Clock};
 
 use super::create_shot;
 use crate::fill::fill;
-use crate::load::{Measured, Target, WARM_UP, fire, fire_until};
-use crate::report::{Goal, Row};
+use crate::http_client::{HttpConnection, PreparedRequest};
+use crate::load::{LoadResult, LoadTarget, WARM_UP, fire, fire_until};
+use crate::report::{Figure, Goal};
 use crate::scale::Scale;
-use crate::served::{Served, scratch};
-use crate::wire::{Connection, Shot};
+use crate::server_process::{ServerProcess, scratch};
 
 const CONNECTIONS: usize = 32;
 /// The expected fill rate per second, and the time reserved for the rest.
@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 const LOOK: Duration = Duration::from_millis(50);
 const PAGE: usize = 10_000;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let folder = scratch()?;
     let many = scale.expiries;
     let measuring = scale.turn * scale.turns;
@@ -42,9 +42,9 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     let (data, due, gateway) = loop {
         let data = folder.path().join(format!("gateway-{}", ready.as_secs()));
         std::fs::create_dir_all(&data)?;
-        let due = after(SystemClock.now(), filling + measuring + WARM_UP * 2 + ready);
+        let due = after(OsClock.now(), filling + measuring + WARM_UP * 2 + ready);
         fill(&data, many, Some(due))?;
-        let gateway = Served::gateway(&data).await?;
+        let gateway = ServerProcess::gateway(&data).await?;
         if until(due) > measuring + WARM_UP {
             break (data, due, gateway);
         }
@@ -60,12 +60,13 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     drop(gateway);
     let (fired, asks) = count(&data).await?;
 
-    let once = Row::new(format!("{many} expiries in one second: fired"), whole(fired), "events");
+    let once = Figure::new(format!("{many} expiries in one second: fired"), whole(fired), "events");
     let once = once.against(whole(asks)).goal(Goal::AtMost(1.0));
     let every =
-        Row::new("… of those that were due", whole(asks), "asks").against(whole(many as u64));
-    let soon = Row::new("… until all were fired", took.as_secs_f64(), "s").goal(Goal::AtMost(30.0));
-    let meanwhile = Row::new("… creates meanwhile, 32 connections", busy.rate(), "/s");
+        Figure::new("… of those that were due", whole(asks), "asks").against(whole(many as u64));
+    let soon =
+        Figure::new("… until all were fired", took.as_secs_f64(), "s").goal(Goal::AtMost(30.0));
+    let meanwhile = Figure::new("… creates meanwhile, 32 connections", busy.rate(), "/s");
     let note = format!("{}; undisturbed {}", busy.words(), calm.words());
     Ok(vec![
         once.note("once each"),
@@ -78,15 +79,15 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
 /// Sends creates until all deadlines fired. Returns their measurements, and how long
 /// the firing took.
 async fn while_firing(
-    gateway: &Served,
-    create: &Target,
+    gateway: &ServerProcess,
+    create: &LoadTarget,
     many: u64,
     due: Time,
-) -> anyhow::Result<(Measured, Duration)> {
+) -> anyhow::Result<(LoadResult, Duration)> {
     let began = Instant::now() + until(due);
     let stop = Arc::new(AtomicBool::new(false));
     let look = async {
-        let mut connection = Connection::open(gateway.address).await?;
+        let mut connection = HttpConnection::open(gateway.address).await?;
         let all = loop {
             if fired(&mut connection).await? >= many || began.elapsed() > PATIENCE {
                 break began.elapsed();
@@ -101,8 +102,8 @@ async fn while_firing(
 }
 
 /// The number of deadlines that the gateway reports as fired.
-async fn fired(connection: &mut Connection) -> anyhow::Result<u64> {
-    connection.call(&Shot::get("/metrics", "none")).await?;
+async fn fired(connection: &mut HttpConnection) -> anyhow::Result<u64> {
+    connection.call(&PreparedRequest::get("/metrics", "none")).await?;
     let text = str::from_utf8(&connection.body)?;
     let name = r#"countersign_timers_fired_total{due="expire"} "#;
     let count = text.lines().find_map(|line| line.strip_prefix(name));
@@ -127,7 +128,7 @@ async fn count(data: &Path) -> anyhow::Result<(u64, u64)> {
 }
 
 fn until(due: Time) -> Duration {
-    let left = due.millis() - SystemClock.now().millis();
+    let left = due.millis() - OsClock.now().millis();
     Duration::from_millis(u64::try_from(left).unwrap_or(0))
 }
 

@@ -7,45 +7,45 @@ use anyhow::Context;
 
 use super::{create_many, create_shot};
 use crate::gateway::AGENT;
-use crate::load::{Target, WARM_UP, in_turns};
-use crate::report::{Goal, Row};
+use crate::http_client::{HttpConnection, PreparedRequest};
+use crate::load::{LoadTarget, WARM_UP, in_turns};
+use crate::report::{Figure, Goal};
 use crate::scale::Scale;
-use crate::served::{Served, scratch};
-use crate::wire::{Connection, Shot};
+use crate::server_process::{ServerProcess, scratch};
 
 const CONNECTIONS: usize = 32;
 
 /// The request that services send, as long as the one over HXP.
 const CASE: &str = r#"{"type":"approval","prompt":"Refund €120.00 to Ada Lovelace for order 4711?","timeout":"1h","default_action":"abort","context":{"amount":"€120.00","recipient":"ada@example.com","order":4711,"reason":"The parcel was lost; the carrier confirmed it this morning."}}"#;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let folder = scratch()?;
-    let gateway = Served::gateway(&folder.path().join("gateway")).await?;
-    let baseline = Served::start("baseline", &folder.path().join("baseline")).await?;
-    let row = async |what: &str, ours: Target, bare: Target, goal: f64| {
+    let gateway = ServerProcess::gateway(&folder.path().join("gateway")).await?;
+    let baseline = ServerProcess::start("baseline", &folder.path().join("baseline")).await?;
+    let row = async |what: &str, ours: LoadTarget, bare: LoadTarget, goal: f64| {
         let (ours, bare) = in_turns(scale, CONNECTIONS, &ours, &bare).await?;
         let note = format!("{}; bare {}", ours.words(), bare.words());
-        let row = Row::new(format!("{what}, {CONNECTIONS} connections"), ours.rate(), "/s");
+        let row = Figure::new(format!("{what}, {CONNECTIONS} connections"), ours.rate(), "/s");
         anyhow::Ok(row.against(bare.rate()).goal(Goal::AtLeast(goal)).note(note))
     };
-    let fixed = || baseline.target(Shot::get("/fixed", AGENT));
+    let fixed = || baseline.target(PreparedRequest::get("/fixed", AGENT));
     let (cases_made, requests_made) =
         in_turns(scale, CONNECTIONS, &gateway.target(case()), &gateway.target(create_shot()))
             .await?;
     let note = format!("{}; HXP {}", cases_made.words(), requests_made.words());
     let what = format!("HITL: durable create of a case, {CONNECTIONS} connections, of HXP");
-    let create = Row::new(what, cases_made.rate(), "/s")
+    let create = Figure::new(what, cases_made.rate(), "/s")
         .against(requests_made.rate())
         .goal(Goal::AtLeast(0.85))
         .note(note);
     let paths = cases(gateway.address, enough(scale)?).await?;
-    let polls = paths.iter().map(|path| Shot::get(path, AGENT)).collect();
+    let polls = paths.iter().map(|path| PreparedRequest::get(path, AGENT)).collect();
     let poll = row("… poll of a case", gateway.targets(polls), fixed(), 0.50).await?;
     // Other cases, which were not polled yet this minute.
     let paths = cases(gateway.address, enough(scale)?).await?;
     let known = tag(gateway.address, paths.first().context("a case")?).await?;
     let known = format!("if-none-match: {known}\r\n");
-    let polls = paths.iter().map(|path| Shot::get_with(path, AGENT, &known)).collect();
+    let polls = paths.iter().map(|path| PreparedRequest::get_with(path, AGENT, &known)).collect();
     let same = row("… poll that finds nothing new", gateway.targets(polls), fixed(), 0.60).await?;
     Ok(vec![create, poll, same])
 }
@@ -57,8 +57,8 @@ fn enough(scale: &Scale) -> anyhow::Result<usize> {
     Ok(usize::try_from(millis * 4)? + 1)
 }
 
-fn case() -> Shot {
-    Shot::post("/hitl/v1/cases", AGENT, CASE)
+fn case() -> PreparedRequest {
+    PreparedRequest::post("/hitl/v1/cases", AGENT, CASE)
 }
 
 /// Creates cases. Returns their polling paths.
@@ -69,7 +69,7 @@ async fn cases(address: SocketAddr, many: usize) -> anyhow::Result<Vec<String>> 
 
 /// The `ETag` of an unchanged case, which is the same for all.
 async fn tag(address: SocketAddr, path: &str) -> anyhow::Result<String> {
-    let mut connection = Connection::open(address).await?;
-    connection.call(&Shot::get(path, AGENT)).await?;
+    let mut connection = HttpConnection::open(address).await?;
+    connection.call(&PreparedRequest::get(path, AGENT)).await?;
     connection.header("etag").context("an etag")
 }

@@ -7,25 +7,26 @@ use serde_json::Value;
 
 use super::page;
 use crate::gateway::PERSON;
+use crate::http_client::{HttpConnection, PreparedRequest};
 use crate::insights::{DAYS, ONE_AGENT, PROJECT, fill};
 use crate::load::in_turns;
-use crate::report::{Goal, Row};
+use crate::report::{Figure, Goal};
 use crate::scale::Scale;
-use crate::served::{Served, scratch};
-use crate::wire::{Connection, Shot};
+use crate::server_process::{ServerProcess, scratch};
 
 /// Few, so that a percentile shows the work and not the queue.
 const READERS: usize = 2;
 /// The size of the smaller store, as a fraction.
 const PART: u64 = 100;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let folder = scratch()?;
     let (many, few) = (folder.path().join("many"), folder.path().join("few"));
     let part = scale.counted / PART;
     let (large, small) = (fill(&many, scale.counted)?, fill(&few, part)?);
-    let (many, few) = (Served::gateway(&many).await?, Served::gateway(&few).await?);
-    let sized = Row::new(format!("{} messages counted: on disk", scale.counted), mib(large), "MiB");
+    let (many, few) = (ServerProcess::gateway(&many).await?, ServerProcess::gateway(&few).await?);
+    let sized =
+        Figure::new(format!("{} messages counted: on disk", scale.counted), mib(large), "MiB");
     let mut rows = vec![sized.note(format!("of {part} messages {:.1} MiB", mib(small)))];
 
     // The scope, and the number of days up to today. Pages have names for a month and a year.
@@ -37,7 +38,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     for (name, whose) in &whose {
         for days in [30, DAYS] {
             let query = format!("/api/v1/insights?{whose}{}", since(days)?);
-            let shot = Shot::get(&query, PERSON);
+            let shot = PreparedRequest::get(&query, PERSON);
             if whose.is_empty() && days == DAYS {
                 for (served, expected) in [(&many, scale.counted), (&few, part)] {
                     let asks = asks(served, &shot).await?;
@@ -58,12 +59,12 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
 async fn compared(
     scale: &Scale,
     what: String,
-    (many, ours): (&Served, Shot),
-    (few, theirs): (&Served, Shot),
-) -> anyhow::Result<Row> {
+    (many, ours): (&ServerProcess, PreparedRequest),
+    (few, theirs): (&ServerProcess, PreparedRequest),
+) -> anyhow::Result<Figure> {
     let (ours, theirs) = (many.target(ours), few.target(theirs));
     let (ours, theirs) = in_turns(scale, READERS, &ours, &theirs).await?;
-    let row = Row::new(what, ours.answers.p99(), "ms").against(theirs.answers.p99());
+    let row = Figure::new(what, ours.answers.p99(), "ms").against(theirs.answers.p99());
     let note = format!("p50 {:.2} ms against {:.2} ms", ours.answers.p50(), theirs.answers.p50());
     Ok(row.goal(Goal::AtMost(1.5)).note(note))
 }
@@ -72,12 +73,12 @@ async fn compared(
 fn since(days: i64) -> anyhow::Result<String> {
     use kernel::insight::Day;
     use store::Clock as _;
-    let today = Day::of(gateway::clock::SystemClock.now());
+    let today = Day::of(gateway::clock::OsClock.now());
     Ok(format!("from={}", today.before(u16::try_from(days - 1)?)))
 }
 
-async fn asks(served: &Served, shot: &Shot) -> anyhow::Result<Option<u64>> {
-    let mut connection = Connection::open(served.address).await?;
+async fn asks(served: &ServerProcess, shot: &PreparedRequest) -> anyhow::Result<Option<u64>> {
+    let mut connection = HttpConnection::open(served.address).await?;
     connection.call(shot).await?;
     let found: Value = serde_json::from_slice(&connection.body)?;
     Ok(found["asks"].as_u64())

@@ -24,10 +24,10 @@ use serde_json::Value;
 use tokio::task::JoinSet;
 
 use crate::gateway::{AGENT, ASK, PERSON};
-use crate::report::Row;
+use crate::http_client::{HttpConnection, PreparedRequest};
+use crate::report::Figure;
 use crate::scale::Scale;
-use crate::served::Served;
-use crate::wire::{Connection, Shot};
+use crate::server_process::ServerProcess;
 
 /// The number of concurrent connections.
 const AT_ONCE: usize = 64;
@@ -84,7 +84,7 @@ impl Scenario {
         Self::ALL.map(Self::name).join(", ")
     }
 
-    pub(crate) async fn run(self, scale: &Scale) -> anyhow::Result<Vec<Row>> {
+    pub(crate) async fn run(self, scale: &Scale) -> anyhow::Result<Vec<Figure>> {
         match self {
             Self::Start => start::run(scale).await,
             Self::Create => create::run(scale).await,
@@ -106,42 +106,46 @@ impl Scenario {
 }
 
 /// A page request with the session of a signed-in person.
-async fn page(served: &Served, path: &str) -> anyhow::Result<Shot> {
-    let mut connection = Connection::open(served.address).await?;
-    connection.call(&Shot::post("/api/v1/people/user_dev/link", PERSON, "{}")).await?;
+async fn page(served: &ServerProcess, path: &str) -> anyhow::Result<PreparedRequest> {
+    let mut connection = HttpConnection::open(served.address).await?;
+    connection.call(&PreparedRequest::post("/api/v1/people/user_dev/link", PERSON, "{}")).await?;
     let link: Value = serde_json::from_slice(&connection.body)?;
     let token = link["url"].as_str().and_then(|url| url.split_once("token=")).context("no link")?.1;
-    connection.call(&Shot::get(&format!("/sign-in?token={token}"), "")).await?;
+    connection.call(&PreparedRequest::get(&format!("/sign-in?token={token}"), "")).await?;
     let shown = str::from_utf8(&connection.body)?;
     let csrf =
         shown.split_once("name=\"csrf\" value=\"").and_then(|(_, rest)| rest.split_once('"'));
     let (csrf, _) = csrf.context("no form token")?;
     let form = format!("csrf={csrf}&token={token}");
-    connection.send(&Shot::form("/sign-in", &connection.cookies()?, &form)).await?;
+    connection.send(&PreparedRequest::form("/sign-in", &connection.cookies()?, &form)).await?;
     ensure!(connection.answer().await? == 303, "nobody was signed in");
-    Ok(Shot::get_with(path, "", &connection.cookies()?))
+    Ok(PreparedRequest::get_with(path, "", &connection.cookies()?))
 }
 
 /// A create, as agents send it.
-fn create_shot() -> Shot {
-    Shot::post("/hxp/v1/requests", AGENT, ASK)
+fn create_shot() -> PreparedRequest {
+    PreparedRequest::post("/hxp/v1/requests", AGENT, ASK)
 }
 
 /// A poll of one request by its id.
-fn poll_shot(request: &str) -> Shot {
-    Shot::get(&format!("/hxp/v1/requests/{request}"), AGENT)
+fn poll_shot(request: &str) -> PreparedRequest {
+    PreparedRequest::get(&format!("/hxp/v1/requests/{request}"), AGENT)
 }
 
 /// The JSON pointer to the id in the answer to a create.
 const REQUEST_ID: &str = "/request_id";
 
 /// Creates an ask on a connection and returns its request id.
-async fn create_one(connection: &mut Connection) -> anyhow::Result<String> {
+async fn create_one(connection: &mut HttpConnection) -> anyhow::Result<String> {
     create_as(connection, &create_shot(), REQUEST_ID).await
 }
 
 /// Sends this create, and returns the id at a JSON pointer of the answer.
-async fn create_as(connection: &mut Connection, shot: &Shot, id: &str) -> anyhow::Result<String> {
+async fn create_as(
+    connection: &mut HttpConnection,
+    shot: &PreparedRequest,
+    id: &str,
+) -> anyhow::Result<String> {
     connection.call(shot).await?;
     let created: Value = serde_json::from_slice(&connection.body)?;
     Ok(created.pointer(id).and_then(Value::as_str).context("an id")?.to_owned())
@@ -151,7 +155,7 @@ async fn create_as(connection: &mut Connection, shot: &Shot, id: &str) -> anyhow
 async fn create_many(
     address: SocketAddr,
     many: usize,
-    shot: &Shot,
+    shot: &PreparedRequest,
     id: &'static str,
 ) -> anyhow::Result<Vec<String>> {
     let mut making = JoinSet::new();
@@ -159,7 +163,7 @@ async fn create_many(
         let share = many / AT_ONCE + usize::from(n < many % AT_ONCE);
         let shot = shot.clone();
         making.spawn(async move {
-            let mut connection = Connection::open(address).await?;
+            let mut connection = HttpConnection::open(address).await?;
             let mut ids = Vec::with_capacity(share);
             for _ in 0..share {
                 ids.push(create_as(&mut connection, &shot, id).await?);
@@ -176,5 +180,5 @@ async fn create_many(
 
 /// Creates an ask on a new connection.
 async fn create_at(address: SocketAddr) -> anyhow::Result<String> {
-    create_one(&mut Connection::open(address).await?).await
+    create_one(&mut HttpConnection::open(address).await?).await
 }

@@ -9,29 +9,32 @@ use anyhow::{Context, ensure};
 use tempfile::TempDir;
 
 use super::create_shot;
-use super::waiting::Way;
+use super::waiting::WaitMode;
 use super::wake::pairs;
 use crate::gateway::ASK;
-use crate::load::{Measured, fire};
-use crate::report::{Goal, Row};
+use crate::load::{LoadResult, fire};
+use crate::report::{Figure, Goal};
 use crate::scale::Scale;
-use crate::served::{Served, processor_time_of_family, scratch};
+use crate::server_process::{ServerProcess, processor_time_of_family, scratch};
 
 const CONNECTIONS: usize = 32;
 /// The script that starts and stops PostgreSQL, as in the tests.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../.ci/postgres");
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
-    let Some(database) = Cluster::start()? else {
-        return Ok(vec![Row::missing("nodes on PostgreSQL", "PostgreSQL is not installed here")]);
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+    let Some(database) = DatabaseServer::start()? else {
+        return Ok(vec![Figure::missing(
+            "nodes on PostgreSQL",
+            "PostgreSQL is not installed here",
+        )]);
     };
     let folder = scratch()?;
     database.prepare()?;
-    let one = Served::node(&folder.path().join("one"), &database.url).await?;
+    let one = ServerProcess::node(&folder.path().join("one"), &database.url).await?;
     let first = one.target(create_shot());
-    let other = async || Served::node(&folder.path().join("other"), &database.url).await;
-    let (mut bare, mut alone, mut database_time) = (0.0, Measured::new()?, Duration::ZERO);
-    let (mut left, mut right) = (Measured::new()?, Measured::new()?);
+    let other = async || ServerProcess::node(&folder.path().join("other"), &database.url).await;
+    let (mut bare, mut alone, mut database_time) = (0.0, LoadResult::new()?, Duration::ZERO);
+    let (mut left, mut right) = (LoadResult::new()?, LoadResult::new()?);
     for _ in 0..scale.turns {
         bare += database.pgbench(scale)? / f64::from(scale.turns);
         let before = database.processor_time()?;
@@ -48,21 +51,21 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
         right.add(&there)?;
     }
     let single =
-        Row::new("PostgreSQL: durable create, one node, 32 connections", alone.rate(), "/s")
+        Figure::new("PostgreSQL: durable create, one node, 32 connections", alone.rate(), "/s")
             .against(bare)
             .goal(Goal::AtLeast(0.38))
             .note(format!("{}; against pgbench, 32 clients", alone.words()));
     let micros = database_time.as_secs_f64() * 1e6 / alone.all_answers();
-    let inside = Row::new("… processor time of the database for one create", micros, "µs")
+    let inside = Figure::new("… processor time of the database for one create", micros, "µs")
         .goal(Goal::AtMost(130.0));
-    let double = Row::new("… two nodes, 16 connections each", left.rate() + right.rate(), "/s")
+    let double = Figure::new("… two nodes, 16 connections each", left.rate() + right.rate(), "/s")
         .against(alone.rate())
         .goal(Goal::AtLeast(0.9))
         .note(format!("{}; {}", left.words(), right.words()));
     let other = other().await?;
-    let timed = pairs(one.address, other.address, Way::WebSocket, scale.wakes).await?;
+    let timed = pairs(one.address, other.address, WaitMode::WebSocket, scale.wakes).await?;
     let across =
-        Row::new("… answer on one node → agent on the other: p99", timed.woken.p99(), "ms")
+        Figure::new("… answer on one node → agent on the other: p99", timed.woken.p99(), "ms")
             .goal(Goal::AtMost(30.0))
             .note(format!(
                 "WebSocket, p50 {:.2} ms; answer acknowledged {}; create {}",
@@ -74,12 +77,12 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
 }
 
 /// A separate database server. It stops when it is dropped.
-struct Cluster {
+struct DatabaseServer {
     folder: TempDir,
     url: String,
 }
 
-impl Cluster {
+impl DatabaseServer {
     fn start() -> anyhow::Result<Option<Self>> {
         let folder = scratch()?;
         let made = script("start", folder.path())?;
@@ -134,7 +137,7 @@ impl Cluster {
     }
 }
 
-impl Drop for Cluster {
+impl Drop for DatabaseServer {
     fn drop(&mut self) {
         // The directory is deleted in any case.
         let _ = script("stop", self.folder.path());

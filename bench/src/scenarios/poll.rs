@@ -2,23 +2,23 @@
 
 use super::{create_at, poll_shot};
 use crate::gateway::AGENT;
+use crate::http_client::PreparedRequest;
 use crate::load::in_turns;
-use crate::report::{Goal, Row};
+use crate::report::{Figure, Goal};
 use crate::scale::Scale;
-use crate::served::{Served, scratch};
-use crate::wire::Shot;
+use crate::server_process::{ServerProcess, scratch};
 
 const CONNECTIONS: usize = 32;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let folder = scratch()?;
-    let gateway = Served::gateway(&folder.path().join("gateway")).await?;
-    let baseline = Served::start("baseline", &folder.path().join("baseline")).await?;
+    let gateway = ServerProcess::gateway(&folder.path().join("gateway")).await?;
+    let baseline = ServerProcess::start("baseline", &folder.path().join("baseline")).await?;
     let id = create_at(gateway.address).await?;
     let ours = gateway.target(poll_shot(&id));
-    let bare = baseline.target(Shot::get("/fixed", AGENT));
+    let bare = baseline.target(PreparedRequest::get("/fixed", AGENT));
     let (ours, bare) = in_turns(scale, CONNECTIONS, &ours, &bare).await?;
     let note = format!("{}; bare {}", ours.words(), bare.words());
-    let row = Row::new(format!("poll of one ask, {CONNECTIONS} connections"), ours.rate(), "/s");
+    let row = Figure::new(format!("poll of one ask, {CONNECTIONS} connections"), ours.rate(), "/s");
     Ok(vec![row.against(bare.rate()).goal(Goal::AtLeast(0.50)).note(note)])
 }

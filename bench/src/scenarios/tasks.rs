@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use super::create_shot;
 use super::waiting::native;
 use crate::gateway::{AGENT, PERSON};
+use crate::http_client::{HttpConnection, PreparedRequest};
 use crate::latency::Latencies;
-use crate::load::{Story, in_turns, stories_in_turns};
-use crate::report::{Goal, Row};
+use crate::load::{RequestSequence, in_turns, sequences_in_turns};
+use crate::report::{Figure, Goal};
 use crate::scale::Scale;
-use crate::served::{Served, scratch};
+use crate::server_process::{ServerProcess, scratch};
 use crate::tasks::fill;
-use crate::wire::{Connection, Shot};
 
 const CONNECTIONS: usize = 32;
 /// Few, so that a percentile shows the work and not the queue.
@@ -28,7 +28,7 @@ const A_THOUSAND: usize = 1_000;
 /// The number of reads of a long history.
 const REPLAYS: usize = 20;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let folder = scratch()?;
     let mut rows = operations(scale, &folder.path().join("operations")).await?;
     rows.extend(replay(scale, &folder.path().join("long")).await?);
@@ -37,28 +37,28 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
 }
 
 /// Operations on tasks and on asks, on the same gateway in turns.
-async fn operations(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Row>> {
-    let gateway = Served::gateway(folder).await?;
+async fn operations(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Figure>> {
+    let gateway = ServerProcess::gateway(folder).await?;
     let target = gateway.target(create_shot());
-    let stories = (Work::default(), Ask { asked: false });
-    let (ours, asks) = stories_in_turns(scale, CONNECTIONS, &target, stories).await?;
+    let stories = (TaskCycle::default(), AskCycle { asked: false });
+    let (ours, asks) = sequences_in_turns(scale, CONNECTIONS, &target, stories).await?;
     let note = format!("{}; of asks {}", ours.words(), asks.words());
     let what = format!("operations on tasks beside asks, {CONNECTIONS} connections");
-    let row = Row::new(what, ours.rate(), "/s").against(asks.rate());
-    let processor = Row::new("… processor time of one", ours.processor_micros(), "µs");
+    let row = Figure::new(what, ours.rate(), "/s").against(asks.rate());
+    let processor = Figure::new("… processor time of one", ours.processor_micros(), "µs");
     Ok(vec![row.goal(Goal::AtLeast(0.5)).note(note), processor.against(asks.processor_micros())])
 }
 
 /// From the creation of a task to the review that completes it: seven operations with
 /// one commit each.
 #[derive(Clone, Default)]
-struct Work {
+struct TaskCycle {
     done: usize,
     task: String,
 }
 
-impl Story for Work {
-    fn next(&mut self, answer: &[u8]) -> anyhow::Result<Shot> {
+impl RequestSequence for TaskCycle {
+    fn next(&mut self, answer: &[u8]) -> anyhow::Result<PreparedRequest> {
         let step = self.done % 7;
         self.done += 1;
         if step == 1 {
@@ -118,42 +118,42 @@ impl Story for Work {
 
 /// An agent asks, and a person answers.
 #[derive(Clone)]
-struct Ask {
+struct AskCycle {
     asked: bool,
 }
 
-impl Story for Ask {
-    fn next(&mut self, answer: &[u8]) -> anyhow::Result<Shot> {
+impl RequestSequence for AskCycle {
+    fn next(&mut self, answer: &[u8]) -> anyhow::Result<PreparedRequest> {
         self.asked = !self.asked;
         if self.asked {
             return Ok(create_shot());
         }
         let path = format!("/api/v1/asks/{}/answer", native(&id(answer)?));
-        Ok(Shot::post(&path, PERSON, r#"{"answer":{"verdict":"approved"}}"#))
+        Ok(PreparedRequest::post(&path, PERSON, r#"{"answer":{"verdict":"approved"}}"#))
     }
 }
 
-fn operation(key: &str, name: &str, params: &Value) -> Shot {
+fn operation(key: &str, name: &str, params: &Value) -> PreparedRequest {
     let body = json!({ "params": params }).to_string();
-    Shot::post(&format!("/hacp/v1/ops/{name}"), key, &body)
+    PreparedRequest::post(&format!("/hacp/v1/ops/{name}"), key, &body)
 }
 
 /// The subject of an answer.
 #[derive(Deserialize)]
-struct Made<'a> {
+struct CreatedSubject<'a> {
     #[serde(borrow, alias = "request_id")]
     id: Cow<'a, str>,
 }
 
 fn id(answer: &[u8]) -> anyhow::Result<String> {
-    Ok(serde_json::from_slice::<Made<'_>>(answer)?.id.into_owned())
+    Ok(serde_json::from_slice::<CreatedSubject<'_>>(answer)?.id.into_owned())
 }
 
 /// The whole history of a long task, and the same page by page.
-async fn replay(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Row>> {
+async fn replay(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Figure>> {
     fill(folder, 0, scale.events)?;
-    let gateway = Served::gateway(folder).await?;
-    let mut connection = Connection::open(gateway.address).await?;
+    let gateway = ServerProcess::gateway(folder).await?;
+    let mut connection = HttpConnection::open(gateway.address).await?;
     connection.call(&operation(PERSON, "task.list", &json!({ "limit": 1 }))).await?;
     let newest: Value = serde_json::from_slice(&connection.body)?;
     let task = newest.pointer("/0/id").and_then(Value::as_str).context("no task")?;
@@ -167,7 +167,7 @@ async fn replay(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Row>> {
     ensure!(told.len() >= scale.events, "{} events were told", told.len());
     let what = format!("a task with {} events, its whole history: p50", told.len());
     let note = format!("{}, {} KiB", took.words(), connection.body.len() / 1024);
-    let row = Row::new(what, took.p50() / 1_000.0, "s").goal(Goal::AtMost(1.0)).note(note);
+    let row = Figure::new(what, took.p50() / 1_000.0, "s").goal(Goal::AtMost(1.0)).note(note);
 
     let (mut pages, mut cursor) = (Latencies::new()?, None);
     loop {
@@ -178,18 +178,21 @@ async fn replay(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Row>> {
             break;
         }
     }
-    let paged = Row::new("… its history page by page, 100 events each: p99", pages.p99(), "ms");
+    let paged = Figure::new("… its history page by page, 100 events each: p99", pages.p99(), "ms");
     Ok(vec![row, paged.note(pages.words())])
 }
 
-async fn timed(connection: &mut Connection, shot: &Shot) -> anyhow::Result<Duration> {
+async fn timed(
+    connection: &mut HttpConnection,
+    shot: &PreparedRequest,
+) -> anyhow::Result<Duration> {
     let began = Instant::now();
     connection.call(shot).await?;
     Ok(began.elapsed())
 }
 
 /// A page of tasks, with growing numbers of tasks.
-async fn lists(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Row>> {
+async fn lists(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Figure>> {
     let few = listed(folder, A_THOUSAND).await?;
     let mut rows = Vec::new();
     for tasks in [scale.tasks / 10, scale.tasks] {
@@ -205,7 +208,7 @@ async fn lists(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Row>> {
             let (ours, theirs) = (many.target(shot.clone()), few.target(shot));
             let (ours, theirs) = in_turns(scale, READERS, &ours, &theirs).await?;
             let what = format!("{tasks} tasks: {what}, p99");
-            let row = Row::new(what, ours.answers.p99(), "ms").against(theirs.answers.p99());
+            let row = Figure::new(what, ours.answers.p99(), "ms").against(theirs.answers.p99());
             let (ours, theirs) = (ours.answers.p50(), theirs.answers.p50());
             let note = format!("p50 {ours:.2} ms against {theirs:.2} ms of {A_THOUSAND}");
             rows.push(row.goal(Goal::AtMost(1.5)).note(note));
@@ -214,8 +217,8 @@ async fn lists(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-async fn listed(folder: &Path, tasks: usize) -> anyhow::Result<Served> {
+async fn listed(folder: &Path, tasks: usize) -> anyhow::Result<ServerProcess> {
     let folder = folder.join(format!("tasks-{tasks}"));
     fill(&folder, tasks, 0)?;
-    Served::gateway(&folder).await
+    ServerProcess::gateway(&folder).await
 }

@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 use anyhow::ensure;
 
 use crate::gateway::AGENT;
-use crate::wire::{Connection, Shot};
+use crate::http_client::{HttpConnection, PreparedRequest};
 
 /// A way to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum WaitMode {
     WebSocket,
     Sse,
     LongPoll,
@@ -17,7 +17,7 @@ pub(super) enum Way {
     Hitl,
 }
 
-impl Way {
+impl WaitMode {
     pub(super) const ALL: [Self; 4] = [Self::WebSocket, Self::Sse, Self::LongPoll, Self::Hitl];
 
     pub(super) fn name(self) -> &'static str {
@@ -31,7 +31,11 @@ impl Way {
 
     /// Begins to wait on its own connection. If the server confirms the beginning, this returns
     /// after the confirmation.
-    pub(super) async fn wait(self, connection: &mut Connection, id: &str) -> anyhow::Result<()> {
+    pub(super) async fn wait(
+        self,
+        connection: &mut HttpConnection,
+        id: &str,
+    ) -> anyhow::Result<()> {
         connection.send(&self.shot(id)).await?;
         let begun = match self {
             Self::WebSocket => 101,
@@ -50,7 +54,7 @@ impl Way {
     }
 
     /// Waits for the answer.
-    pub(super) async fn answered(self, connection: &mut Connection) -> anyhow::Result<()> {
+    pub(super) async fn answered(self, connection: &mut HttpConnection) -> anyhow::Result<()> {
         match self {
             Self::WebSocket => connection.until(br#""completed""#).await,
             Self::Sse => connection.until(b"event: answered").await,
@@ -67,28 +71,30 @@ impl Way {
         if self != Self::Sse {
             return Ok(true);
         }
-        let mut connection = Connection::open(address).await?;
+        let mut connection = HttpConnection::open(address).await?;
         connection.send(&self.shot(id)).await?;
         Ok(connection.head().await? == 200)
     }
 
-    fn shot(self, request: &str) -> Shot {
+    fn shot(self, request: &str) -> PreparedRequest {
         let ask = native(request);
         match self {
-            Self::WebSocket => Shot::get_with(
+            Self::WebSocket => PreparedRequest::get_with(
                 &format!("/hxp/ws/{request}"),
                 AGENT,
                 "connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n\
                  sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
             ),
-            Self::Sse => Shot::get(&format!("/api/v1/asks/{ask}/events"), AGENT),
+            Self::Sse => PreparedRequest::get(&format!("/api/v1/asks/{ask}/events"), AGENT),
             Self::Hitl => {
                 let case = request.replacen("hxp_", "review_", 1);
-                Shot::get(&format!("/hitl/v1/reviews/{case}/events"), AGENT)
+                PreparedRequest::get(&format!("/hitl/v1/reviews/{case}/events"), AGENT)
             }
-            Self::LongPoll => {
-                Shot::get_with(&format!("/api/v1/asks/{ask}"), AGENT, "prefer: wait=60\r\n")
-            }
+            Self::LongPoll => PreparedRequest::get_with(
+                &format!("/api/v1/asks/{ask}"),
+                AGENT,
+                "prefer: wait=60\r\n",
+            ),
         }
     }
 }

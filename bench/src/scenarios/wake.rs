@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::waiting::{Way, native};
+use super::waiting::{WaitMode, native};
 use super::{create_at, create_one};
 use crate::gateway::PERSON;
+use crate::http_client::{HttpConnection, PreparedRequest};
 use crate::latency::Latencies;
-use crate::report::{Goal, Row};
+use crate::report::{Figure, Goal};
 use crate::scale::Scale;
-use crate::served::{Served, scratch};
-use crate::wire::{Connection, Shot};
+use crate::server_process::{ServerProcess, scratch};
 
 /// Agents that ask and wait, each with a person who answers.
 const PAIRS: usize = 16;
@@ -24,32 +24,32 @@ const PAIRS: usize = 16;
 const BEGUN: Duration = Duration::from_millis(20);
 
 /// The measurements of one pair or of all.
-pub(super) struct Timed {
+pub(super) struct WakeTimes {
     pub(super) created: Latencies,
     pub(super) acknowledged: Latencies,
     pub(super) woken: Latencies,
 }
 
-impl Timed {
+impl WakeTimes {
     fn new() -> anyhow::Result<Self> {
         let empty = Latencies::new()?;
         Ok(Self { created: empty.clone(), acknowledged: empty.clone(), woken: empty })
     }
 }
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let folder = scratch()?;
-    let gateway = Served::gateway(&folder.path().join("gateway")).await?;
+    let gateway = ServerProcess::gateway(&folder.path().join("gateway")).await?;
     let id = create_at(gateway.address).await?;
     let mut rows = Vec::new();
-    for way in Way::ALL {
+    for way in WaitMode::ALL {
         let what = format!("answer sent → agent has it, {}: p99", way.name());
         if !way.is_there(gateway.address, &id).await? {
-            rows.push(Row::missing(what, "the server does not have it yet"));
+            rows.push(Figure::missing(what, "the server does not have it yet"));
             continue;
         }
         let timed = pairs(gateway.address, gateway.address, way, scale.wakes).await?;
-        let row = Row::new(what, timed.woken.p99(), "ms").against(timed.created.p99());
+        let row = Figure::new(what, timed.woken.p99(), "ms").against(timed.created.p99());
         rows.push(row.goal(Goal::AtMost(3.0)).note(format!(
             "p50 {:.2} ms; answer acknowledged {}; create {}",
             timed.woken.p50(),
@@ -64,15 +64,15 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
 pub(super) async fn pairs(
     agents: SocketAddr,
     people: SocketAddr,
-    way: Way,
+    way: WaitMode,
     wakes: usize,
-) -> anyhow::Result<Timed> {
+) -> anyhow::Result<WakeTimes> {
     let left = Arc::new(AtomicUsize::new(wakes));
     let mut pairs = JoinSet::new();
     for _ in 0..PAIRS {
         pairs.spawn(pair(agents, people, way, Arc::clone(&left)));
     }
-    let mut all = Timed::new()?;
+    let mut all = WakeTimes::new()?;
     while let Some(pair) = pairs.join_next().await {
         let timed = pair??;
         all.created.merge(&timed.created)?;
@@ -85,23 +85,23 @@ pub(super) async fn pairs(
 async fn pair(
     agents: SocketAddr,
     people: SocketAddr,
-    way: Way,
+    way: WaitMode,
     left: Arc<AtomicUsize>,
-) -> anyhow::Result<Timed> {
-    let mut timed = Timed::new()?;
-    let mut agent = Connection::open(agents).await?;
-    let mut person = Connection::open(people).await?;
+) -> anyhow::Result<WakeTimes> {
+    let mut timed = WakeTimes::new()?;
+    let mut agent = HttpConnection::open(agents).await?;
+    let mut person = HttpConnection::open(people).await?;
     let take = |left: usize| left.checked_sub(1);
     while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok() {
         let sent = Instant::now();
         let id = create_one(&mut agent).await?;
         timed.created.add(sent.elapsed());
 
-        let mut waiting = Connection::open(agents).await?;
+        let mut waiting = HttpConnection::open(agents).await?;
         way.wait(&mut waiting, &id).await?;
         tokio::time::sleep(BEGUN).await;
 
-        let answer = Shot::post(
+        let answer = PreparedRequest::post(
             &format!("/api/v1/asks/{}/answer", native(&id)),
             PERSON,
             r#"{"answer":{"verdict":"approved"}}"#,

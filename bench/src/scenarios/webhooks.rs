@@ -17,11 +17,11 @@ use tokio::task::JoinSet;
 
 use super::{REQUEST_ID, create_many, create_shot};
 use crate::gateway::{ASK, PERSON};
+use crate::http_client::{HttpConnection, PreparedRequest};
 use crate::load::{fire, fire_until};
-use crate::report::{Goal, Row};
+use crate::report::{Figure, Goal};
 use crate::scale::Scale;
-use crate::served::{Served, scratch};
-use crate::wire::{Connection, Shot};
+use crate::server_process::{ServerProcess, scratch};
 
 const CONNECTIONS: usize = 32;
 /// The agent without an endpoint.
@@ -31,19 +31,19 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// The polling interval for the endpoint's count.
 const LOOK: Duration = Duration::from_millis(20);
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let folder = scratch()?;
-    let gateway = Served::gateway(folder.path()).await?;
-    let create = gateway.target(Shot::post("/hxp/v1/requests", OTHER, ASK));
+    let gateway = ServerProcess::gateway(folder.path()).await?;
+    let create = gateway.target(PreparedRequest::post("/hxp/v1/requests", OTHER, ASK));
     let calm = fire(&create, CONNECTIONS, scale.turn * scale.turns).await?;
 
-    let endpoint = Endpoint::open().await?;
+    let endpoint = SlowEndpoint::open().await?;
     let hook = json!({
         "agent": "agent_dev", "events": ["ask.created"],
         "url": format!("http://{}/hook", endpoint.address),
     });
-    let mut connection = Connection::open(gateway.address).await?;
-    connection.call(&Shot::post("/api/v1/webhooks", PERSON, &hook.to_string())).await?;
+    let mut connection = HttpConnection::open(gateway.address).await?;
+    connection.call(&PreparedRequest::post("/api/v1/webhooks", PERSON, &hook.to_string())).await?;
     create_many(gateway.address, scale.webhooks, &create_shot(), REQUEST_ID).await?;
 
     let (many, stop) = (scale.webhooks as u64, Arc::new(AtomicBool::new(false)));
@@ -60,9 +60,9 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
     let (busy, took) = tokio::try_join!(load, look)?;
 
     let heard = whole(endpoint.heard.load(Ordering::Relaxed));
-    let all = Row::new(format!("{many} webhooks queued: taken"), heard, "calls");
-    let drained = Row::new("… until all were taken", took.as_secs_f64(), "s");
-    let meanwhile = Row::new("… creates meanwhile, 32 connections", busy.rate(), "/s");
+    let all = Figure::new(format!("{many} webhooks queued: taken"), heard, "calls");
+    let drained = Figure::new("… until all were taken", took.as_secs_f64(), "s");
+    let meanwhile = Figure::new("… creates meanwhile, 32 connections", busy.rate(), "/s");
     let note = format!("{}; undisturbed {}", busy.words(), calm.words());
     Ok(vec![
         all.against(whole(many)).goal(Goal::AtLeast(1.0)),
@@ -72,22 +72,22 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Row>> {
 }
 
 /// An endpoint that accepts everything, once it begins to answer.
-struct Endpoint {
+struct SlowEndpoint {
     address: SocketAddr,
     answers: watch::Sender<bool>,
     heard: Arc<AtomicU64>,
     _serving: JoinSet<()>,
 }
 
-type Ear = (watch::Receiver<bool>, Arc<AtomicU64>);
+type EndpointState = (watch::Receiver<bool>, Arc<AtomicU64>);
 
-async fn hear(State((mut answers, heard)): State<Ear>) {
+async fn hear(State((mut answers, heard)): State<EndpointState>) {
     // Waiting calls are also answered when the sender is dropped.
     let _ = answers.wait_for(|answers| *answers).await;
     heard.fetch_add(1, Ordering::Relaxed);
 }
 
-impl Endpoint {
+impl SlowEndpoint {
     async fn open() -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let (address, heard) = (listener.local_addr()?, Arc::<AtomicU64>::default());

@@ -8,7 +8,7 @@ use views::message_card::{DialogError, FormDialog, MessageCard};
 
 use crate::errors::{DeliveryError, ForgedCall, UnreadableCall};
 use crate::inbound::{InboundMessage, ParsedCall};
-use crate::secret::Secret;
+use crate::secret::SecretString;
 
 /// One message on its way to one address.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,7 @@ pub struct OutboundMessage<'a> {
     pub thread: Option<&'a str>,
     /// A bot token that the agent gave for this one request. The channel sends the message with it
     /// instead of the token from the settings.
-    pub token: Option<&'a Secret>,
+    pub token: Option<&'a SecretString>,
     /// The time of sending.
     pub now: Time,
 }
@@ -104,7 +104,7 @@ pub trait Channel: Send + Sync {
         &self,
         _posted: &PostedMessage,
         _message: &Value,
-        _token: Option<&Secret>,
+        _token: Option<&SecretString>,
     ) -> Result<(), DeliveryError> {
         Ok(())
     }

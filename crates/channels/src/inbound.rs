@@ -1,7 +1,7 @@
 //! Inbound messages: what people did on a platform, and delivery reports.
 
 use kernel::Time;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use serde_json::{Map, Value};
 
 use crate::sender_claim::{SenderClaim, UnverifiedSender};
@@ -12,7 +12,7 @@ pub struct InboundMessage {
     /// Stays the same when the platform repeats the message.
     pub id: String,
     /// The sender, as the platform identifies them. Contains only what the platform vouches for.
-    pub from: Means,
+    pub from: ContactMethod,
     /// The display name that the sender chose on the platform.
     pub name: Option<String>,
     /// Where a reply goes. Only the channel itself reads this. It contains no secret that is valid

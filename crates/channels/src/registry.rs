@@ -1,10 +1,10 @@
 //! The list of all channels. To add one, write its folder and add one line to the list below: the
-//! name of its field, and its settings type, which names and creates the channel ([`Setup`]).
+//! name of its field, and its settings type, which names and creates the channel ([`ChannelSetup`]).
 
 use std::sync::Arc;
 
 use crate::channel::Channel;
-use crate::setup::{ChannelContext, Setup};
+use crate::setup::{ChannelContext, ChannelSetup};
 use crate::{email, ntfy, push, slack, sms, telegram, terminal, webhook, whatsapp};
 
 /// Generates the settings, the registry and the functions over all channels from one list.
@@ -19,7 +19,7 @@ macro_rules! registry {
         /// The configured channels.
         #[derive(Default)]
         pub struct ChannelRegistry {
-            $($(#[$doc])* pub $field: Option<Arc<<$settings as Setup>::Channel>>,)*
+            $($(#[$doc])* pub $field: Option<Arc<<$settings as ChannelSetup>::Channel>>,)*
         }
 
         impl ChannelRegistry {
@@ -32,7 +32,7 @@ macro_rules! registry {
 
             /// The names of all channels that take an address, configured or not.
             pub fn names() -> impl Iterator<Item = &'static str> {
-                let all = [$((<$settings as Setup>::NAME, <$settings as Setup>::TAKES_ADDRESS)),*];
+                let all = [$((<$settings as ChannelSetup>::NAME, <$settings as ChannelSetup>::TAKES_ADDRESS)),*];
                 all.into_iter().filter(|(_, takes_address)| *takes_address).map(|(name, _)| name)
             }
 

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 /// A text that is never printed.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
-pub struct Secret(String);
+pub struct SecretString(String);
 
-impl Secret {
+impl SecretString {
     /// Wraps a secret.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
@@ -19,7 +19,7 @@ impl Secret {
     }
 }
 
-impl std::str::FromStr for Secret {
+impl std::str::FromStr for SecretString {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -27,13 +27,13 @@ impl std::str::FromStr for Secret {
     }
 }
 
-impl std::fmt::Debug for Secret {
+impl std::fmt::Debug for SecretString {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("(hidden)")
     }
 }
 
-impl Serialize for Secret {
+impl Serialize for SecretString {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str("(hidden)")
     }

@@ -11,13 +11,13 @@ use tokio_util::sync::CancellationToken;
 use crate::channel::Channel;
 
 /// The timeout for an answer from a platform.
-const PATIENCE: Duration = Duration::from_secs(15);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Returns the current time.
 pub type ClockFn = Arc<dyn Fn() -> Time + Send + Sync>;
 
 /// The complete settings of one channel.
-pub trait Setup {
+pub trait ChannelSetup {
     /// The channel that the settings create.
     type Channel: Channel + ?Sized;
 
@@ -49,8 +49,8 @@ impl ChannelContext {
     pub fn http(&self) -> Result<Client, String> {
         let client = Client::builder()
             .http1_only()
-            .timeout(PATIENCE)
-            .connect_timeout(PATIENCE)
+            .timeout(RESPONSE_TIMEOUT)
+            .connect_timeout(RESPONSE_TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
             .build();
         client.map_err(|error| error.to_string())
@@ -58,7 +58,7 @@ impl ChannelContext {
 
     /// A client for long polling, without a timeout for the answer.
     pub fn patient_http(&self) -> Result<Client, String> {
-        let client = Client::builder().http1_only().connect_timeout(PATIENCE).build();
+        let client = Client::builder().http1_only().connect_timeout(RESPONSE_TIMEOUT).build();
         client.map_err(|error| error.to_string())
     }
 }

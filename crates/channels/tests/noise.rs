@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use channels::ntfy::{self, Login, Ntfy};
+use channels::ntfy::{self, Ntfy, NtfyCredentials};
 use channels::sms::Sms;
 use channels::telegram::{self, Telegram, UpdateSource};
 use channels::testing::twilio::{AUTH_TOKEN, NUMBER, SID};
 use channels::testing::{telegram as bots, webhook as programs, whatsapp as meta};
-use channels::twilio::{API, CONTENT, Sender, TwilioAccount};
+use channels::twilio::{API, CONTENT, TwilioAccount, TwilioSender};
 use channels::webhook::{self, WebhookChannel};
 use channels::whatsapp::{self, GRAPH, MetaWhatsapp, TwilioWhatsapp};
-use channels::{Channel, Secret, WebhookCall};
+use channels::{Channel, SecretString, WebhookCall};
 use kernel::Time;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -24,35 +24,35 @@ fn all() -> Vec<Box<dyn Channel>> {
         api: API.parse().unwrap(),
         content: CONTENT.parse().unwrap(),
         sid: SID.into(),
-        auth_token: Secret::new(AUTH_TOKEN),
+        auth_token: SecretString::new(AUTH_TOKEN),
         key: None,
-        sender: Sender::Number(NUMBER.into()),
+        sender: TwilioSender::Number(NUMBER.into()),
         status: None,
     };
     let bot = telegram::TelegramSettings {
         api: telegram::API.parse().unwrap(),
-        token: Secret::new(bots::TOKEN),
+        token: SecretString::new(bots::TOKEN),
         hearing: UpdateSource::Webhook {
             url: HOOK.parse().unwrap(),
-            secret: Secret::new("s3cret"),
+            secret: SecretString::new("s3cret"),
         },
     };
     let cloud = whatsapp::MetaSettings {
         graph: GRAPH.parse().unwrap(),
         phone_number_id: meta::PHONE_NUMBER_ID.into(),
-        token: Secret::new(meta::TOKEN),
-        app_secret: Secret::new(meta::APP_SECRET),
-        verify_token: Secret::new(meta::VERIFY_TOKEN),
+        token: SecretString::new(meta::TOKEN),
+        app_secret: SecretString::new(meta::APP_SECRET),
+        verify_token: SecretString::new(meta::VERIFY_TOKEN),
         template: None,
     };
     let notices = ntfy::NtfySettings {
         server: ntfy::SERVER.parse().unwrap(),
-        login: Login::Nobody,
+        login: NtfyCredentials::Nobody,
         updates: true,
     };
     let program = webhook::WebhookSettings {
         url: HOOK.parse().unwrap(),
-        secret: Secret::new(programs::SECRET),
+        secret: SecretString::new(programs::SECRET),
     };
     vec![
         Box::new(Telegram::new(bot, client.clone()).unwrap()),

@@ -6,24 +6,24 @@ mod random;
 use std::time::Duration;
 
 use channels::inbound::{InboundContent, InboundMessage};
-use channels::ntfy::{Login, Ntfy, NtfySettings, SERVER};
-use channels::testing::cards;
+use channels::ntfy::{Ntfy, NtfyCredentials, NtfySettings, SERVER};
+use channels::testing::fake_platform::{CallFault, LITTLE, PLENTY, client};
 use channels::testing::ntfy::{self as platform, CLOSED, TOKEN, USER, checked};
-use channels::testing::stand::{LITTLE, PLENTY, Trouble, client};
-use channels::{Channel, DeliveryError, OutboundMessage, Secret, WebhookCall};
+use channels::testing::sample_cards;
+use channels::{Channel, DeliveryError, OutboundMessage, SecretString, WebhookCall};
 use kernel::Time;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use proptest::prelude::*;
 use serde_json::Value;
 
 const NOW: Time = Time::LAST;
 
-fn ntfy(server: url::Url, login: Login) -> Ntfy {
+fn ntfy(server: url::Url, login: NtfyCredentials) -> Ntfy {
     Ntfy::new(NtfySettings { server, login, updates: true }, client(PLENTY)).unwrap()
 }
 
-fn by_token() -> Login {
-    Login::Token(Secret::new(TOKEN))
+fn by_token() -> NtfyCredentials {
+    NtfyCredentials::Token(SecretString::new(TOKEN))
 }
 
 fn outbound<'a>(to: &'a str, message: &'a Value) -> OutboundMessage<'a> {
@@ -35,7 +35,7 @@ async fn a_notice_is_shown_once_and_changed_when_it_is_over() {
     let there = platform::Ntfy::start().await.unwrap();
     let ntfy = ntfy(there.base(), by_token());
     assert_eq!(ntfy.name(), "ntfy");
-    let message = ntfy.render(&cards::confirm());
+    let message = ntfy.render(&sample_cards::confirm());
     let posted = ntfy.deliver(outbound("ada-x7", &message)).await.unwrap();
     // A repetition takes its place, another notice does not.
     ntfy.deliver(outbound("ada-x7", &message)).await.unwrap();
@@ -45,7 +45,7 @@ async fn a_notice_is_shown_once_and_changed_when_it_is_over() {
         .unwrap();
     assert_eq!(there.shown().len(), 2);
 
-    ntfy.update(&posted, &ntfy.render(&cards::over()), None).await.unwrap();
+    ntfy.update(&posted, &ntfy.render(&sample_cards::over()), None).await.unwrap();
     let shown = there.shown().remove(0);
     assert_eq!(there.shown().len(), 2);
     assert!(shown["message"].as_str().unwrap().contains("Approved by Ada Lovelace"), "{shown}");
@@ -59,27 +59,28 @@ async fn an_older_server_is_told_nothing_more() {
     let there = platform::Ntfy::start().await.unwrap();
     let settings = NtfySettings { server: there.base(), login: by_token(), updates: false };
     let ntfy = Ntfy::new(settings, reqwest::Client::new()).unwrap();
-    let posted = ntfy.deliver(outbound("ada-x7", &ntfy.render(&cards::approve()))).await.unwrap();
-    ntfy.update(&posted, &ntfy.render(&cards::over()), None).await.unwrap();
+    let posted =
+        ntfy.deliver(outbound("ada-x7", &ntfy.render(&sample_cards::approve()))).await.unwrap();
+    ntfy.update(&posted, &ntfy.render(&sample_cards::over()), None).await.unwrap();
     assert_eq!(there.published().len(), 1);
 }
 
 #[tokio::test]
 async fn published_as_whoever_is_set_up() {
     let there = platform::Ntfy::start().await.unwrap();
-    let user = Login::User(USER.0.into(), Secret::new(USER.1));
+    let user = NtfyCredentials::User(USER.0.into(), SecretString::new(USER.1));
     for login in [by_token(), user] {
         let ntfy = ntfy(there.base(), login);
-        ntfy.deliver(outbound("ada-x7", &ntfy.render(&cards::approve()))).await.unwrap();
+        ntfy.deliver(outbound("ada-x7", &ntfy.render(&sample_cards::approve()))).await.unwrap();
         let found = ntfy.check().await.unwrap();
         assert_eq!(found, "ntfy is healthy, and notices are published as phil");
     }
-    let anybody = ntfy(there.base(), Login::Nobody);
-    let message = anybody.render(&cards::approve());
+    let anybody = ntfy(there.base(), NtfyCredentials::Nobody);
+    let message = anybody.render(&sample_cards::approve());
     anybody.deliver(outbound("free-for-all", &message)).await.unwrap();
     assert!(anybody.check().await.unwrap().ends_with("as anybody"));
     // An agent's own token.
-    let token = Secret::new(TOKEN);
+    let token = SecretString::new(TOKEN);
     anybody
         .deliver(OutboundMessage { token: Some(&token), ..outbound("ada-x7", &message) })
         .await
@@ -90,14 +91,14 @@ async fn published_as_whoever_is_set_up() {
 async fn failures_say_what_to_do_and_when() {
     let there = platform::Ntfy::start().await.unwrap();
     let here = ntfy(there.base(), by_token());
-    let message = here.render(&cards::approve());
+    let message = here.render(&sample_cards::approve());
     let why = |sent: Result<channels::PostedMessage, DeliveryError>| match sent {
         Err(DeliveryError::Never { why }) => why,
         other => panic!("{other:?}"),
     };
     assert!(why(here.deliver(outbound(CLOSED, &message)).await).contains("write access"));
     assert!(why(here.deliver(outbound("a b", &message)).await).contains("1 to 64"));
-    let stranger = ntfy(there.base(), Login::Token(Secret::new("tk_old")));
+    let stranger = ntfy(there.base(), NtfyCredentials::Token(SecretString::new("tk_old")));
     assert!(why(stranger.deliver(outbound("ada-x7", &message)).await).contains("access token"));
     assert!(matches!(stranger.check().await, Err(DeliveryError::Never { .. })));
     let elsewhere = ntfy(there.base().join("elsewhere").unwrap(), by_token());
@@ -108,14 +109,14 @@ async fn failures_say_what_to_do_and_when() {
     let settings = NtfySettings { server: there.base(), login: by_token(), updates: true };
     let hasty = Ntfy::new(settings, client(LITTLE)).unwrap();
     let later = [
-        (Trouble::Busy(9), Some(9)),
-        (Trouble::Broken(507), None),
-        (Trouble::Hang, None),
-        (Trouble::Drop, None),
+        (CallFault::Busy(9), Some(9)),
+        (CallFault::Broken(507), None),
+        (CallFault::Hang, None),
+        (CallFault::Drop, None),
     ];
     for (trouble, seconds) in later {
-        there.trouble(trouble);
-        let here = if trouble == Trouble::Hang { &hasty } else { &here };
+        there.fail_next(trouble);
+        let here = if trouble == CallFault::Hang { &hasty } else { &here };
         let failed = here.deliver(outbound("ada-x7", &message)).await.unwrap_err();
         let DeliveryError::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
         assert_eq!(after, seconds.map(Duration::from_secs));
@@ -125,7 +126,7 @@ async fn failures_say_what_to_do_and_when() {
 
 #[tokio::test]
 async fn nothing_comes_back() {
-    let ntfy = ntfy(SERVER.parse().unwrap(), Login::Nobody);
+    let ntfy = ntfy(SERVER.parse().unwrap(), NtfyCredentials::Nobody);
     let call = WebhookCall {
         url: "https://ask.example.com/x",
         name: "x",
@@ -137,7 +138,7 @@ async fn nothing_comes_back() {
     ntfy.parse(&call).unwrap_err();
     let inbound = InboundMessage {
         id: "1".into(),
-        from: Means::Ntfy("ada-x7".into()),
+        from: ContactMethod::Ntfy("ada-x7".into()),
         name: None,
         place: Value::Null,
         what: InboundContent::Stopped,
@@ -149,9 +150,9 @@ async fn nothing_comes_back() {
 #[test]
 fn half_a_setting_is_refused() {
     let wrong = [
-        Login::Token(Secret::new("AgQdq7")),
-        Login::User(String::new(), Secret::new("x")),
-        Login::User("phil".into(), Secret::new("")),
+        NtfyCredentials::Token(SecretString::new("AgQdq7")),
+        NtfyCredentials::User(String::new(), SecretString::new("x")),
+        NtfyCredentials::User("phil".into(), SecretString::new("")),
     ];
     for login in wrong {
         let settings = NtfySettings { server: SERVER.parse().unwrap(), login, updates: true };
@@ -161,7 +162,7 @@ fn half_a_setting_is_refused() {
 
 #[test]
 fn every_card_is_taken() {
-    let ntfy = ntfy(SERVER.parse().unwrap(), Login::Nobody);
+    let ntfy = ntfy(SERVER.parse().unwrap(), NtfyCredentials::Nobody);
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(256) };
     proptest!(config, |(card in random::card())| {
         let message = ntfy.render(&card);

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use channels::inbound::{DeliveryReport, InReplyTo, InboundContent};
 use channels::sms::Sms;
-use channels::testing::cards;
-use channels::testing::stand::{Inbound, LITTLE, PLENTY, Trouble, client};
+use channels::testing::fake_platform::{CallFault, Inbound, LITTLE, PLENTY, client};
+use channels::testing::sample_cards;
 use channels::testing::twilio::{AUTH_TOKEN, KEY, NUMBER, SERVICE, Twilio};
-use channels::twilio::{API, CONTENT, Sender, TwilioAccount};
-use channels::{Channel, DeliveryError, InboundMessage, OutboundMessage, Secret};
+use channels::twilio::{API, CONTENT, TwilioAccount, TwilioSender};
+use channels::{Channel, DeliveryError, InboundMessage, OutboundMessage, SecretString};
 use kernel::Time;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ fn inbound(sms: &Sms, inbound: &Inbound) -> Vec<InboundMessage> {
 async fn a_question_is_asked_and_answered_with_its_code() {
     let (there, sms) = here().await;
     assert_eq!(sms.name(), "sms");
-    let posted = sms.deliver(outbound(ADA, &sms.render(&cards::approve()))).await.unwrap();
+    let posted = sms.deliver(outbound(ADA, &sms.render(&sample_cards::approve()))).await.unwrap();
     let sent = there.sent().remove(0);
     let member = |name: &str| sent.iter().find(|(key, _)| key == name).unwrap().1.clone();
     assert_eq!((member("To"), member("From")), (ADA.to_owned(), NUMBER.to_owned()));
@@ -53,7 +53,7 @@ async fn a_question_is_asked_and_answered_with_its_code() {
 
     let said = inbound(&sms, &there.write(HOOK, "SM1", ADA, " A7 yes\n"));
     let [wrote] = said.as_slice() else { panic!("{said:?}") };
-    assert_eq!((wrote.id.as_str(), &wrote.from), ("SM1", &Means::Sms(ADA.into())));
+    assert_eq!((wrote.id.as_str(), &wrote.from), ("SM1", &ContactMethod::Sms(ADA.into())));
     assert_eq!(
         wrote.what,
         InboundContent::Wrote { text: " A7 yes\n".into(), about: InReplyTo::Nothing }
@@ -62,7 +62,7 @@ async fn a_question_is_asked_and_answered_with_its_code() {
     sms.reply(wrote, "").await.unwrap();
     assert_eq!(there.sent().len(), 2);
     // It cannot be changed on a phone.
-    sms.update(&posted, &sms.render(&cards::over()), None).await.unwrap();
+    sms.update(&posted, &sms.render(&sample_cards::over()), None).await.unwrap();
     assert_eq!(there.calls().len(), 2);
     assert_eq!(sms.check().await.unwrap(), format!("Twilio's account Ops sends from {NUMBER}"));
 }
@@ -71,14 +71,14 @@ async fn a_question_is_asked_and_answered_with_its_code() {
 async fn a_key_and_a_service_do_as_well() {
     let there = Twilio::start().await.unwrap();
     let account = TwilioAccount {
-        auth_token: Secret::new("another"),
-        key: Some((KEY.0.into(), Secret::new(KEY.1))),
-        sender: Sender::Service(SERVICE.into()),
+        auth_token: SecretString::new("another"),
+        key: Some((KEY.0.into(), SecretString::new(KEY.1))),
+        sender: TwilioSender::Service(SERVICE.into()),
         status: None,
         ..there.account(None)
     };
     let sms = Sms::new(account, client(PLENTY)).unwrap();
-    sms.deliver(outbound(ADA, &sms.render(&cards::approve()))).await.unwrap();
+    sms.deliver(outbound(ADA, &sms.render(&sample_cards::approve()))).await.unwrap();
     assert!(there.sent()[0].iter().all(|(name, _)| name != "From" && name != "StatusCallback"));
 }
 
@@ -88,7 +88,7 @@ async fn what_became_of_it_is_said_in_words() {
     let became = |status: &str, error: &str| {
         let mut said = inbound(&sms, &there.became(HOOK, "SM1", ADA, status, error));
         said.pop().map(|inbound| {
-            assert_eq!(inbound.from, Means::Sms(ADA.into()));
+            assert_eq!(inbound.from, ContactMethod::Sms(ADA.into()));
             assert_eq!(inbound.id, format!("SM1.{status}"));
             let InboundContent::Became { posted, state } = inbound.what else {
                 panic!("{:?}", inbound.what)
@@ -159,7 +159,7 @@ async fn only_twilio_is_believed() {
     forged(&Inbound { headers: vec![], ..inbound.clone() });
     let twice = [inbound.headers.clone(), inbound.headers.clone()].concat();
     forged(&Inbound { headers: twice, ..inbound.clone() });
-    let other = TwilioAccount { auth_token: Secret::new("another"), ..there.account(None) };
+    let other = TwilioAccount { auth_token: SecretString::new("another"), ..there.account(None) };
     let other = Sms::new(other, client(PLENTY)).unwrap();
     other.verify(&inbound.call("messages", NOW)).unwrap_err();
     // Twilio leaves a port out at times; anything else of the address counts.
@@ -196,7 +196,7 @@ async fn what_cannot_be_read_says_what_was_expected() {
 #[tokio::test]
 async fn failures_say_what_to_do_and_when() {
     let (there, sms) = here().await;
-    let message = sms.render(&cards::approve());
+    let message = sms.render(&sample_cards::approve());
     let never = [
         (21_610, "answered STOP"),
         (21_408, "Geo permissions"),
@@ -221,19 +221,19 @@ async fn failures_say_what_to_do_and_when() {
     }
     let hasty = Sms::new(there.account(None), client(LITTLE)).unwrap();
     let later = [
-        (Trouble::Busy(9), Some(9)),
-        (Trouble::Broken(503), None),
-        (Trouble::Hang, None),
-        (Trouble::Drop, None),
+        (CallFault::Busy(9), Some(9)),
+        (CallFault::Broken(503), None),
+        (CallFault::Hang, None),
+        (CallFault::Drop, None),
     ];
     for (trouble, seconds) in later {
-        there.trouble(trouble);
-        let sms = if trouble == Trouble::Hang { &hasty } else { &sms };
+        there.fail_next(trouble);
+        let sms = if trouble == CallFault::Hang { &hasty } else { &sms };
         let failed = sms.deliver(outbound("+4930123456", &message)).await.unwrap_err();
         let DeliveryError::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
         assert_eq!(after, seconds.map(Duration::from_secs));
     }
-    let stranger = TwilioAccount { auth_token: Secret::new("wrong"), ..there.account(None) };
+    let stranger = TwilioAccount { auth_token: SecretString::new("wrong"), ..there.account(None) };
     let stranger = Sms::new(stranger, client(PLENTY)).unwrap();
     let Err(DeliveryError::Never { why }) = stranger.check().await else { panic!("it was let in") };
     assert!(why.contains("auth token"), "{why}");
@@ -245,9 +245,9 @@ fn account() -> TwilioAccount {
         api: API.parse().unwrap(),
         content: CONTENT.parse().unwrap(),
         sid: channels::testing::twilio::SID.into(),
-        auth_token: Secret::new(AUTH_TOKEN),
+        auth_token: SecretString::new(AUTH_TOKEN),
         key: None,
-        sender: Sender::Number(NUMBER.into()),
+        sender: TwilioSender::Number(NUMBER.into()),
         status: None,
     }
 }
@@ -256,11 +256,11 @@ fn account() -> TwilioAccount {
 fn half_a_setting_is_refused() {
     let wrong = [
         TwilioAccount { sid: "AC1".into(), ..account() },
-        TwilioAccount { auth_token: Secret::new(""), ..account() },
-        TwilioAccount { key: Some(("AC".into(), Secret::new("x"))), ..account() },
-        TwilioAccount { key: Some((KEY.0.into(), Secret::new(""))), ..account() },
-        TwilioAccount { sender: Sender::Number("5005550006".into()), ..account() },
-        TwilioAccount { sender: Sender::Service("MG1".into()), ..account() },
+        TwilioAccount { auth_token: SecretString::new(""), ..account() },
+        TwilioAccount { key: Some(("AC".into(), SecretString::new("x"))), ..account() },
+        TwilioAccount { key: Some((KEY.0.into(), SecretString::new(""))), ..account() },
+        TwilioAccount { sender: TwilioSender::Number("5005550006".into()), ..account() },
+        TwilioAccount { sender: TwilioSender::Service("MG1".into()), ..account() },
     ];
     for account in wrong {
         Sms::new(account, reqwest::Client::new()).unwrap_err();
@@ -279,7 +279,7 @@ fn every_card_is_short() {
         if text.chars().any(|c| c > '\u{7ff}') {
             prop_assert!(text.encode_utf16().count() <= 201, "{text}");
         }
-        prop_assert!(text.ends_with(cards::LINK));
+        prop_assert!(text.ends_with(sample_cards::LINK));
         prop_assert_eq!(text.matches("://").count() - text.matches("[://").count(), 1);
         let ours = |begin: &str| text.lines().any(|line| line.starts_with(begin));
         prop_assert!(!(ours("Answer with") && ours("There is more.")), "{text}");

@@ -9,14 +9,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use channels::inbound::{InReplyTo, InboundContent};
 use channels::telegram::{API, Telegram, TelegramSettings, UpdateSource};
-use channels::testing::cards;
-use channels::testing::stand::{Call, Inbound, LITTLE, PLENTY, Trouble, client};
+use channels::testing::fake_platform::{Call, CallFault, Inbound, LITTLE, PLENTY, client};
+use channels::testing::sample_cards;
 use channels::testing::telegram::{self as platform, TOKEN, checked};
 use channels::{
-    Channel, DeliveryError, InboundHandler, InboundMessage, OutboundMessage, PostedMessage, Secret,
+    Channel, DeliveryError, InboundHandler, InboundMessage, OutboundMessage, PostedMessage,
+    SecretString,
 };
 use kernel::Time;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use url::Url;
@@ -25,8 +26,11 @@ const NOW: Time = Time::LAST;
 const HOOK: &str = "https://ask.example.com/channels/telegram/updates";
 
 fn bot(api: Url, token: &str, hearing: UpdateSource) -> Telegram {
-    Telegram::new(TelegramSettings { api, token: Secret::new(token), hearing }, client(PLENTY))
-        .unwrap()
+    Telegram::new(
+        TelegramSettings { api, token: SecretString::new(token), hearing },
+        client(PLENTY),
+    )
+    .unwrap()
 }
 
 fn polling(there: &platform::Telegram) -> Telegram {
@@ -35,7 +39,7 @@ fn polling(there: &platform::Telegram) -> Telegram {
 
 fn hooked(api: Url) -> Telegram {
     let url = Url::parse(HOOK).unwrap();
-    bot(api, TOKEN, UpdateSource::Webhook { url, secret: Secret::new("s3cret-_") })
+    bot(api, TOKEN, UpdateSource::Webhook { url, secret: SecretString::new("s3cret-_") })
 }
 
 fn outbound<'a>(to: &'a str, message: &'a Value) -> OutboundMessage<'a> {
@@ -77,7 +81,7 @@ async fn a_question_is_asked_and_shown_as_over() {
     there.chat(7);
     let bot = polling(&there);
     assert_eq!(bot.name(), "telegram");
-    let posted = bot.deliver(outbound("7", &bot.render(&cards::approve()))).await.unwrap();
+    let posted = bot.deliver(outbound("7", &bot.render(&sample_cards::approve()))).await.unwrap();
     assert_eq!(
         posted,
         PostedMessage { id: "7:1".into(), thread: None, place: json!({ "chat": 7, "message": 1 }) }
@@ -85,21 +89,21 @@ async fn a_question_is_asked_and_shown_as_over() {
     let shown = there.message(7, 1).unwrap();
     assert_eq!(shown["reply_markup"]["inline_keyboard"][0][0]["callback_data"], "t-yes");
 
-    let over = bot.render(&cards::over());
+    let over = bot.render(&sample_cards::over());
     bot.update(&posted, &over, None).await.unwrap();
     let shown = there.message(7, 1).unwrap();
     assert_eq!(shown["reply_markup"]["inline_keyboard"], json!([]));
     assert!(shown["text"].as_str().unwrap().contains("Approved by Ada Lovelace"));
     // The same once more is fine, and so is a message below it.
     bot.update(&posted, &over, None).await.unwrap();
-    let message = bot.render(&cards::converse());
+    let message = bot.render(&sample_cards::converse());
     let below = OutboundMessage { thread: Some("7:1"), ..outbound("7", &message) };
     let below = bot.deliver(below).await.unwrap();
     assert_eq!(there.message(7, 2).unwrap()["reply_parameters"]["message_id"], 1);
     assert_eq!(below.id, "7:2");
 
     there.delete(7, 1);
-    let failed = bot.update(&posted, &bot.render(&cards::over()), None).await.unwrap_err();
+    let failed = bot.update(&posted, &bot.render(&sample_cards::over()), None).await.unwrap_err();
     assert_eq!(why(failed), "the message is gone from Telegram, so it cannot be changed");
 }
 
@@ -108,7 +112,7 @@ async fn a_group_that_moved_is_followed() {
     let there = platform::Telegram::start().await.unwrap();
     there.moved(-5, -1005);
     let bot = polling(&there);
-    let message = bot.render(&cards::approve());
+    let message = bot.render(&sample_cards::approve());
     let outbound = OutboundMessage { thread: Some("-5:3"), ..outbound("-5", &message) };
     assert_eq!(bot.deliver(outbound).await.unwrap().id, "-1005:1");
     assert!(there.message(-1005, 1).unwrap().get("reply_parameters").is_none());
@@ -122,7 +126,7 @@ async fn what_will_never_arrive_says_what_to_do() {
     there.refusing(3, "Forbidden: user is deactivated");
     there.refusing(4, "Forbidden: bot was kicked from the group chat");
     let bot = polling(&there);
-    let message = bot.render(&cards::approve());
+    let message = bot.render(&sample_cards::approve());
     let cases = [
         ("1", "have blocked the bot"),
         ("2", "press Start"),
@@ -140,7 +144,7 @@ async fn what_will_never_arrive_says_what_to_do() {
     assert!(why(failed).contains("@BotFather"));
     // An agent's own bot.
     there.chat(7);
-    let token = Secret::new(TOKEN);
+    let token = SecretString::new(TOKEN);
     let outbound = OutboundMessage { token: Some(&token), ..outbound("7", &message) };
     stranger.deliver(outbound).await.unwrap();
 }
@@ -150,19 +154,19 @@ async fn what_may_arrive_later_is_tried_again() {
     let there = platform::Telegram::start().await.unwrap();
     there.chat(7);
     let bot = polling(&there);
-    let message = bot.render(&cards::approve());
-    let (api, token) = (there.base(), Secret::new(TOKEN));
+    let message = bot.render(&sample_cards::approve());
+    let (api, token) = (there.base(), SecretString::new(TOKEN));
     let settings = TelegramSettings { api, token, hearing: UpdateSource::Poll };
     let hasty = Telegram::new(settings, client(LITTLE)).unwrap();
     let cases = [
-        (Trouble::Busy(17), Some(17), "takes no more messages"),
-        (Trouble::Broken(502), None, "502"),
-        (Trouble::Hang, None, "in time"),
-        (Trouble::Drop, None, "broke off"),
+        (CallFault::Busy(17), Some(17), "takes no more messages"),
+        (CallFault::Broken(502), None, "502"),
+        (CallFault::Hang, None, "in time"),
+        (CallFault::Drop, None, "broke off"),
     ];
     for (trouble, seconds, words) in cases {
-        there.trouble(trouble);
-        let bot = if trouble == Trouble::Hang { &hasty } else { &bot };
+        there.fail_next(trouble);
+        let bot = if trouble == CallFault::Hang { &hasty } else { &bot };
         let failed = bot.deliver(outbound("7", &message)).await.unwrap_err();
         let DeliveryError::Later { why, after } = failed else { panic!("{trouble:?}: {failed}") };
         assert_eq!(after, seconds.map(Duration::from_secs));
@@ -184,7 +188,7 @@ async fn those_who_press_are_always_answered() {
     let press = inbound(&there.press(7, -5, 3, "t-yes"));
     let token = "t-yes".to_owned();
     // Who pressed counts, not the group.
-    assert_eq!(press.from, Means::Telegram("7".into()));
+    assert_eq!(press.from, ContactMethod::Telegram("7".into()));
     assert_eq!(press.what, InboundContent::Pressed { token, posted: Some("-5:3".into()) });
     bot.reply(&press, "").await.unwrap();
     assert_eq!(there.answered(), [json!({ "callback_query_id": "q73" })]);
@@ -350,9 +354,12 @@ fn half_a_setting_is_refused() {
         [("", "x"), ("abc", "x"), ("1:", "x"), ("1:a/b", "x"), (TOKEN, ""), (TOKEN, "a b")]
     {
         let hearing =
-            UpdateSource::Webhook { url: HOOK.parse().unwrap(), secret: Secret::new(secret) };
-        let settings =
-            TelegramSettings { api: API.parse().unwrap(), token: Secret::new(token), hearing };
+            UpdateSource::Webhook { url: HOOK.parse().unwrap(), secret: SecretString::new(secret) };
+        let settings = TelegramSettings {
+            api: API.parse().unwrap(),
+            token: SecretString::new(token),
+            hearing,
+        };
         Telegram::new(settings, reqwest::Client::new()).unwrap_err();
     }
 }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use channels::inbound::{DeliveryReport, InReplyTo, InboundContent, InboundMessage};
-use channels::testing::cards;
-use channels::testing::stand::{Call, Inbound, LITTLE, PLENTY, Trouble, client};
+use channels::testing::fake_platform::{Call, CallFault, Inbound, LITTLE, PLENTY, client};
+use channels::testing::sample_cards;
 use channels::testing::webhook::{Program, SECRET};
 use channels::webhook::{WebhookChannel, WebhookSettings};
-use channels::{Channel, DeliveryError, OutboundMessage, Secret};
+use channels::{Channel, DeliveryError, OutboundMessage, SecretString};
 use kernel::Time;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -51,14 +51,14 @@ fn signed(call: &Call) -> String {
 async fn a_program_is_told_and_told_again_when_it_is_over() {
     let (there, webhook) = here().await;
     assert_eq!(webhook.name(), "webhook");
-    let message = webhook.render(&cards::approve());
+    let message = webhook.render(&sample_cards::approve());
     // Without an id of its own the message is known by ours.
     let posted = webhook.deliver(outbound("ada", &message)).await.unwrap();
     assert_eq!(posted.id, "msg_1");
     there.answers(200, json!({ "id": "card-7" }));
     let posted = webhook.deliver(outbound("ada", &message)).await.unwrap();
     assert_eq!(posted.id, "card-7");
-    let over = webhook.render(&cards::over());
+    let over = webhook.render(&sample_cards::over());
     webhook.update(&posted, &over, None).await.unwrap();
     webhook.update(&posted, &over, None).await.unwrap();
 
@@ -66,7 +66,7 @@ async fn a_program_is_told_and_told_again_when_it_is_over() {
     assert_eq!(ids[..2], ["msg_1", "msg_1"]);
     assert_eq!(ids[2], ids[3], "a repetition is known by its id");
     assert_ne!(ids[2], ids[1]);
-    let told = there.told();
+    let told = there.received();
     assert_eq!((&told[1]["type"], &told[1]["to"]), (&json!("asked"), &json!("ada")));
     assert_eq!(told[1]["card"]["open"]["buttons"][0]["token"], "t-yes");
     assert_eq!((&told[2]["type"], &told[2]["id"]), (&json!("updated"), &json!("card-7")));
@@ -94,7 +94,7 @@ async fn what_the_program_says_is_heard() {
     let press =
         inbound(json!({ "from": "ada", "name": "Ada", "pressed": "t-yes", "about": "card-7",
         "at": "2026-03-01T09:00:00Z" }));
-    assert_eq!((press.id.as_str(), &press.from), ("evt_9", &Means::Webhook("ada".into())));
+    assert_eq!((press.id.as_str(), &press.from), ("evt_9", &ContactMethod::Webhook("ada".into())));
     assert_eq!(
         press.what,
         InboundContent::Pressed { token: "t-yes".into(), posted: Some("card-7".into()) }
@@ -137,7 +137,7 @@ async fn what_the_program_says_is_heard() {
 
     webhook.reply(&press, "").await.unwrap();
     webhook.reply(&press, "Thank you.").await.unwrap();
-    let answered = there.told().remove(0);
+    let answered = there.received().remove(0);
     assert_eq!((&answered["type"], &answered["about"]), (&json!("said"), &json!("evt_9")));
     assert_eq!(answered["words"], "Thank you.");
 }
@@ -209,7 +209,7 @@ async fn only_who_knows_the_secret_is_believed_and_only_now() {
 #[tokio::test]
 async fn failures_say_what_to_do_and_when() {
     let (there, webhook) = here().await;
-    let message = webhook.render(&cards::approve());
+    let message = webhook.render(&sample_cards::approve());
     for (status, words) in
         [(401, "same secret"), (404, "no program"), (410, "no program"), (422, "(422)")]
     {
@@ -220,14 +220,14 @@ async fn failures_say_what_to_do_and_when() {
     }
     let hasty = WebhookChannel::new(&there.settings(), client(LITTLE), Arc::new(now)).unwrap();
     let later = [
-        (Trouble::Busy(9), Some(9)),
-        (Trouble::Broken(502), None),
-        (Trouble::Hang, None),
-        (Trouble::Drop, None),
+        (CallFault::Busy(9), Some(9)),
+        (CallFault::Broken(502), None),
+        (CallFault::Hang, None),
+        (CallFault::Drop, None),
     ];
     for (trouble, seconds) in later {
-        there.trouble(trouble);
-        let webhook = if trouble == Trouble::Hang { &hasty } else { &webhook };
+        there.fail_next(trouble);
+        let webhook = if trouble == CallFault::Hang { &hasty } else { &webhook };
         let failed = webhook.deliver(outbound("ada", &message)).await.unwrap_err();
         let DeliveryError::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
         assert_eq!(after, seconds.map(Duration::from_secs));
@@ -244,7 +244,8 @@ async fn failures_say_what_to_do_and_when() {
 fn half_a_setting_is_refused() {
     for (url, secret) in [("ftp://x/", SECRET), ("https://x/", "whsec_"), ("https://x/", "secret")]
     {
-        let settings = WebhookSettings { url: url.parse().unwrap(), secret: Secret::new(secret) };
+        let settings =
+            WebhookSettings { url: url.parse().unwrap(), secret: SecretString::new(secret) };
         WebhookChannel::new(&settings, reqwest::Client::new(), Arc::new(now)).unwrap_err();
     }
 }
@@ -259,7 +260,7 @@ fn every_card_is_taken() {
         let message = webhook.render(&card);
         let sent = runtime.block_on(webhook.deliver(outbound("ada", &message)));
         prop_assert!(sent.is_ok(), "{sent:?} {message}");
-        let told = there.told().pop().unwrap();
+        let told = there.received().pop().unwrap();
         prop_assert_eq!(&told["card"]["words"], &json!(card.words));
     });
 }

@@ -6,15 +6,15 @@ mod random;
 use std::time::Duration;
 
 use channels::inbound::{DeliveryReport, InReplyTo, InboundContent};
-use channels::testing::cards;
-use channels::testing::stand::{Inbound, LITTLE, PLENTY, Trouble, client};
+use channels::testing::fake_platform::{CallFault, Inbound, LITTLE, PLENTY, client};
+use channels::testing::sample_cards;
 use channels::testing::whatsapp::{
     APP_SECRET, PHONE_NUMBER_ID, TOKEN, VERIFY_TOKEN, Whatsapp, checked, signed,
 };
 use channels::whatsapp::{MetaSettings, MetaWhatsapp, Template, TemplateSlot};
-use channels::{Channel, DeliveryError, InboundMessage, OutboundMessage, Secret};
+use channels::{Channel, DeliveryError, InboundMessage, OutboundMessage, SecretString};
 use kernel::Time;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ fn text(body: &str) -> Value {
 async fn a_question_is_asked_and_answered_by_a_press() {
     let (there, cloud) = here(None).await;
     assert_eq!(cloud.name(), "whatsapp");
-    let message = cloud.render(&cards::approve());
+    let message = cloud.render(&sample_cards::approve());
     let posted = cloud
         .deliver(OutboundMessage { thread: Some("wamid.X"), ..outbound(ADA, &message) })
         .await
@@ -73,9 +73,9 @@ async fn a_question_is_asked_and_answered_by_a_press() {
     assert_eq!(sent["context"]["message_id"], "wamid.X");
     let reply = &sent["interactive"]["action"]["buttons"][0]["reply"];
     assert_eq!(*reply, json!({ "id": "t-yes", "title": "Approve" }));
-    cloud.deliver(outbound(ADA, &cloud.render(&cards::choose()))).await.unwrap();
+    cloud.deliver(outbound(ADA, &cloud.render(&sample_cards::choose()))).await.unwrap();
     assert_eq!(there.sent()[1]["interactive"]["action"]["sections"][0]["rows"][2]["id"], "t-3");
-    cloud.deliver(outbound(ADA, &cloud.render(&cards::converse()))).await.unwrap();
+    cloud.deliver(outbound(ADA, &cloud.render(&sample_cards::converse()))).await.unwrap();
     assert_eq!(there.sent()[2]["type"], "text");
 
     let press = |kind: &str| {
@@ -86,7 +86,7 @@ async fn a_question_is_asked_and_answered_by_a_press() {
     for kind in ["button_reply", "list_reply"] {
         let inbound = press(kind);
         assert_eq!((inbound.id.as_str(), inbound.name.as_deref()), ("wamid.IN", Some("Ada")));
-        assert_eq!(inbound.from, Means::Whatsapp(ADA.into()));
+        assert_eq!(inbound.from, ContactMethod::Whatsapp(ADA.into()));
         assert_eq!(inbound.at, Some(Time::from_millis(WROTE * 1000)));
         let posted = Some("wamid.OUT1".into());
         assert_eq!(inbound.what, InboundContent::Pressed { token: "t-yes".into(), posted });
@@ -97,7 +97,7 @@ async fn a_question_is_asked_and_answered_by_a_press() {
     assert_eq!(there.sent().len(), 4);
     assert_eq!(there.sent()[3]["context"]["message_id"], "wamid.IN");
     // Nothing that was sent can be changed.
-    cloud.update(&posted, &cloud.render(&cards::over()), None).await.unwrap();
+    cloud.update(&posted, &cloud.render(&sample_cards::over()), None).await.unwrap();
     assert_eq!(there.sent().len(), 4);
 }
 
@@ -125,7 +125,7 @@ async fn words_say_what_they_are_about() {
 #[tokio::test]
 async fn after_a_day_only_the_template_is_sent() {
     let (there, cloud) = here(Some(template())).await;
-    let message = cloud.render(&cards::approve());
+    let message = cloud.render(&sample_cards::approve());
     let kinds =
         || there.sent().iter().map(|m| m["type"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
     // Nobody knows whether they wrote, and the template always arrives.
@@ -149,7 +149,8 @@ async fn after_a_day_only_the_template_is_sent() {
 async fn without_a_template_nobody_is_reached_after_a_day() {
     let (there, cloud) = here(None).await;
     there.refuse("491701234567", 131_047);
-    let failed = cloud.deliver(outbound(ADA, &cloud.render(&cards::approve()))).await.unwrap_err();
+    let failed =
+        cloud.deliver(outbound(ADA, &cloud.render(&sample_cards::approve()))).await.unwrap_err();
     let DeliveryError::Never { why } = failed else { panic!("{failed}") };
     assert!(why.contains("24 hours") && why.contains("template"), "{why}");
     assert!(cloud.check().await.unwrap().contains("Without a template"));
@@ -161,7 +162,7 @@ async fn without_a_template_nobody_is_reached_after_a_day() {
 async fn what_became_of_it_is_said_in_words() {
     let (there, cloud) = here(None).await;
     let became = |status: &str, errors: &Value| {
-        let call = there.became(HOOK, "wamid.OUT1", "491701234567", status, errors);
+        let call = there.status_update(HOOK, "wamid.OUT1", "491701234567", status, errors);
         inbound(&cloud, &call).pop().map(|inbound| {
             assert_eq!(inbound.id, format!("wamid.OUT1.{status}"));
             let InboundContent::Became { posted, state } = inbound.what else {
@@ -187,8 +188,8 @@ async fn what_became_of_it_is_said_in_words() {
     assert_eq!(became("failed", &none), unsaid);
     // It does not mean that they wrote.
     let (there, cloud) = here(Some(template())).await;
-    inbound(&cloud, &there.became(HOOK, "wamid.OUT1", "491701234567", "read", &none));
-    cloud.deliver(outbound(ADA, &cloud.render(&cards::approve()))).await.unwrap();
+    inbound(&cloud, &there.status_update(HOOK, "wamid.OUT1", "491701234567", "read", &none));
+    cloud.deliver(outbound(ADA, &cloud.render(&sample_cards::approve()))).await.unwrap();
     assert_eq!(there.sent()[0]["type"], "template");
 }
 
@@ -211,12 +212,12 @@ async fn only_meta_is_believed() {
     }
 
     // Meta's first call wants its challenge back, if it knows what we chose.
-    let greeting = there.greet(HOOK, VERIFY_TOKEN);
+    let greeting = there.verification(HOOK, VERIFY_TOKEN);
     cloud.verify(&greeting.call("messages", now())).unwrap();
     let parsed = cloud.parse(&greeting.call("messages", now())).unwrap();
     assert_eq!(parsed.answer, Some(("text/plain", "1158201444".to_owned())));
     assert_eq!(parsed.inbound, []);
-    forged(&there.greet(HOOK, "guessed"));
+    forged(&there.verification(HOOK, "guessed"));
     let twice = format!("{}&hub.verify_token={VERIFY_TOKEN}", greeting.url);
     forged(&Inbound { url: twice, ..greeting.clone() });
     let script = greeting.url.replace("1158201444", "%3Cscript%3E");
@@ -266,7 +267,7 @@ async fn what_meta_says_is_read() {
 #[tokio::test]
 async fn failures_say_what_to_do_and_when() {
     let (there, cloud) = here(None).await;
-    let message = cloud.render(&cards::approve());
+    let message = cloud.render(&sample_cards::approve());
     let never = [
         (190, "system user"),
         (131_026, "nobody uses WhatsApp"),
@@ -288,14 +289,14 @@ async fn failures_say_what_to_do_and_when() {
     }
     let hasty = MetaWhatsapp::new(there.settings(), client(LITTLE)).unwrap();
     let later = [
-        (Trouble::Busy(9), Some(9)),
-        (Trouble::Broken(503), None),
-        (Trouble::Hang, None),
-        (Trouble::Drop, None),
+        (CallFault::Busy(9), Some(9)),
+        (CallFault::Broken(503), None),
+        (CallFault::Hang, None),
+        (CallFault::Drop, None),
     ];
     for (trouble, seconds) in later {
-        there.trouble(trouble);
-        let cloud = if trouble == Trouble::Hang { &hasty } else { &cloud };
+        there.fail_next(trouble);
+        let cloud = if trouble == CallFault::Hang { &hasty } else { &cloud };
         let failed = cloud.deliver(outbound("+4930123456", &message)).await.unwrap_err();
         let DeliveryError::Later { after, .. } = failed else { panic!("{trouble:?}: {failed}") };
         assert_eq!(after, seconds.map(Duration::from_secs));
@@ -313,7 +314,7 @@ async fn failures_say_what_to_do_and_when() {
             other => panic!("{other:?}"),
         }
     };
-    let why = refused(MetaSettings { token: Secret::new("old"), ..there.settings() }).await;
+    let why = refused(MetaSettings { token: SecretString::new("old"), ..there.settings() }).await;
     assert!(why.contains("access token"), "{why}");
     let why = refused(MetaSettings { phone_number_id: "1".into(), ..there.settings() }).await;
     assert!(why.contains("phone number id"), "{why}");
@@ -330,9 +331,9 @@ async fn half_a_setting_is_refused() {
     let nameless = Template { name: String::new(), ..template() };
     let wrong = [
         MetaSettings { phone_number_id: "+15550783881".into(), ..there.settings() },
-        MetaSettings { token: Secret::new(""), ..there.settings() },
-        MetaSettings { app_secret: Secret::new(""), ..there.settings() },
-        MetaSettings { verify_token: Secret::new(""), ..there.settings() },
+        MetaSettings { token: SecretString::new(""), ..there.settings() },
+        MetaSettings { app_secret: SecretString::new(""), ..there.settings() },
+        MetaSettings { verify_token: SecretString::new(""), ..there.settings() },
         MetaSettings { template: Some(nameless), ..there.settings() },
     ];
     for settings in wrong {

@@ -4,13 +4,13 @@
 mod random;
 
 use channels::inbound::{DeliveryReport, InReplyTo, InboundContent};
-use channels::testing::cards;
-use channels::testing::stand::{Inbound, PLENTY, client};
+use channels::testing::fake_platform::{Inbound, PLENTY, client};
+use channels::testing::sample_cards;
 use channels::testing::twilio::{NUMBER, Twilio};
 use channels::whatsapp::{Template, TemplateSlot, TwilioWhatsapp};
 use channels::{Channel, DeliveryError, InboundMessage, OutboundMessage};
 use kernel::Time;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -53,7 +53,8 @@ fn member(sent: &[(String, String)], name: &str) -> String {
 async fn a_question_is_laid_out_pressed_and_cleared_away() {
     let (there, carried) = here(None).await;
     assert_eq!(carried.name(), "whatsapp");
-    let posted = carried.deliver(outbound(ADA, &carried.render(&cards::approve()))).await.unwrap();
+    let posted =
+        carried.deliver(outbound(ADA, &carried.render(&sample_cards::approve()))).await.unwrap();
     let sent = there.sent().remove(0);
     assert_eq!(
         (member(&sent, "To"), member(&sent, "From")),
@@ -76,7 +77,10 @@ async fn a_question_is_laid_out_pressed_and_cleared_away() {
     ];
     let said = inbound(&carried, &there.inbound(HOOK, &form));
     let [press] = said.as_slice() else { panic!("{said:?}") };
-    assert_eq!((&press.from, press.name.as_deref()), (&Means::Whatsapp(ADA.into()), Some("Ada")));
+    assert_eq!(
+        (&press.from, press.name.as_deref()),
+        (&ContactMethod::Whatsapp(ADA.into()), Some("Ada"))
+    );
     assert_eq!(
         press.what,
         InboundContent::Pressed { token: "t-yes".into(), posted: Some(posted.id.clone()) }
@@ -86,14 +90,16 @@ async fn a_question_is_laid_out_pressed_and_cleared_away() {
     assert_eq!(member(&there.sent()[1], "Body"), "Thank you.");
 
     // Over: what was laid out goes, once or again.
-    let over = carried.render(&cards::over());
+    let over = carried.render(&sample_cards::over());
     carried.update(&posted, &over, None).await.unwrap();
     carried.update(&posted, &over, None).await.unwrap();
     assert_eq!(there.laid_out(), Vec::<Value>::new());
-    let list = carried.deliver(outbound(ADA, &carried.render(&cards::choose()))).await.unwrap();
+    let list =
+        carried.deliver(outbound(ADA, &carried.render(&sample_cards::choose()))).await.unwrap();
     insta::assert_json_snapshot!("list", there.laid_out());
     carried.update(&list, &over, None).await.unwrap();
-    let plain = carried.deliver(outbound(ADA, &carried.render(&cards::converse()))).await.unwrap();
+    let plain =
+        carried.deliver(outbound(ADA, &carried.render(&sample_cards::converse()))).await.unwrap();
     assert_eq!(plain.place, Value::Null);
     carried.update(&plain, &over, None).await.unwrap();
 }
@@ -125,7 +131,7 @@ async fn words_say_what_they_are_about() {
     assert_eq!(inbound(&carried, &there.write(HOOK, "SM9", ADA, "hello")), []);
     let became =
         inbound(&carried, &there.became(HOOK, "SM1", FROM, "undelivered", "63016")).remove(0);
-    assert_eq!(became.from, Means::Whatsapp(ADA.into()));
+    assert_eq!(became.from, ContactMethod::Whatsapp(ADA.into()));
     let InboundContent::Became { state: DeliveryReport::Failed { why, forever: false }, .. } =
         became.what
     else {
@@ -137,7 +143,7 @@ async fn words_say_what_they_are_about() {
 #[tokio::test]
 async fn after_a_day_only_the_template_is_sent() {
     let (there, carried) = here(Some(template())).await;
-    let message = carried.render(&cards::approve());
+    let message = carried.render(&sample_cards::approve());
     carried.deliver(outbound(ADA, &message)).await.unwrap();
     assert_eq!(member(&there.sent()[0], "ContentSid"), SID);
     insta::assert_snapshot!("variables", member(&there.sent()[0], "ContentVariables"));
@@ -155,7 +161,7 @@ async fn after_a_day_only_the_template_is_sent() {
 async fn nothing_an_agent_writes_is_a_place_to_be_filled() {
     let (there, carried) = here(None).await;
     for words in ["{{1}}".to_owned(), "{{{{1}}}}".to_owned(), "{".repeat(700)] {
-        let mut card = views::message_card::MessageCard { words, ..cards::approve() };
+        let mut card = views::message_card::MessageCard { words, ..sample_cards::approve() };
         let views::message_card::CardStage::Open(ways) = &mut card.stage else {
             panic!("it is open")
         };
@@ -171,7 +177,7 @@ async fn nothing_an_agent_writes_is_a_place_to_be_filled() {
 #[tokio::test]
 async fn what_is_refused_is_not_left_lying() {
     let (there, carried) = here(None).await;
-    let message = carried.render(&cards::approve());
+    let message = carried.render(&sample_cards::approve());
     for (code, words) in
         [(63_016, "template"), (63_003, "nobody can be reached"), (21_656, "variables")]
     {

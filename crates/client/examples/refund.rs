@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use client::Client;
-use client::asking::{Approval, Said};
+use client::asking::{AnswerState, Approval};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> client::Result<()> {
@@ -27,17 +27,19 @@ pub(crate) async fn refund(countersign: &Client, amount: u32) -> client::Result<
         .wait()
         .await?;
     Ok(match &outcome.said {
-        Said::Answered(Approval::Approved { edits }) => {
+        AnswerState::Answered(Approval::Approved { edits }) => {
             // A person may have changed the amount: theirs counts.
             let edited = edits.as_ref().and_then(|edits| edits.get("amount")?.as_u64());
             format!("refunded €{}", edited.unwrap_or_else(|| amount.into()))
         }
-        Said::Answered(Approval::Rejected | Approval::ChangesRequested) => {
+        AnswerState::Answered(Approval::Rejected | Approval::ChangesRequested) => {
             format!("not refunded: {}", outcome.comment().unwrap_or("no reason given"))
         }
-        Said::Defaulted(_) | Said::Expired(_) | Said::Failed => {
+        AnswerState::Defaulted(_) | AnswerState::Expired(_) | AnswerState::Failed => {
             "not refunded: nobody answered".to_owned()
         }
-        Said::Revoked(_) | Said::Cancelled | Said::Erased => "not refunded".to_owned(),
+        AnswerState::Revoked(_) | AnswerState::Cancelled | AnswerState::Erased => {
+            "not refunded".to_owned()
+        }
     })
 }

@@ -3,7 +3,7 @@
 use dialects::proof::EvidenceStatus;
 use kernel::passkey_evidence::PasskeyEvidence;
 use kernel::question::Answer;
-use kernel::{Assurance, By, Via};
+use kernel::{ActorRef, AnswerInterface, Assurance};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -70,10 +70,10 @@ pub struct Ended {
     pub answer: Option<Value>,
     #[serde(default)]
     pub comment: Option<String>,
-    pub by: By,
+    pub by: ActorRef,
     /// The channel of the answer.
     #[serde(default)]
-    pub via: Option<Via>,
+    pub via: Option<AnswerInterface>,
     /// The assurance that it was this actor.
     #[serde(default)]
     pub assurance: Option<Assurance>,
@@ -95,7 +95,8 @@ impl Ended {
     /// Whether a person answered, as far as the server knows, and neither the timeout nor the
     /// agent. The scripted people of a test server count as people.
     pub fn is_by_a_person(&self) -> bool {
-        matches!(self.by, By::Human(_) | By::LinkHolder) && self.assurance >= Some(Assurance::Link)
+        matches!(self.by, ActorRef::Human(_) | ActorRef::LinkHolder)
+            && self.assurance >= Some(Assurance::Link)
     }
 }
 

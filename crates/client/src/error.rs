@@ -107,11 +107,16 @@ impl ClientError {
             Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
             Err(_) => Value::Null,
         };
-        Self::told(status, &url, &body, retry_after)
+        Self::from_body(status, &url, &body, retry_after)
     }
 
     /// The error for a status and a body.
-    fn told(status: StatusCode, url: &Url, body: &Value, retry_after: Option<Duration>) -> Self {
+    fn from_body(
+        status: StatusCode,
+        url: &Url,
+        body: &Value,
+        retry_after: Option<Duration>,
+    ) -> Self {
         // HACP puts everything into one object.
         if let Some(error @ Value::Object(_)) = body.get("error") {
             let said = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -149,7 +154,7 @@ mod tests {
 
     fn told(status: StatusCode, body: &Value) -> String {
         let url = Url::parse("http://host/base/api/v1/asks").unwrap();
-        ClientError::told(status, &url, body, None).to_string()
+        ClientError::from_body(status, &url, body, None).to_string()
     }
 
     #[test]
@@ -180,7 +185,7 @@ mod tests {
             "retryable": true, "correlation_id": "task_1",
         });
         let body = json!({ "error": error });
-        let told = ClientError::told(StatusCode::CONFLICT, &url, &body, None);
+        let told = ClientError::from_body(StatusCode::CONFLICT, &url, &body, None);
         let ClientError::Refused { code, message, details, .. } = told else { panic!("{told:?}") };
         assert_eq!((code.as_str(), message.as_str()), ("CONFLICT", "changed"));
         let Details { retryable, known, task } = *details;

@@ -22,13 +22,13 @@ pub struct Event {
 
 /// A stream of events. It reconnects automatically and continues where it stopped.
 pub struct Events {
-    frames: Frames,
+    frames: EventFrames,
 }
 
 impl Client {
     /// All events of this credential's asks, after a position or from now on.
     pub fn events(&self, after: Option<u64>) -> Events {
-        Events { frames: Frames::new(self.clone(), "/api/v1/events", after) }
+        Events { frames: EventFrames::new(self.clone(), "/api/v1/events", after) }
     }
 }
 
@@ -52,7 +52,7 @@ impl Events {
 }
 
 /// The frames of a stream, from any position.
-pub(crate) struct Frames {
+pub(crate) struct EventFrames {
     client: Client,
     path: &'static str,
     after: Option<u64>,
@@ -60,9 +60,9 @@ pub(crate) struct Frames {
     retry: Retry,
 }
 
-impl Frames {
+impl EventFrames {
     pub(crate) fn new(client: Client, path: &'static str, after: Option<u64>) -> Self {
-        Self { client, path, after, open: None, retry: Retry::ever() }
+        Self { client, path, after, open: None, retry: Retry::unlimited() }
     }
 
     pub(crate) fn position(&self) -> Option<u64> {

@@ -89,7 +89,7 @@ impl Client {
     #[expect(clippy::disallowed_methods, reason = "the environment is this constructor's argument")]
     pub fn from_env() -> Result<Self> {
         let given = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let (url, key) = found(given);
+        let (url, key) = env_settings(given);
         Self::new(url.as_deref().unwrap_or("http://localhost:3402"), key.ok_or(ClientError::NoKey)?)
     }
 
@@ -130,39 +130,39 @@ impl Client {
 
     /// Reads an ask.
     pub async fn show(&self, id: &str) -> Result<Ask> {
-        self.call(Method::GET, &about(id, ""), None::<&()>).await
+        self.call(Method::GET, &ask_path(id, ""), None::<&()>).await
     }
 
     /// The signed receipt of a closed ask, with its claims.
     pub async fn receipt(&self, id: &str) -> Result<Receipt> {
-        let path = about(id, "/receipt");
+        let path = ask_path(id, "/receipt");
         let headers = [("accept", "application/json")];
         self.send(Method::GET, &path, None::<&()>, &headers, Retry::default()).await
     }
 
     /// Answers with a reply such as `{"answer": {"verdict": "approved"}}`.
     pub async fn answer(&self, id: &str, reply: &Value) -> Result<Ask> {
-        self.call(Method::POST, &about(id, "/answer"), Some(reply)).await
+        self.call(Method::POST, &ask_path(id, "/answer"), Some(reply)).await
     }
 
     /// Withdraws an ask.
     pub async fn cancel(&self, id: &str) -> Result<Ask> {
-        self.call(Method::POST, &about(id, "/cancel"), Some(&json!({}))).await
+        self.call(Method::POST, &ask_path(id, "/cancel"), Some(&json!({}))).await
     }
 
     /// Acknowledges the secret values of an answer; the server then deletes them.
     pub async fn acknowledge(&self, id: &str) -> Result<()> {
-        self.call(Method::POST, &about(id, "/acknowledge"), None::<&()>).await
+        self.call(Method::POST, &ask_path(id, "/acknowledge"), None::<&()>).await
     }
 
     /// Adds a comment to an ask.
     pub async fn comment(&self, id: &str, text: &str) -> Result<Ask> {
-        self.call(Method::POST, &about(id, "/comments"), Some(&json!({ "text": text }))).await
+        self.call(Method::POST, &ask_path(id, "/comments"), Some(&json!({ "text": text }))).await
     }
 
     /// Extends the deadline of an ask to a later time (RFC 3339).
     pub async fn extend(&self, id: &str, until: &str) -> Result<Ask> {
-        self.call(Method::POST, &about(id, "/extend"), Some(&json!({ "until": until }))).await
+        self.call(Method::POST, &ask_path(id, "/extend"), Some(&json!({ "until": until }))).await
     }
 
     /// The inbox of the credential's person, over HXP Execution.
@@ -257,12 +257,12 @@ impl Client {
 }
 
 /// The path of an ask, or of a resource below it.
-fn about(id: &str, what: &str) -> String {
+fn ask_path(id: &str, what: &str) -> String {
     format!("/api/v1/asks/{id}{what}")
 }
 
 /// The server's URL and the key, under any of the supported variable names.
-fn found(given: impl Fn(&str) -> Option<String>) -> (Option<String>, Option<String>) {
+fn env_settings(given: impl Fn(&str) -> Option<String>) -> (Option<String>, Option<String>) {
     let bases = ["A2H_BASE_URL", "HUMANLAYER_API_BASE"];
     let base = bases.iter().find_map(|name| given(name)).map(|base| {
         let bare = base.trim_end_matches('/');
@@ -283,7 +283,9 @@ mod tests {
         let of = |set: &[(&str, &str)]| {
             let set: Vec<(String, String)> =
                 set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-            found(|name| set.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()))
+            env_settings(|name| {
+                set.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
+            })
         };
         let both = |url: &str, key: &str| (Some(url.to_owned()), Some(key.to_owned()));
         let a2h = [("A2H_BASE_URL", "https://ask.example/a2h/v1/"), ("A2H_API_KEY", "a")];

@@ -4,10 +4,10 @@
 use dialects::proof::{self, RevocationClaims};
 use reqwest::Method;
 
-pub use dialects::proof::record::Inclusion;
+pub use dialects::proof::record_check::Inclusion;
 pub use dialects::proof::{
-    EvidenceError, EvidenceStatus, Jwks, ReceiptClaims, RevokedReceipt, Unproven, verify_enrolment,
-    verify_evidence, words,
+    EvidenceError, EvidenceStatus, Jwks, ProofError, ReceiptClaims, RevokedReceipt,
+    verify_enrolment, verify_evidence, words,
 };
 pub use kernel::passkey_evidence::PasskeyEvidence;
 
@@ -15,7 +15,7 @@ use crate::{Client, Result};
 
 /// Verifies a receipt with trusted keys and returns its claims. [`Revocations`] says whether it was
 /// revoked since.
-pub fn verify_receipt(receipt: &str, keys: &Jwks) -> Result<ReceiptClaims, Unproven> {
+pub fn verify_receipt(receipt: &str, keys: &Jwks) -> Result<ReceiptClaims, ProofError> {
     proof::verify(receipt.trim(), keys)
 }
 
@@ -27,7 +27,7 @@ pub struct Revocations {
 
 impl Revocations {
     /// Adds a page that the server signed, from any source.
-    pub fn add(&mut self, page: &str, keys: &Jwks) -> Result<(), Unproven> {
+    pub fn add(&mut self, page: &str, keys: &Jwks) -> Result<(), ProofError> {
         self.pages.push(RevocationClaims::verify(page.trim(), keys)?);
         Ok(())
     }

@@ -31,7 +31,7 @@ impl Retry {
     }
 
     /// Unlimited retries.
-    pub(crate) fn ever() -> Self {
+    pub(crate) fn unlimited() -> Self {
         Self { tried: 0, attempts: u32::MAX }
     }
 
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn pauses_grow_and_the_server_is_obeyed() {
-        let mut retry = Retry::ever();
+        let mut retry = Retry::unlimited();
         for tried in 0..40 {
             retry.tried = tried;
             let whole = FIRST.saturating_mul(2_u32.saturating_pow(tried)).min(LONGEST);

@@ -10,7 +10,7 @@ use sse_stream::SseByteStream;
 use tokio::time::Instant;
 
 use crate::retry::Retry;
-use crate::{Ask, Client, ClientError, Result, about};
+use crate::{Ask, Client, ClientError, Result, ask_path};
 
 /// The maximum duration of a long poll, in seconds.
 const LONG_POLL: u64 = 30;
@@ -26,19 +26,19 @@ impl Client {
     pub async fn wait(&self, id: &str, up_to: Duration) -> Result<Ask> {
         let end = Instant::now() + up_to.min(FOR_EVER);
         let mut away: Option<Instant> = None;
-        let mut retry = Retry::ever();
+        let mut retry = Retry::unlimited();
         let mut streams = true;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let news = if streams && left > Duration::from_secs(1) {
-                tokio::time::timeout(left, self.watch(id)).await.unwrap_or(Ok(Watched::Nothing))
+                tokio::time::timeout(left, self.watch(id)).await.unwrap_or(Ok(StreamedAsk::Nothing))
             } else {
-                self.poll(id, left).await.map(Watched::Ask)
+                self.poll(id, left).await.map(StreamedAsk::Ask)
             };
             match news {
-                Ok(Watched::Ask(ask)) if ask.is_over() || left.is_zero() => return Ok(*ask),
-                Ok(Watched::NoStream) => streams = false,
-                Ok(Watched::Ask(_) | Watched::Nothing) => {
+                Ok(StreamedAsk::Ask(ask)) if ask.is_over() || left.is_zero() => return Ok(*ask),
+                Ok(StreamedAsk::NoStream) => streams = false,
+                Ok(StreamedAsk::Ask(_) | StreamedAsk::Nothing) => {
                     away = None;
                     retry.reset();
                     if left < Duration::from_secs(1) {
@@ -58,15 +58,16 @@ impl Client {
     /// One poll, which the server holds until the ask changes.
     async fn poll(&self, id: &str, left: Duration) -> Result<Box<Ask>> {
         let wait = format!("wait={}", left.as_secs().min(LONG_POLL));
-        let request = self.prepare(Method::GET, &about(id, ""), None::<&()>, &[("prefer", &wait)]);
+        let request =
+            self.prepare(Method::GET, &ask_path(id, ""), None::<&()>, &[("prefer", &wait)]);
         let answer = self.once(request.timeout(Duration::from_secs(LONG_POLL * 2))).await?;
         self.read(answer).await
     }
 
     /// Follows the stream of one ask until it is closed or the stream ends.
-    async fn watch(&self, id: &str) -> Result<Watched> {
-        let Some(stream) = self.stream(&about(id, "/events"), &[]).await? else {
-            return Ok(Watched::NoStream);
+    async fn watch(&self, id: &str) -> Result<StreamedAsk> {
+        let Some(stream) = self.stream(&ask_path(id, "/events"), &[]).await? else {
+            return Ok(StreamedAsk::NoStream);
         };
         let mut frames = SseByteStream::new(stream.bytes_stream());
         while let Ok(Some(Ok(frame))) = tokio::time::timeout(SILENCE, frames.next()).await {
@@ -75,11 +76,11 @@ impl Client {
             let Some(ask) = data.get_mut("ask").map(Value::take) else { continue };
             let ask: Ask = serde_json::from_value(ask).map_err(ClientError::Garbled)?;
             if ask.is_over() {
-                return Ok(Watched::Ask(Box::new(ask)));
+                return Ok(StreamedAsk::Ask(Box::new(ask)));
             }
         }
         // The stream broke off or went silent; the caller polls again.
-        Ok(Watched::Nothing)
+        Ok(StreamedAsk::Nothing)
     }
 
     /// Opens a stream; `None` if there is none at this path.
@@ -103,7 +104,7 @@ impl Client {
     }
 }
 
-enum Watched {
+enum StreamedAsk {
     /// The ask in its last reported state.
     Ask(Box<Ask>),
     /// The stream ended before the ask was closed.

@@ -12,7 +12,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use dialects::hxp_experience::{Checker, Registry, Rules};
+use dialects::hxp_experience::{Checker, NamespaceRegistry, ValidationOptions};
 use serde_json::Value;
 
 fn main() {
@@ -24,7 +24,7 @@ fn main() {
     let lines: Vec<&[u8]> =
         bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
     let limit = Duration::from_secs_f64(seconds);
-    let mut checker = Checker::new(Rules::default(), Registry::default());
+    let mut checker = Checker::new(ValidationOptions::default(), NamespaceRegistry::default());
     match what.as_str() {
         "report" => {
             measure(&lines, limit, |line| {

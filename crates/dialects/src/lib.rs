@@ -27,16 +27,16 @@
 
 pub mod a2h;
 mod codes;
+pub mod conversation_origin;
 pub mod duration;
 pub mod hacp;
+mod hacp_decision;
 pub mod hitl;
 pub mod hxp_execution;
 pub mod hxp_experience;
 mod members;
 pub mod native;
 pub mod nesting;
-pub mod origin;
 pub mod proof;
-mod settled;
-pub mod unique;
+pub mod strict_json;
 pub mod webhooks;

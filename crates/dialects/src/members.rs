@@ -5,10 +5,10 @@ use std::marker::PhantomData;
 use serde_json::{Map, Value};
 
 use crate::nesting::{DEEPEST, too_deep};
-use crate::unique;
+use crate::strict_json;
 
 /// How a dialect reports an invalid body.
-pub(crate) trait Mistake: Sized {
+pub(crate) trait InvalidBody: Sized {
     /// The body is not JSON, or exceeds a limit of this reader.
     fn not_json(message: String) -> Self;
     /// The body is JSON but not an object.
@@ -20,11 +20,11 @@ pub(crate) trait Mistake: Sized {
 }
 
 /// Reads a body that must be a JSON object.
-pub(crate) fn object<E: Mistake>(bytes: &[u8]) -> Result<Map<String, Value>, E> {
+pub(crate) fn object<E: InvalidBody>(bytes: &[u8]) -> Result<Map<String, Value>, E> {
     if too_deep(bytes) {
         return Err(E::not_json(format!("the body is nested more than {DEEPEST} levels deep")));
     }
-    match unique::read(bytes) {
+    match strict_json::read(bytes) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_),
@@ -34,7 +34,7 @@ pub(crate) fn object<E: Mistake>(bytes: &[u8]) -> Result<Map<String, Value>, E> 
 }
 
 /// A member that is present; `null` counts as absent.
-pub(crate) fn given<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
+pub(crate) fn present<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
     map.get(key).filter(|value| !value.is_null())
 }
 
@@ -54,7 +54,7 @@ impl<E> Clone for Members<'_, E> {
 
 impl<E> Copy for Members<'_, E> {}
 
-impl<'m, E: Mistake> Members<'m, E> {
+impl<'m, E: InvalidBody> Members<'m, E> {
     /// The members of the body itself have an empty path.
     pub(crate) fn new(map: &'m Map<String, Value>, path: &'m str) -> Self {
         Self { map, path, words: PhantomData }
@@ -64,8 +64,8 @@ impl<'m, E: Mistake> Members<'m, E> {
         self.map
     }
 
-    pub(crate) fn given(self, key: &str) -> Option<&'m Value> {
-        given(self.map, key)
+    pub(crate) fn present(self, key: &str) -> Option<&'m Value> {
+        present(self.map, key)
     }
 
     /// The names of the members that are present.
@@ -88,34 +88,36 @@ impl<'m, E: Mistake> Members<'m, E> {
     }
 
     pub(crate) fn text(self, key: &str) -> Result<Option<&'m str>, E> {
-        self.given(key)
+        self.present(key)
             .map(|value| value.as_str().ok_or_else(|| self.bad(key, "a string")))
             .transpose()
     }
 
     /// A text that must be present and not blank.
     pub(crate) fn required(self, key: &str) -> Result<&'m str, E> {
-        self.given(key)
+        self.present(key)
             .and_then(Value::as_str)
             .filter(|text| !text.trim().is_empty())
             .ok_or_else(|| self.bad(key, "a non-empty string"))
     }
 
     pub(crate) fn flag(self, key: &str) -> Result<Option<bool>, E> {
-        self.given(key)
+        self.present(key)
             .map(|value| value.as_bool().ok_or_else(|| self.bad(key, "true or false")))
             .transpose()
     }
 
     pub(crate) fn object(self, key: &str) -> Result<Option<&'m Map<String, Value>>, E> {
-        self.given(key)
+        self.present(key)
             .map(|value| value.as_object().ok_or_else(|| self.bad(key, "an object")))
             .transpose()
     }
 
     pub(crate) fn list(self, key: &str) -> Result<Option<&'m [Value]>, E> {
         let list = |value: &'m Value| value.as_array().map(Vec::as_slice);
-        self.given(key).map(|value| list(value).ok_or_else(|| self.bad(key, "a list"))).transpose()
+        self.present(key)
+            .map(|value| list(value).ok_or_else(|| self.bad(key, "a list")))
+            .transpose()
     }
 
     /// A list of texts.

@@ -11,8 +11,8 @@ mod blocks;
 mod chains;
 mod export;
 mod finding;
-mod import;
 mod proof;
+mod verify_export;
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -26,17 +26,17 @@ use crate::feed_head;
 use crate::sealed_head::Heads;
 
 pub use export::Export;
-pub use finding::{Finding, Place};
-pub use import::check_export;
+pub use finding::{AuditFinding, FindingLocation};
 pub use proof::{NoProof, proof};
+pub use verify_export::check_export;
 
 /// The most findings that are kept, so that a store that is broken everywhere does not
 /// exhaust the memory.
-const KEPT: usize = 1_000;
+const MAX_FINDINGS: usize = 1_000;
 
 /// The result of a verification.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct AuditReport {
     /// The number of events that were checked.
     pub events: u64,
     /// The number of their subjects.
@@ -48,21 +48,21 @@ pub struct Report {
     /// The number of events after the last block.
     pub unsealed: u64,
     /// The first findings.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<AuditFinding>,
     /// The number of further findings.
     pub more: u64,
     /// Parts that could not be checked, and accepted losses.
     pub notes: Vec<String>,
 }
 
-impl Report {
+impl AuditReport {
     /// Whether there are no findings.
     pub fn holds(&self) -> bool {
         self.findings.is_empty()
     }
 
-    fn found(&mut self, finding: Finding) {
-        if self.findings.len() < KEPT {
+    fn add_finding(&mut self, finding: AuditFinding) {
+        if self.findings.len() < MAX_FINDINGS {
             self.findings.push(finding);
         } else {
             self.more += 1;
@@ -99,12 +99,12 @@ pub async fn check(
     store: &Arc<dyn Store>,
     against: &Against,
     progress: &mut (dyn FnMut(Progress) + Send),
-) -> Result<Report, StoreError> {
-    let mut report = Report::default();
+) -> Result<AuditReport, StoreError> {
+    let mut report = AuditReport::default();
     if !against.quick {
         let Inspection { damages, notes } = store.inspect().await?;
         for damage in damages {
-            report.found(Finding::Damaged(damage));
+            report.add_finding(AuditFinding::Damaged(damage));
         }
         report.notes = notes;
     }
@@ -112,13 +112,13 @@ pub async fn check(
     let checked = async {
         chains::check(store, &mut report, progress).await?;
         blocks::check(store, against, &mut report).await?;
-        lost(store, &against.marked, &mut report).await
+        check_lost_events(store, &against.marked, &mut report).await
     };
     match checked.await {
         // Damage may prevent reading the rest. The findings so far are reported nevertheless.
         Err(StoreError::Damaged { what, source }) if damaged => {
             let why = format!("the stored {what} cannot be read: {source}");
-            report.found(Finding::Damaged(Damage { subject: None, why }));
+            report.add_finding(AuditFinding::Damaged(Damage { subject: None, why }));
             Ok(report)
         }
         Err(error) => Err(error),
@@ -127,22 +127,22 @@ pub async fn check(
 }
 
 /// Acknowledged events that are missing, according to the head recorded outside the database.
-async fn lost(
+async fn check_lost_events(
     store: &Arc<dyn Store>,
     marked: &Heads,
-    report: &mut Report,
+    report: &mut AuditReport,
 ) -> Result<(), StoreError> {
     for loss in &marked.lost {
         if loss.accepted {
             report.notes.push(format!("accepted by an operator: {loss}"));
         } else {
-            report.found(Finding::Lost(loss.clone()));
+            report.add_finding(AuditFinding::Lost(loss.clone()));
         }
     }
     if let Some(head) = marked.head
-        && let Some(loss) = feed_head::lost(store, head).await?
+        && let Some(loss) = feed_head::loss_since(store, head).await?
     {
-        report.found(Finding::Lost(loss));
+        report.add_finding(AuditFinding::Lost(loss));
     }
     Ok(())
 }

@@ -11,16 +11,16 @@ use governor::middleware::StateInformationMiddleware;
 use governor::state::keyed::DefaultKeyedStateStore;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use kernel::audit::Digest;
-use kernel::directory::{Directory, Holder, Key};
-use kernel::{Actor, AskId, Assurance, HumanId, KeyId, Time, Via};
+use kernel::directory::{CredentialKind, Directory, Key};
+use kernel::{Actor, AnswerInterface, AskId, Assurance, HumanId, KeyId, Time};
 
-pub use crate::denied::Denied;
+pub use crate::auth_error::Denied;
 use crate::jwt::JwtVerifier;
 use crate::login_rate_limit::LoginRateLimit;
 
 /// The kinds of calls that are limited separately for each case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Lane {
+pub enum CaseCallKind {
     /// Reading its state.
     Poll,
     /// Answering it, or trying to.
@@ -33,7 +33,7 @@ pub enum Lane {
 
 /// The remaining calls of a minute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Left {
+pub struct RemainingCalls {
     /// The limit per minute.
     pub limit: u32,
     /// The calls that remain now.
@@ -42,7 +42,7 @@ pub struct Left {
 
 /// There were too many calls about one case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TooMany {
+pub struct TooManyCalls {
     /// The limit per minute.
     pub limit: u32,
     /// The time until the next call is allowed.
@@ -50,8 +50,8 @@ pub struct TooMany {
 }
 
 type CaseLimiter = RateLimiter<
-    (AskId, Lane),
-    DefaultKeyedStateStore<(AskId, Lane)>,
+    (AskId, CaseCallKind),
+    DefaultKeyedStateStore<(AskId, CaseCallKind)>,
     DefaultClock,
     StateInformationMiddleware,
 >;
@@ -86,8 +86,10 @@ impl Authenticator {
 
     /// The agent that holds a key.
     pub fn agent(&self, directory: &Directory, secret: &str, now: Time) -> Result<Actor, Denied> {
-        let key = live(directory, secret, now)?;
-        let Holder::Agent { agent, reach, .. } = &key.holder else { return Err(Denied::Unknown) };
+        let key = live_key(directory, secret, now)?;
+        let CredentialKind::Agent { agent, reach, .. } = &key.holder else {
+            return Err(Denied::Unknown);
+        };
         let project = &directory.agent(agent).ok_or(Denied::Unknown)?.project;
         self.admit(key.id, now)?;
         Ok(Actor::Agent { id: agent.clone(), project: project.clone(), key: key.id, reach: *reach })
@@ -100,8 +102,8 @@ impl Authenticator {
         secret: &str,
         now: Time,
     ) -> Result<(Actor, Option<KeyId>), Denied> {
-        let (key, id) = match live(directory, secret, now) {
-            Ok(Key { id, holder: Holder::Token { human }, .. }) => {
+        let (key, id) = match live_key(directory, secret, now) {
+            Ok(Key { id, holder: CredentialKind::Token { human }, .. }) => {
                 self.admit(*id, now)?;
                 (Some(*id), human.clone())
             }
@@ -113,9 +115,9 @@ impl Authenticator {
                 None => return Err(denied),
             },
         };
-        active(directory, &id)?;
+        require_active(directory, &id)?;
         // Any program may hold the credential, so the channel is the API.
-        Ok((Actor::Human { id, via: Via::Api, assurance: Assurance::Session }, key))
+        Ok((Actor::Human { id, via: AnswerInterface::Api, assurance: Assurance::Session }, key))
     }
 
     /// The person of a browser session, and the session. This does not record a use: the caller
@@ -127,27 +129,34 @@ impl Authenticator {
         browser: &str,
         now: Time,
     ) -> Result<(Actor, &'a Key), Denied> {
-        let key = live(directory, secret, now)?;
-        let Holder::Session { human, visit: Some(visit) } = &key.holder else {
+        let key = live_key(directory, secret, now)?;
+        let CredentialKind::Session { human, visit: Some(visit) } = &key.holder else {
             return Err(Denied::Unknown);
         };
         // These are digests of random values, so the time of the comparison reveals nothing.
         if visit.browser != Digest::of(browser.as_bytes()) {
             return Err(Denied::Unknown);
         }
-        active(directory, human)?;
-        let actor =
-            Actor::Human { id: human.clone(), via: Via::Web, assurance: Assurance::Session };
+        require_active(directory, human)?;
+        let actor = Actor::Human {
+            id: human.clone(),
+            via: AnswerInterface::Web,
+            assurance: Assurance::Session,
+        };
         Ok((actor, key))
     }
 
     /// Counts a call about a case (HITL-085). Each node counts separately.
-    pub fn count(&self, ask: AskId, lane: Lane) -> Result<Left, TooMany> {
+    pub fn count_case_call(
+        &self,
+        ask: AskId,
+        lane: CaseCallKind,
+    ) -> Result<RemainingCalls, TooManyCalls> {
         let limit = POLLS_PER_MINUTE;
         match self.cases.check_key(&(ask, lane)) {
-            Ok(state) => Ok(Left { limit, remaining: state.remaining_burst_capacity() }),
+            Ok(state) => Ok(RemainingCalls { limit, remaining: state.remaining_burst_capacity() }),
             Err(until) => {
-                Err(TooMany { limit, wait: until.wait_time_from(self.limiter_clock.now()) })
+                Err(TooManyCalls { limit, wait: until.wait_time_from(self.limiter_clock.now()) })
             }
         }
     }
@@ -157,14 +166,14 @@ impl Authenticator {
     }
 
     /// Drops the counters of cases and sign-in attempts without recent calls.
-    pub fn forget_quiet(&self) {
+    pub fn drop_idle_counters(&self) {
         self.cases.retain_recent();
         self.cases.shrink_to_fit();
-        self.login_rate_limit.forget_quiet();
+        self.login_rate_limit.drop_idle_counters();
     }
 
     /// Keys used since the last call, for the store to record.
-    pub fn take_used(&self) -> Vec<(KeyId, Time)> {
+    pub fn take_key_uses(&self) -> Vec<(KeyId, Time)> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).drain().collect()
     }
 
@@ -190,7 +199,7 @@ impl Authenticator {
     }
 }
 
-fn live<'a>(directory: &'a Directory, secret: &str, now: Time) -> Result<&'a Key, Denied> {
+fn live_key<'a>(directory: &'a Directory, secret: &str, now: Time) -> Result<&'a Key, Denied> {
     if secret.is_empty() {
         return Err(Denied::Missing);
     }
@@ -200,6 +209,6 @@ fn live<'a>(directory: &'a Directory, secret: &str, now: Time) -> Result<&'a Key
         .ok_or(Denied::Unknown)
 }
 
-fn active(directory: &Directory, id: &HumanId) -> Result<(), Denied> {
+fn require_active(directory: &Directory, id: &HumanId) -> Result<(), Denied> {
     directory.human(id).filter(|human| human.active).map(|_| ()).ok_or(Denied::Unknown)
 }

@@ -3,21 +3,23 @@
 use std::collections::BTreeSet;
 
 use dialects::native::{IssueKey, IssuedKey, KeyView};
-use kernel::actor::Reach;
+use kernel::actor::KeyScope;
 use kernel::audit::Digest;
-use kernel::directory::{Holder, NewAgent, NewHuman, NewKey, NewProject, Profile, Reachable};
+use kernel::directory::{
+    CredentialKind, NewAgent, NewHuman, NewKey, NewProject, Profile, RecipientPolicy,
+};
 use kernel::{Actor, Command, DirectoryCommand, HumanId, ProjectId, Refusal};
 use store::StoreError;
 
 use crate::gateway::Gateway;
-use crate::ids::Minted;
-use channels::Secret;
+use crate::ids::NewSecret;
+use channels::SecretString;
 
 /// How long a printed sign-in link is valid.
 const LINK_SECONDS: u64 = 24 * 60 * 60;
 
 /// The people and agents of `--dev`: fixed and publicly known.
-const DEV: Cast<'static> = Cast {
+const DEV: InitialDirectory<'static> = InitialDirectory {
     humans: &[("user_dev", "dev", true), ("user_dev_2", "dev", false)],
     agents: &[("agent_dev", "dev", "user_dev"), ("agent_dev_2", "dev2", "user_dev")],
     agent_keys: &[("dev-agent-key", "agent_dev"), ("dev-agent-key-2", "agent_dev_2")],
@@ -26,7 +28,7 @@ const DEV: Cast<'static> = Cast {
     development: true,
 };
 
-struct Cast<'a> {
+struct InitialDirectory<'a> {
     /// Name, project, whether they are an administrator.
     humans: &'a [(&'a str, &'a str, bool)],
     /// Name, project, owner.
@@ -52,8 +54,8 @@ pub fn dev_project() -> Option<ProjectId> {
 }
 
 /// Ensures that the development users and agents exist.
-pub async fn dev(gateway: &Gateway) -> anyhow::Result<()> {
-    add(gateway, &DEV, "dev", Some(Reachable::Any)).await
+pub async fn create_dev_directory(gateway: &Gateway) -> anyhow::Result<()> {
+    add(gateway, &DEV, "dev", Some(RecipientPolicy::Any)).await
 }
 
 /// Whether the publicly known credentials work on this store.
@@ -71,14 +73,15 @@ const FROM_SETTINGS: &str = "from the settings";
 /// Enables the keys and tokens in the settings, and disables those no longer there. Each holder is
 /// named by the hash of the key, so the order of the list is irrelevant. The first person ever
 /// created owns the agents and is an administrator.
-pub async fn configured(
+pub async fn apply_configured_credentials(
     gateway: &Gateway,
-    agent_keys: &[Secret],
-    human_tokens: &[Secret],
+    agent_keys: &[SecretString],
+    human_tokens: &[SecretString],
     development: bool,
 ) -> anyhow::Result<()> {
-    let humans: Vec<String> = human_tokens.iter().map(|token| named("user", token)).collect();
-    let agents: Vec<String> = agent_keys.iter().map(|key| named("agent", key)).collect();
+    let humans: Vec<String> =
+        human_tokens.iter().map(|token| credential_name("user", token)).collect();
+    let agents: Vec<String> = agent_keys.iter().map(|key| credential_name("agent", key)).collect();
     let directory = gateway.directory();
     let admin = directory.humans().find(|human| human.admin).map(|human| human.id.to_string());
     let first = humans.first().cloned().unwrap_or_else(|| "owner".to_owned());
@@ -88,7 +91,7 @@ pub async fn configured(
     if !humans.contains(&owner) {
         people.push((&owner, "default", true));
     }
-    let cast = Cast {
+    let cast = InitialDirectory {
         humans: &people,
         agents: &agents
             .iter()
@@ -109,17 +112,17 @@ pub async fn configured(
     Ok(())
 }
 
-fn hash(secret: &Secret) -> Digest {
+fn hash(secret: &SecretString) -> Digest {
     Digest::of(secret.reveal().as_bytes())
 }
 
-fn named(kind: &str, secret: &Secret) -> String {
+fn credential_name(kind: &str, secret: &SecretString) -> String {
     let hash = hash(secret).to_string();
     format!("{kind}_{}", hash.get(..8).unwrap_or_default())
 }
 
-fn pairs<'a>(secrets: &'a [Secret], names: &'a [String]) -> Vec<(&'a str, &'a str)> {
-    secrets.iter().map(Secret::reveal).zip(names.iter().map(String::as_str)).collect()
+fn pairs<'a>(secrets: &'a [SecretString], names: &'a [String]) -> Vec<(&'a str, &'a str)> {
+    secrets.iter().map(SecretString::reveal).zip(names.iter().map(String::as_str)).collect()
 }
 
 /// Creates a project, its owner, an agent and its key, if there are no people yet.
@@ -127,8 +130,8 @@ pub async fn first_start(gateway: &Gateway) -> anyhow::Result<Option<FirstStart>
     if gateway.directory().humans().next().is_some() {
         return Ok(None);
     }
-    let Minted { secret, .. } = gateway.ids().mint("cs_agent_");
-    let cast = Cast {
+    let NewSecret { secret, .. } = gateway.ids().mint("cs_agent_");
+    let cast = InitialDirectory {
         humans: &[("owner", "default", true)],
         agents: &[("agent", "default", "owner")],
         agent_keys: &[(&secret, "agent")],
@@ -141,7 +144,7 @@ pub async fn first_start(gateway: &Gateway) -> anyhow::Result<Option<FirstStart>
 }
 
 /// How the first administrator signs in.
-pub enum WayIn {
+pub enum FirstSignIn {
     /// An administrator can already sign in.
     Exists,
     /// A new one-time link, to be shown once.
@@ -158,39 +161,44 @@ pub enum WayIn {
 
 /// Creates a one-time link if no administrator can sign in yet. On a `shared` database a valid link
 /// is not replaced, so that only one of the nodes that start together prints one.
-pub async fn link_if_locked_out(gateway: &Gateway, shared: bool) -> anyhow::Result<WayIn> {
+pub async fn link_if_locked_out(gateway: &Gateway, shared: bool) -> anyhow::Result<FirstSignIn> {
     let directory = gateway.directory();
     let now = gateway.now();
     let has_way_in = directory.keys().any(|key| {
         key.is_live(now)
-            && matches!(&key.holder, Holder::Session { human, .. } | Holder::Token { human }
-                | Holder::Passkey { human, .. }
+            && matches!(&key.holder, CredentialKind::Session { human, .. } | CredentialKind::Token { human }
+                | CredentialKind::Passkey { human, .. }
                 if directory.human(human).is_some_and(|human| human.admin && human.active))
     });
     if has_way_in {
-        return Ok(WayIn::Exists);
+        return Ok(FirstSignIn::Exists);
     }
     let administers = |id: &HumanId| directory.human(id).is_some_and(|h| h.admin && h.active);
     let mut printed = directory.keys().filter_map(|key| match &key.holder {
-        Holder::Link { human, mailed: false } if key.is_live(now) => Some(human),
+        CredentialKind::Link { human, mailed: false } if key.is_live(now) => Some(human),
         _ => None,
     });
     if shared && let Some(human) = printed.find(|human| administers(human)) {
-        return Ok(WayIn::PrintedElsewhere { human: human.clone() });
+        return Ok(FirstSignIn::PrintedElsewhere { human: human.clone() });
     }
     let Some(admin) = directory.humans().find(|human| human.admin && human.active) else {
-        return Ok(WayIn::Exists);
+        return Ok(FirstSignIn::Exists);
     };
-    let secret = link(gateway, Actor::System, admin.id.clone()).await?;
-    Ok(WayIn::Link { secret })
+    let secret = create_sign_in_link(gateway, Actor::System, admin.id.clone()).await?;
+    Ok(FirstSignIn::Link { secret })
 }
 
 /// Creates a one-time sign-in link and returns its secret.
-pub async fn link(gateway: &Gateway, actor: Actor, human: HumanId) -> Result<String, StoreError> {
-    let Minted { secret, hash } = gateway.ids().mint("");
+pub async fn create_sign_in_link(
+    gateway: &Gateway,
+    actor: Actor,
+    human: HumanId,
+) -> Result<String, StoreError> {
+    let NewSecret { secret, hash } = gateway.ids().mint("");
     let expires_at = Some(gateway.now().plus_seconds(LINK_SECONDS));
     let label = "sign-in link".to_owned();
-    let new = NewKey { hash, holder: Holder::Link { human, mailed: false }, label, expires_at };
+    let new =
+        NewKey { hash, holder: CredentialKind::Link { human, mailed: false }, label, expires_at };
     gateway.run(actor, DirectoryCommand::IssueKey(new)).await?;
     Ok(secret)
 }
@@ -205,17 +213,17 @@ pub async fn issue_key(
     let invalid = |field, expected| Refusal::Invalid { field, expected }.into();
     let (holder, prefix) = match (agent, human) {
         (Some(agent), None) => {
-            let reach = reach.unwrap_or(Reach::Agent);
-            (Holder::Agent { agent, reach, respond, own_app }, "cs_agent_")
+            let reach = reach.unwrap_or(KeyScope::Agent);
+            (CredentialKind::Agent { agent, reach, respond, own_app }, "cs_agent_")
         }
         (None, Some(_)) if respond => return Err(invalid("respond", "it only with `agent`")),
         (None, Some(_)) if own_app => return Err(invalid("own_app", "it only with `agent`")),
-        (None, Some(human)) if reach.is_none() => (Holder::Token { human }, "cs_human_"),
+        (None, Some(human)) if reach.is_none() => (CredentialKind::Token { human }, "cs_human_"),
         (None, Some(_)) => return Err(invalid("reach", "it only with `agent`")),
         (Some(_), Some(_)) => return Err(invalid("human", "`agent` or `human`, not both")),
         (None, None) => return Err(invalid("agent", "`agent` or `human`")),
     };
-    let Minted { secret, hash } = gateway.ids().mint(prefix);
+    let NewSecret { secret, hash } = gateway.ids().mint(prefix);
     let key = NewKey { hash, holder, label, expires_at };
     gateway.run(actor, DirectoryCommand::IssueKey(key)).await?;
     let directory = gateway.directory();
@@ -226,9 +234,9 @@ pub async fn issue_key(
 /// Adds the missing people, agents and keys. Existing ones stay unchanged.
 async fn add(
     gateway: &Gateway,
-    cast: &Cast<'_>,
+    cast: &InitialDirectory<'_>,
     label: &str,
-    recipients: Option<Reachable>,
+    recipients: Option<RecipientPolicy>,
 ) -> anyhow::Result<()> {
     for project in cast.humans.iter().map(|h| h.1).chain(cast.agents.iter().map(|a| a.1)) {
         let id: ProjectId = project.parse()?;
@@ -266,17 +274,22 @@ async fn add(
     }
     for (secret, agent) in cast.agent_keys {
         let (respond, own_app) = (cast.trusted, cast.trusted);
-        let (agent, reach) = (agent.parse()?, Reach::Agent);
-        let holder = Holder::Agent { agent, reach, respond, own_app };
+        let (agent, reach) = (agent.parse()?, KeyScope::Agent);
+        let holder = CredentialKind::Agent { agent, reach, respond, own_app };
         issue(gateway, secret, holder, label).await?;
     }
     for (secret, human) in cast.human_tokens {
-        issue(gateway, secret, Holder::Token { human: human.parse()? }, label).await?;
+        issue(gateway, secret, CredentialKind::Token { human: human.parse()? }, label).await?;
     }
     Ok(())
 }
 
-async fn issue(gateway: &Gateway, secret: &str, holder: Holder, label: &str) -> anyhow::Result<()> {
+async fn issue(
+    gateway: &Gateway,
+    secret: &str,
+    holder: CredentialKind,
+    label: &str,
+) -> anyhow::Result<()> {
     let hash = Digest::of(secret.as_bytes());
     let new = NewKey { hash, holder, label: label.to_owned(), expires_at: None };
     match gateway.run(Actor::System, DirectoryCommand::IssueKey(new)).await {

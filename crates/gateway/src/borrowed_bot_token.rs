@@ -2,13 +2,13 @@
 //! It is stored encrypted beside the ask, and nowhere else, until the message shows that the
 //! ask is closed.
 
-use channels::Secret;
+use channels::SecretString;
 use dialects::a2h;
 use kernel::audit::Digest;
 use kernel::{Actor, Ask, AskId, Command};
-use store::{Outcome, StoreError};
+use store::{JobOutcome, StoreError};
 
-use crate::gateway::{Gateway, Terms};
+use crate::gateway::{CommandConditions, Gateway};
 use crate::vault::cipher;
 
 /// The name under which it is stored.
@@ -21,21 +21,21 @@ impl Gateway {
     /// token the server does not have.
     pub async fn run_with_bot_token(
         &self,
-        terms: Terms,
+        terms: CommandConditions,
         actor: Actor,
         command: impl Into<Command>,
         token: &str,
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<JobOutcome, StoreError> {
         let fresh = self.ids().ulid();
         let ask = AskId::new(fresh);
         let unkept = |why: &str| StoreError::Unavailable(why.into());
         let secrets = self.secrets().ok_or_else(|| unkept("nothing to keep a secret with"))?;
-        let closed = cipher::close(&secrets.confided(ask), &name().0, token.as_bytes());
+        let closed = cipher::encrypt(&secrets.secret_answer_key(ask), &name().0, token.as_bytes());
         let closed = closed.ok_or_else(|| unkept("a secret is too large"))?;
         self.store().put_secret(ask, name(), closed).await?;
-        let outcome = self.run_under(fresh, terms, actor, command.into()).await;
+        let outcome = self.run_with_id(fresh, terms, actor, command.into()).await;
         // No ask was created under this id. If that is unknown, the token stays, encrypted.
-        if let Err(StoreError::Refused(_)) | Ok(Outcome { replayed: true, .. }) = &outcome {
+        if let Err(StoreError::Refused(_)) | Ok(JobOutcome { replayed: true, .. }) = &outcome {
             self.store().delete_secrets(ask, Some(name())).await?;
         }
         outcome
@@ -44,26 +44,26 @@ impl Gateway {
 
 impl Gateway {
     /// The bot token for the messages of an ask: the agent's own if it provided one, or `None` for
-    /// the one from the settings. [`Gone`] if the agent's token is no longer stored.
+    /// the one from the settings. [`BotTokenGone`] if the agent's token is no longer stored.
     pub async fn borrowed_bot_token(
         &self,
         ask: &Ask,
-    ) -> Result<Result<Option<Secret>, Gone>, StoreError> {
-        if !a2h::by_own_app(ask) {
+    ) -> Result<Result<Option<SecretString>, BotTokenGone>, StoreError> {
+        if !a2h::is_sent_by_own_app(ask) {
             return Ok(Ok(None));
         }
         let Some(closed) = self.store().peek_secret(ask.id, name()).await? else {
-            return Ok(Err(Gone));
+            return Ok(Err(BotTokenGone));
         };
-        let Some(secrets) = self.secrets() else { return Ok(Err(Gone)) };
-        let plain = cipher::open(&secrets.confided(ask.id), &name().0, &closed);
+        let Some(secrets) = self.secrets() else { return Ok(Err(BotTokenGone)) };
+        let plain = cipher::open(&secrets.secret_answer_key(ask.id), &name().0, &closed);
         let token = plain.and_then(|plain| String::from_utf8(plain).ok());
-        Ok(token.map(|token| Some(Secret::new(token))).ok_or(Gone))
+        Ok(token.map(|token| Some(SecretString::new(token))).ok_or(BotTokenGone))
     }
 
     /// Deletes the borrowed token of an ask, because no further message follows.
     pub async fn return_bot_token(&self, ask: &Ask) -> Result<(), StoreError> {
-        if a2h::by_own_app(ask) {
+        if a2h::is_sent_by_own_app(ask) {
             self.store().delete_secrets(ask.id, Some(name())).await?;
         }
         Ok(())
@@ -71,4 +71,4 @@ impl Gateway {
 }
 
 /// The borrowed token is no longer stored.
-pub struct Gone;
+pub struct BotTokenGone;

@@ -13,9 +13,9 @@ use store::Clock;
 
 /// The clock of the machine.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct SystemClock;
+pub struct OsClock;
 
-impl Clock for SystemClock {
+impl Clock for OsClock {
     #[expect(clippy::disallowed_methods, reason = "this is the place that may")]
     fn now(&self) -> Time {
         Time::new(jiff::Timestamp::now())

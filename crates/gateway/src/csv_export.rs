@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use views::answer::changes::{self, Changed};
+use views::answer::changes::{self, ChangedValue};
 
 /// The columns, each with its JSON pointer in an ask of the native API.
 const COLUMNS: [(&str, &str); 18] = [
@@ -53,7 +53,7 @@ fn changes(ask: &Value) -> String {
         return String::new();
     };
     let changed = changes::changes(proposed, edits);
-    changed.iter().map(Changed::line).collect::<Vec<_>>().join("\n")
+    changed.iter().map(ChangedValue::line).collect::<Vec<_>>().join("\n")
 }
 
 fn line(cells: impl Iterator<Item = String>) -> String {

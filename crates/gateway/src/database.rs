@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use channels::Secret;
+use channels::SecretString;
 use serde::{Deserialize, Serialize};
 use store::postgres::redacted;
 
 /// The kind of store.
 #[derive(Debug, Clone)]
-pub enum Database {
+pub enum DatabaseLocation {
     /// SQLite, in this file.
     Sqlite(PathBuf),
     /// PostgreSQL, shared by any number of nodes.
@@ -21,7 +21,7 @@ pub enum Database {
 /// The URL of a database. It may contain a password, so it is printed without it.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
-pub struct DatabaseUrl(Secret);
+pub struct DatabaseUrl(SecretString);
 
 impl DatabaseUrl {
     /// The full URL.
@@ -30,19 +30,21 @@ impl DatabaseUrl {
     }
 
     /// The store that the URL names. Without a URL, a file in the data directory.
-    pub fn database(this: Option<Self>, data: &Path) -> anyhow::Result<Database> {
-        let Some(this) = this else { return Ok(Database::Sqlite(data.join("countersign.db"))) };
+    pub fn database(this: Option<Self>, data: &Path) -> anyhow::Result<DatabaseLocation> {
+        let Some(this) = this else {
+            return Ok(DatabaseLocation::Sqlite(data.join("countersign.db")));
+        };
         let text = this.reveal();
         if text == "memory:" {
-            return Ok(Database::Memory);
+            return Ok(DatabaseLocation::Memory);
         }
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            return Ok(Database::Postgres(this));
+            return Ok(DatabaseLocation::Postgres(this));
         }
         match text.strip_prefix("sqlite:") {
             Some(path) if !path.is_empty() => {
                 let path = path.strip_prefix("//").unwrap_or(path);
-                Ok(Database::Sqlite(PathBuf::from(path)))
+                Ok(DatabaseLocation::Sqlite(PathBuf::from(path)))
             }
             _ => bail!("database: expected postgres://…, sqlite:FILE or memory:"),
         }
@@ -53,7 +55,7 @@ impl std::str::FromStr for DatabaseUrl {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(Self(Secret::new(text)))
+        Ok(Self(SecretString::new(text)))
     }
 }
 
@@ -79,7 +81,7 @@ impl Serialize for DatabaseUrl {
     }
 }
 
-impl std::fmt::Display for Database {
+impl std::fmt::Display for DatabaseLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
@@ -93,7 +95,7 @@ impl std::fmt::Display for Database {
 mod tests {
     use super::*;
 
-    fn database(text: &str) -> anyhow::Result<Database> {
+    fn database(text: &str) -> anyhow::Result<DatabaseLocation> {
         DatabaseUrl::database(Some(text.parse()?), Path::new("data"))
     }
 

@@ -9,18 +9,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use store::outage::Outage;
-use store::{News, Store, StoreError};
+use store::{AnnouncedChange, Store, StoreError};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio_util::sync::CancellationToken;
 
-use crate::sealed_head::{FeedHead, HeadFile, Loss};
+use crate::sealed_head::{FeedHead, HeadFile, LostEvents};
 
 /// The longest delay of the kept head.
-const LAG: Duration = Duration::from_secs(1);
+const MAX_HEAD_DELAY: Duration = Duration::from_secs(1);
 
 /// The current head of a feed. `None` if it has no events.
-pub async fn newest(store: &Arc<dyn Store>) -> Result<Option<FeedHead>, StoreError> {
+pub async fn current_head(store: &Arc<dyn Store>) -> Result<Option<FeedHead>, StoreError> {
     let position = store.last_position().await?;
     if position == 0 {
         return Ok(None);
@@ -37,25 +37,35 @@ pub async fn newest(store: &Arc<dyn Store>) -> Result<Option<FeedHead>, StoreErr
 }
 
 /// The loss of a store since a head was kept, if any.
-pub async fn lost(store: &Arc<dyn Store>, head: FeedHead) -> Result<Option<Loss>, StoreError> {
+pub async fn loss_since(
+    store: &Arc<dyn Store>,
+    head: FeedHead,
+) -> Result<Option<LostEvents>, StoreError> {
     let last = store.last_position().await?;
     let (to, until, accepted) = (head.position, head.at, false);
     if last < head.position {
         let before = store.rows(store::FeedQuery::After(last.saturating_sub(1)), 1).await?;
         let after = before.first().filter(|_| last > 0).map(|row| row.at);
-        return Ok(Some(Loss { from: last + 1, to, after, until, replaced: false, accepted }));
+        return Ok(Some(LostEvents {
+            from: last + 1,
+            to,
+            after,
+            until,
+            replaced: false,
+            accepted,
+        }));
     }
     let found = store.hashes(head.position.saturating_sub(1), 1).await?;
     if found.first() == Some(&(head.position, head.hash)) {
         return Ok(None);
     }
-    Ok(Some(Loss { from: to, to, after: None, until, replaced: true, accepted }))
+    Ok(Some(LostEvents { from: to, to, after: None, until, replaced: true, accepted }))
 }
 
 /// The loss if the database no longer exists.
-pub fn everything(head: FeedHead) -> Loss {
+pub fn total_loss(head: FeedHead) -> LostEvents {
     let (to, until) = (head.position, head.at);
-    Loss { from: 1, to, after: None, until, replaced: false, accepted: false }
+    LostEvents { from: 1, to, after: None, until, replaced: false, accepted: false }
 }
 
 /// Whether the head belongs to another database.
@@ -65,11 +75,11 @@ pub async fn is_foreign(store: &Arc<dyn Store>, head: FeedHead) -> Result<bool, 
 }
 
 /// Records the current head.
-pub async fn keep(store: &Arc<dyn Store>, mark: &HeadFile) -> anyhow::Result<()> {
-    if !mark.is_kept() {
+pub async fn record_head(store: &Arc<dyn Store>, mark: &HeadFile) -> anyhow::Result<()> {
+    if !mark.is_present() {
         return Ok(());
     }
-    let Some(head) = newest(store).await? else { return Ok(()) };
+    let Some(head) = current_head(store).await? else { return Ok(()) };
     let mark = mark.clone();
     // A sync may take long.
     tokio::task::spawn_blocking(move || {
@@ -87,10 +97,10 @@ pub async fn keep(store: &Arc<dyn Store>, mark: &HeadFile) -> anyhow::Result<()>
 pub async fn run(
     store: Arc<dyn Store>,
     mark: HeadFile,
-    mut feed: Receiver<Arc<[News]>>,
+    mut feed: Receiver<Arc<[AnnouncedChange]>>,
     stop: CancellationToken,
 ) {
-    if !mark.is_kept() {
+    if !mark.is_present() {
         return;
     }
     let outage = Outage::new("file of the feed's head");
@@ -107,12 +117,12 @@ pub async fn run(
         }
         tokio::select! {
             () = stop.cancelled() => return,
-            () = tokio::time::sleep(LAG) => {}
+            () = tokio::time::sleep(MAX_HEAD_DELAY) => {}
         }
         // Events that are committed from here on trigger the next round, even if this head
         // already includes them.
         while !matches!(feed.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
-        let kept = keep(&store, &mark).await;
+        let kept = record_head(&store, &mark).await;
         waiting = kept.is_err();
         match kept {
             Ok(()) => outage.worked("feed head"),

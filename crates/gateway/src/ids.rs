@@ -17,7 +17,7 @@ pub struct Ids {
 }
 
 /// A new credential. Its secret is shown once, and later only the hash is known.
-pub struct Minted {
+pub struct NewSecret {
     /// The secret that the holder presents.
     pub secret: String,
     /// The stored hash.
@@ -46,9 +46,9 @@ impl Ids {
     }
 
     /// A 256-bit credential with a prefix that names its kind.
-    pub fn mint(&self, prefix: &str) -> Minted {
+    pub fn mint(&self, prefix: &str) -> NewSecret {
         let secret = format!("{prefix}{}", BASE64_URL_SAFE_NO_PAD.encode(random::<32>()));
-        Minted { hash: Digest::of(secret.as_bytes()), secret }
+        NewSecret { hash: Digest::of(secret.as_bytes()), secret }
     }
 }
 
@@ -63,18 +63,18 @@ pub fn random<const N: usize>() -> [u8; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::SystemClock;
+    use crate::clock::OsClock;
 
     #[test]
     fn ids_grow() {
-        let ids = Ids::new(Arc::new(SystemClock));
+        let ids = Ids::new(Arc::new(OsClock));
         let drawn: Vec<Ulid> = (0..1000).map(|_| ids.ulid()).collect();
         assert!(drawn.is_sorted_by(|a, b| a < b));
     }
 
     #[test]
     fn credentials_say_what_they_are_and_do_not_repeat() {
-        let ids = Ids::new(Arc::new(SystemClock));
+        let ids = Ids::new(Arc::new(OsClock));
         let (one, other) = (ids.mint("cs_agent_"), ids.mint("cs_agent_"));
         assert!(one.secret.starts_with("cs_agent_"));
         assert_eq!(one.secret.len(), "cs_agent_".len() + 43);

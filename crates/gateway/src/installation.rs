@@ -7,14 +7,14 @@ use std::sync::Arc;
 use anyhow::{Context, bail, ensure};
 use kernel::directory::Directory;
 use store::memory::Memory;
-use store::postgres::{ClusterLock, Options, Postgres};
-use store::sqlite::{Locked, Sqlite};
-use store::{Clock, Durability, Health, Store, StoreError};
+use store::postgres::{ClusterLock, Postgres, PostgresOptions};
+use store::sqlite::{DatabaseLocked, Sqlite};
+use store::{Clock, Durability, Store, StoreError, StoreHealth};
 
-use crate::database::{Database, DatabaseUrl};
+use crate::database::{DatabaseLocation, DatabaseUrl};
 use crate::feed_head;
-use crate::files::{Bucket, Files, make_private_folder};
-use crate::sealed_head::{HeadFile, Heads, Loss, Sealed};
+use crate::files::{Bucket, FileStorage, make_private_folder};
+use crate::sealed_head::{HeadFile, Heads, LostEvents, SealedHead};
 use crate::vault::Vault;
 use crate::vault::shared::MasterKey;
 
@@ -23,7 +23,7 @@ use crate::vault::shared::MasterKey;
 pub struct DataLocation {
     /// The data directory.
     pub data: PathBuf,
-    pub database: Database,
+    pub database: DatabaseLocation,
     /// The bucket for files, if they are in one.
     pub bucket: Option<Box<Bucket>>,
     /// The key that encrypts the server's keys in a shared database.
@@ -37,7 +37,7 @@ pub struct Installation {
     pub clock: Arc<dyn Clock>,
     /// The server's own keys.
     pub vault: Arc<Vault>,
-    pub files: Files,
+    pub files: FileStorage,
     /// The block that was sealed last.
     pub mark: HeadFile,
     /// The file with the head of the feed: the same file, except on nodes that share a database.
@@ -55,22 +55,22 @@ impl Installation {
         set: bool,
     ) -> anyhow::Result<Self> {
         match &place.database {
-            Database::Memory => Ok(Self {
+            DatabaseLocation::Memory => Ok(Self {
                 store: Arc::new(Memory::new(Arc::clone(&clock))),
                 clock,
                 vault: Arc::new(Vault::memory()),
-                files: Files::ephemeral(),
+                files: FileStorage::ephemeral(),
                 mark: HeadFile::none(),
                 head: HeadFile::none(),
                 shared: None,
             }),
-            Database::Sqlite(path) => {
+            DatabaseLocation::Sqlite(path) => {
                 make_private_folder(&place.data)?;
                 let mark = HeadFile::of(&place.data);
-                look_before_opening(path, &mark).await?;
+                check_head_before_opening(path, &mark).await?;
                 let store = Sqlite::open(path, Arc::clone(&clock)).map_err(|error| {
                     let what = match &error {
-                        StoreError::Unavailable(why) if why.is::<Locked>() => format!(
+                        StoreError::Unavailable(why) if why.is::<DatabaseLocked>() => format!(
                             "another countersign uses {}; stop it, or talk to it with --url",
                             path.display()
                         ),
@@ -83,8 +83,8 @@ impl Installation {
                     clock,
                     vault: Arc::new(Vault::folder_with(&place.data, place.master_key.clone())),
                     files: match &place.bucket {
-                        Some(bucket) => Files::bucket(bucket, None)?,
-                        None => Files::open(&place.data.join("files"))?,
+                        Some(bucket) => FileStorage::bucket(bucket, None)?,
+                        None => FileStorage::open(&place.data.join("files"))?,
                     },
                     head: mark.clone(),
                     mark,
@@ -95,19 +95,19 @@ impl Installation {
                 require_head(&home.store, &home.head).await?;
                 Ok(home)
             }
-            Database::Postgres(url) => {
+            DatabaseLocation::Postgres(url) => {
                 // Before anything is created: a node that cannot start leaves no trace.
-                let master = master(place)?;
+                let master = require_master_key(place)?;
                 let given = set.then(|| Arc::clone(&clock));
-                let options = Options { clock: given, ..Options::default() };
-                let store = Arc::new(joined(url, options).await?);
+                let options = PostgresOptions { clock: given, ..PostgresOptions::default() };
+                let store = Arc::new(open_shared(url, options).await?);
                 report_durability(&store).await?;
                 let home = Self {
                     clock: if set { clock } else { store.clock() },
                     vault: Arc::new(Vault::shared(Arc::clone(&store), master)),
                     files: match &place.bucket {
-                        Some(bucket) => Files::bucket(bucket, Some(Arc::clone(&store)))?,
-                        None => Files::shared(Arc::clone(&store)),
+                        Some(bucket) => FileStorage::bucket(bucket, Some(Arc::clone(&store)))?,
+                        None => FileStorage::shared(Arc::clone(&store)),
                     },
                     store: Arc::clone(&store) as Arc<dyn Store>,
                     shared: Some(store),
@@ -116,7 +116,7 @@ impl Installation {
                     mark: HeadFile::none(),
                     head: HeadFile::of_node(&place.data),
                 };
-                home.report_lost().await?;
+                home.report_lost_events().await?;
                 Ok(home)
             }
         }
@@ -125,7 +125,7 @@ impl Installation {
     /// Fails if the server's keys are missing and the database is not new: with other keys the
     /// server could neither prove its earlier signatures nor decrypt its stored data.
     pub async fn require_keys(&self) -> anyhow::Result<()> {
-        let place = self.vault.place();
+        let place = self.vault.description();
         let keys = self.vault.read().await.with_context(|| {
             format!(
                 "the server's keys cannot be read: restore {place} from a backup of this \
@@ -146,10 +146,10 @@ impl Installation {
 
     /// Reports that a shared database has lost events. The node continues, because other nodes do
     /// so too. The loss is logged and recorded, and `audit verify` on this node reports it.
-    async fn report_lost(&self) -> anyhow::Result<()> {
+    async fn report_lost_events(&self) -> anyhow::Result<()> {
         let Some(head) = self.head.load()?.head else { return Ok(()) };
         let foreign = feed_head::is_foreign(&self.store, head).await?;
-        let loss = feed_head::lost(&self.store, head).await?.filter(|_| !foreign);
+        let loss = feed_head::loss_since(&self.store, head).await?.filter(|_| !foreign);
         if let Some(loss) = &loss {
             tracing::error!(
                 from = loss.from,
@@ -159,7 +159,7 @@ impl Installation {
             );
         }
         if loss.is_some() || foreign {
-            let newest = feed_head::newest(&self.store).await?;
+            let newest = feed_head::current_head(&self.store).await?;
             self.head.change(|marked| {
                 if foreign {
                     marked.lost.clear();
@@ -183,10 +183,10 @@ impl Installation {
 /// Checks the head of the feed without changing anything. A store that is opened for writing
 /// merges its log into the file when it is closed, which would destroy data that could be
 /// examined or restored.
-async fn look_before_opening(path: &Path, mark: &HeadFile) -> anyhow::Result<()> {
+async fn check_head_before_opening(path: &Path, mark: &HeadFile) -> anyhow::Result<()> {
     let Some(head) = mark.load()?.head else { return Ok(()) };
     if !path.exists() {
-        return refuse_loss(&feed_head::everything(head));
+        return refuse_loss(&feed_head::total_loss(head));
     }
     // A store of an earlier version is checked after it is opened.
     let Ok(store) = Sqlite::open_to_check(path) else { return Ok(()) };
@@ -196,13 +196,13 @@ async fn look_before_opening(path: &Path, mark: &HeadFile) -> anyhow::Result<()>
 /// Fails if the database has lost acknowledged events.
 async fn require_head(store: &Arc<dyn Store>, mark: &HeadFile) -> anyhow::Result<()> {
     let Some(head) = mark.load()?.head else { return Ok(()) };
-    match feed_head::lost(store, head).await? {
+    match feed_head::loss_since(store, head).await? {
         Some(loss) => refuse_loss(&loss),
         None => Ok(()),
     }
 }
 
-fn refuse_loss(loss: &Loss) -> anyhow::Result<()> {
+fn refuse_loss(loss: &LostEvents) -> anyhow::Result<()> {
     bail!(
         "{loss}. The database is older than what was acknowledged here, or damaged: keep its files, \
          look at the disk, and restore a backup; see docs/audit.md, \"Acknowledged events that are \
@@ -230,8 +230,8 @@ async fn report_durability(store: &Postgres) -> anyhow::Result<()> {
 
 /// Creates new keys for an installation that lost them. Refused while there are any.
 pub async fn new_keys(place: &DataLocation) -> anyhow::Result<()> {
-    let vault = vault(place, Access::Change).await?;
-    let place = vault.place();
+    let vault = vault(place, KeyAccess::Change).await?;
+    let place = vault.description();
     ensure!(
         vault.read().await?.is_none(),
         "there are server keys in {place}: start without --new-server-keys, or move them away first"
@@ -246,100 +246,102 @@ pub async fn new_keys(place: &DataLocation) -> anyhow::Result<()> {
 pub async fn accept_loss(place: &DataLocation) -> anyhow::Result<()> {
     let mark = HeadFile::of(&place.data);
     let marked = mark.load()?;
-    if let (Database::Sqlite(path), Some(head)) = (&place.database, marked.head)
+    if let (DatabaseLocation::Sqlite(path), Some(head)) = (&place.database, marked.head)
         && !path.exists()
     {
-        let loss = feed_head::everything(head);
+        let loss = feed_head::total_loss(head);
         tracing::error!(from = loss.from, to = loss.to, %loss, "an operator accepted a loss");
         return mark.change(|marked| {
             *marked = Heads { lost: marked.lost.clone(), ..Heads::default() };
-            marked.lost.push(Loss { accepted: true, ..loss });
+            marked.lost.push(LostEvents { accepted: true, ..loss });
         });
     }
-    let store = look(place).await?;
+    let store = open_read_only(place).await?;
     let loss = match marked.head {
-        Some(head) => feed_head::lost(&store, head).await?,
+        Some(head) => feed_head::loss_since(&store, head).await?,
         None => None,
     };
     let Some(loss) = loss else {
         bail!("nothing is lost here: start without --accept-loss");
     };
-    let newest = feed_head::newest(&store).await?;
+    let newest = feed_head::current_head(&store).await?;
     let block = store.block(store::BlockQuery::Last).await?.map(|sealed| sealed.block);
-    let block = block.map(|block| Sealed { n: block.n, hash: block.hash() });
+    let block = block.map(|block| SealedHead { n: block.n, hash: block.hash() });
     tracing::error!(from = loss.from, to = loss.to, %loss, "an operator accepted a loss");
     mark.change(|marked| {
-        marked.lost.push(Loss { accepted: true, ..loss });
+        marked.lost.push(LostEvents { accepted: true, ..loss });
         marked.head = newest;
         // Blocks that cover lost events are lost too. Sealing continues after the remaining ones.
-        let there = |kept: &Sealed| block.is_some_and(|last| kept.n <= last.n);
+        let there = |kept: &SealedHead| block.is_some_and(|last| kept.n <= last.n);
         marked.sealed = marked.sealed.filter(there).or(block);
     })
 }
 
 /// Opens a store for reading, whether or not servers run on it. Creates and changes nothing.
-pub async fn look(place: &DataLocation) -> anyhow::Result<Arc<dyn Store>> {
+pub async fn open_read_only(place: &DataLocation) -> anyhow::Result<Arc<dyn Store>> {
     match &place.database {
-        Database::Memory => bail!("there is nothing to look at: the database is in memory"),
-        Database::Sqlite(path) => {
+        DatabaseLocation::Memory => bail!("there is nothing to look at: the database is in memory"),
+        DatabaseLocation::Sqlite(path) => {
             if !path.exists() {
                 bail!("there is no database at {}", path.display());
             }
             Ok(Arc::new(Sqlite::open_to_check(path)?))
         }
-        Database::Postgres(url) => Ok(Arc::new(existing(url).await?)),
+        DatabaseLocation::Postgres(url) => Ok(Arc::new(open_existing(url).await?)),
     }
 }
 
 /// The current directory, whether or not servers run.
 pub async fn directory(place: &DataLocation) -> anyhow::Result<Arc<Directory>> {
     match &place.database {
-        Database::Memory => bail!("there is nothing to look at: the database is in memory"),
-        Database::Sqlite(path) => Ok(Sqlite::open_read_only(path)?.directory()),
-        Database::Postgres(url) => {
-            let store = Postgres::open_read_only(url.reveal(), Options::default()).await;
+        DatabaseLocation::Memory => bail!("there is nothing to look at: the database is in memory"),
+        DatabaseLocation::Sqlite(path) => Ok(Sqlite::open_read_only(path)?.directory()),
+        DatabaseLocation::Postgres(url) => {
+            let store = Postgres::open_read_only(url.reveal(), PostgresOptions::default()).await;
             Ok(store.with_context(|| format!("cannot open {url}"))?.directory())
         }
     }
 }
 
 /// The server's keys, for reading or for changing, whether or not servers run.
-pub async fn vault(place: &DataLocation, to: Access) -> anyhow::Result<Arc<Vault>> {
+pub async fn vault(place: &DataLocation, to: KeyAccess) -> anyhow::Result<Arc<Vault>> {
     let url = match &place.database {
-        Database::Memory => bail!("the database is in memory, and so are the server's keys"),
-        Database::Sqlite(_) => {
+        DatabaseLocation::Memory => {
+            bail!("the database is in memory, and so are the server's keys")
+        }
+        DatabaseLocation::Sqlite(_) => {
             let master = place.master_key.clone();
             return Ok(Arc::new(Vault::folder_with(&place.data, master)));
         }
-        Database::Postgres(url) => url,
+        DatabaseLocation::Postgres(url) => url,
     };
-    let master = master(place)?;
+    let master = require_master_key(place)?;
     let store = match to {
-        Access::Look => existing(url).await?,
-        Access::Change => joined(url, Options::default()).await?,
+        KeyAccess::Look => open_existing(url).await?,
+        KeyAccess::Change => open_shared(url, PostgresOptions::default()).await?,
     };
     Ok(Arc::new(Vault::shared(Arc::new(store), master)))
 }
 
 /// The kind of access to keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum KeyAccess {
     /// The caller only reads them.
     Look,
     /// The caller may change them.
     Change,
 }
 
-pub async fn joined(url: &DatabaseUrl, options: Options) -> anyhow::Result<Postgres> {
+pub async fn open_shared(url: &DatabaseUrl, options: PostgresOptions) -> anyhow::Result<Postgres> {
     Postgres::open(url.reveal(), options).await.with_context(|| format!("cannot open {url}"))
 }
 
-async fn existing(url: &DatabaseUrl) -> anyhow::Result<Postgres> {
-    let store = Postgres::open_to_check(url.reveal(), Options::default()).await;
+async fn open_existing(url: &DatabaseUrl) -> anyhow::Result<Postgres> {
+    let store = Postgres::open_to_check(url.reveal(), PostgresOptions::default()).await;
     store.with_context(|| format!("cannot open {url}"))
 }
 
-pub fn master(place: &DataLocation) -> anyhow::Result<MasterKey> {
+pub fn require_master_key(place: &DataLocation) -> anyhow::Result<MasterKey> {
     place.master_key.clone().context(
         "master_key: nodes that share a database need the same one, to share the server's keys; \
          make it with `openssl rand -base64 32`",

@@ -16,14 +16,14 @@ use store::Clock;
 use store::outage::Outage;
 use tokio::sync::Mutex;
 
-use crate::denied::Denied;
+use crate::auth_error::Denied;
 
 /// How long fetched keys are trusted. A key that the issuer withdrew stops working after this time.
-const OLDEST_MILLIS: i64 = 10 * 60_000;
+const KEYS_MAX_AGE_MILLIS: i64 = 10 * 60_000;
 /// The shortest time between two fetches.
-const AGAIN_MILLIS: i64 = 10_000;
+const MIN_REFETCH_MILLIS: i64 = 10_000;
 /// The largest key set that is read.
-const LARGEST: usize = 256 * 1024;
+const MAX_KEY_SET_BYTES: usize = 256 * 1024;
 /// Asymmetric algorithms only: with a symmetric one, the issuer's public key could be used
 /// as the secret.
 const ALGORITHMS: [Algorithm; 9] = [
@@ -41,7 +41,7 @@ const ALGORITHMS: [Algorithm; 9] = [
 /// The accepted types of tokens that are used as credentials. `at+jwt` is RFC 9068.
 const ACCESS_TOKENS: [&str; 2] = ["jwt", "at+jwt"];
 /// The type of plain JWTs.
-pub const PLAIN: [&str; 1] = ["jwt"];
+pub const PLAIN_JWT_TYPES: [&str; 1] = ["jwt"];
 
 /// An issuer of human JWTs, from the settings.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ pub struct JwtVerifier {
 }
 
 #[derive(Clone, Deserialize)]
-struct Claims {
+struct JwtClaims {
     sub: String,
     #[serde(default)]
     email: Option<String>,
@@ -84,7 +84,7 @@ impl JwtVerifier {
     /// The person of a token: its `sub` is their id, or its verified `email` is their address.
     pub async fn verify(&self, token: &str, directory: &Directory) -> Result<HumanId, Denied> {
         let now = self.wall_clock.now();
-        let claims: Claims = self.issuer.claims(token, &["exp", "sub"], now).await?;
+        let claims: JwtClaims = self.issuer.claims(token, &["exp", "sub"], now).await?;
         let seconds = now.millis() / 1000;
         if claims.exp <= seconds || claims.nbf.is_some_and(|from| from > seconds + 60) {
             return Err(Denied::Unknown);
@@ -115,12 +115,12 @@ pub struct Issuer {
     /// The accepted values of `typ`, in lower case.
     types: &'static [&'static str],
     http: reqwest::Client,
-    keys: Mutex<Known>,
+    keys: Mutex<CachedJwks>,
     outage: Outage,
 }
 
 #[derive(Default)]
-struct Known {
+struct CachedJwks {
     keys: Option<(Arc<JwkSet>, Time)>,
     tried: Option<Time>,
 }
@@ -153,7 +153,7 @@ impl Issuer {
         now: Time,
     ) -> Result<T, Denied> {
         let header = decode_header(token).map_err(|_| Denied::Unknown)?;
-        if !ALGORITHMS.contains(&header.alg) || !self.understands(&header) {
+        if !ALGORITHMS.contains(&header.alg) || !self.accepts_header(&header) {
             return Err(Denied::Unknown);
         }
         let keys = self.keys_with(header.kid.as_deref(), now).await?;
@@ -162,7 +162,7 @@ impl Issuer {
             Some(kid) => key.common.key_id.as_ref() == Some(kid),
             None => keys.keys.len() == 1,
         });
-        let jwk = named.find(|key| signs(key, header.alg)).ok_or(Denied::Unknown)?;
+        let jwk = named.find(|key| is_signing_key_for(key, header.alg)).ok_or(Denied::Unknown)?;
         let key = DecodingKey::from_jwk(jwk).map_err(|_| Denied::Unknown)?;
         let mut validation = Validation::new(header.alg);
         validation.set_issuer(&[&self.name]);
@@ -177,7 +177,7 @@ impl Issuer {
 
     /// Whether the type of a token is accepted, and it has no critical extensions (RFC 7515
     /// §4.1.11). No extension is supported.
-    fn understands(&self, header: &Header) -> bool {
+    fn accepts_header(&self, header: &Header) -> bool {
         let known_type = header.typ.as_ref().is_none_or(|typ| {
             let typ = typ.to_ascii_lowercase();
             self.types.contains(&typ.strip_prefix("application/").unwrap_or(&typ))
@@ -195,9 +195,9 @@ impl Issuer {
         let mut known = self.keys.lock().await;
         let recent =
             |at: Time, millis| (0..millis).contains(&now.millis().saturating_sub(at.millis()));
-        let just_tried = known.tried.is_some_and(|at| recent(at, AGAIN_MILLIS));
+        let just_tried = known.tried.is_some_and(|at| recent(at, MIN_REFETCH_MILLIS));
         if let Some((keys, at)) = &known.keys
-            && recent(*at, OLDEST_MILLIS)
+            && recent(*at, KEYS_MAX_AGE_MILLIS)
             && (just_tried || kid.is_none_or(|kid| keys.find(kid).is_some()))
         {
             return Ok(Arc::clone(keys));
@@ -221,7 +221,10 @@ impl Issuer {
             let mut bytes = Vec::new();
             while let Some(chunk) = answer.chunk().await? {
                 bytes.extend(chunk);
-                anyhow::ensure!(bytes.len() <= LARGEST, "{source} is larger than 256 KiB");
+                anyhow::ensure!(
+                    bytes.len() <= MAX_KEY_SET_BYTES,
+                    "{source} is larger than 256 KiB"
+                );
             }
             return Ok(serde_json::from_slice(&bytes)?);
         }
@@ -233,7 +236,7 @@ impl Issuer {
 
 /// Whether a key is for verifying signatures with this algorithm (RFC 7517 §4.2 to §4.4). A key
 /// that does not name its use is accepted.
-fn signs(key: &Jwk, algorithm: Algorithm) -> bool {
+fn is_signing_key_for(key: &Jwk, algorithm: Algorithm) -> bool {
     let common = &key.common;
     let used = common.public_key_use.as_ref();
     let operations = common.key_operations.as_ref();
@@ -273,7 +276,7 @@ mod tests {
         let of = |types| {
             Issuer::new("i".to_owned(), "a".to_owned(), KeySource::At("f".to_owned()), types)
         };
-        let (access, plain) = (of(&ACCESS_TOKENS).unwrap(), of(&PLAIN).unwrap());
+        let (access, plain) = (of(&ACCESS_TOKENS).unwrap(), of(&PLAIN_JWT_TYPES).unwrap());
         for (typ, as_access, as_plain) in [
             (None, true, true),
             (Some("JWT"), true, true),
@@ -286,11 +289,11 @@ mod tests {
             (Some(""), false, false),
         ] {
             let header = Header { typ: typ.map(str::to_owned), ..Header::new(Algorithm::EdDSA) };
-            assert_eq!(access.understands(&header), as_access, "{typ:?}");
-            assert_eq!(plain.understands(&header), as_plain, "{typ:?}");
+            assert_eq!(access.accepts_header(&header), as_access, "{typ:?}");
+            assert_eq!(plain.accepts_header(&header), as_plain, "{typ:?}");
             for crit in [Vec::new(), vec!["exp".to_owned()], vec!["b64".to_owned()]] {
                 let header = Header { crit: Some(crit), ..header.clone() };
-                assert!(!access.understands(&header) && !plain.understands(&header));
+                assert!(!access.accepts_header(&header) && !plain.accepts_header(&header));
             }
         }
     }

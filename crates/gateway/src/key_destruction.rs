@@ -11,15 +11,15 @@ use tokio::sync::Mutex;
 
 use crate::gateway::Gateway;
 use crate::receipts::Receipts;
-use crate::signing::{self, Destroyed, Listed};
+use crate::signing::{self, DestroyedBy, SigningKeySummary};
 
 /// The number of requests between two writes.
 const BATCH: usize = 100;
 /// How often a request is read again if it changes while its signatures are stored.
-const TRIES: usize = 10;
+const MAX_ATTEMPTS: usize = 10;
 /// How many seconds after a key's retirement its last signatures may still appear: longer than a
 /// transaction takes, and than nodes take to learn of the next key.
-pub const SETTLED: u64 = 60;
+pub const SETTLE_SECONDS: u64 = 60;
 
 /// Destroys private halves. Clones share their progress.
 #[derive(Clone)]
@@ -28,10 +28,10 @@ pub struct KeyDestruction {
     receipts: Receipts,
     /// The progress of this process with storing the signatures of a key. Another process, or this
     /// one after a restart, starts over and skips stored signatures.
-    walk: Arc<Mutex<Option<Walk>>>,
+    walk: Arc<Mutex<Option<DestructionCursor>>>,
 }
 
-struct Walk {
+struct DestructionCursor {
     kid: String,
     after: Option<AskId>,
     examined: u64,
@@ -51,7 +51,7 @@ pub struct DestructionProgress {
 
 /// Why a key cannot be destroyed.
 #[derive(Debug)]
-pub enum NotDestroyed {
+pub enum KeyDestructionError {
     /// There is no such key.
     UnknownKey {
         /// The existing keys.
@@ -65,19 +65,19 @@ pub enum NotDestroyed {
     Store(StoreError),
 }
 
-impl From<Refusal> for NotDestroyed {
+impl From<Refusal> for KeyDestructionError {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
 }
 
-impl From<StoreError> for NotDestroyed {
+impl From<StoreError> for KeyDestructionError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-fn precondition(why: String) -> NotDestroyed {
+fn precondition(why: String) -> KeyDestructionError {
     Refusal::Precondition { why }.into()
 }
 
@@ -87,8 +87,8 @@ impl KeyDestruction {
         Self { gateway, receipts, walk: Arc::default() }
     }
 
-    async fn listed(&self) -> Result<Vec<Listed>, NotDestroyed> {
-        self.receipts.signer().listed().await.map_err(NotDestroyed::Unreadable)
+    async fn listed(&self) -> Result<Vec<SigningKeySummary>, KeyDestructionError> {
+        self.receipts.signer().listed().await.map_err(KeyDestructionError::Unreadable)
     }
 
     /// Continues to destroy the private half of a retired key: examines up to `limit`
@@ -103,7 +103,7 @@ impl KeyDestruction {
         actor: &Actor,
         kid: &str,
         limit: usize,
-    ) -> Result<DestructionProgress, NotDestroyed> {
+    ) -> Result<DestructionProgress, KeyDestructionError> {
         let Actor::Human { id: by, .. } = actor else {
             return Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into());
         };
@@ -112,7 +112,7 @@ impl KeyDestruction {
             return Ok(DestructionProgress { destroyed: true, examined: 0, stored: 0 });
         }
         let begun = walks.take().filter(|walk| walk.kid == kid);
-        let mut walk = begun.unwrap_or_else(|| Walk {
+        let mut walk = begun.unwrap_or_else(|| DestructionCursor {
             kid: kid.to_owned(),
             after: None,
             examined: 0,
@@ -137,20 +137,24 @@ impl KeyDestruction {
         self.gateway
             .run(actor.clone(), DirectoryCommand::DestroySigningKey(kid.to_owned()))
             .await?;
-        let destroyed = Destroyed { at: self.gateway.now(), by: by.clone() };
+        let destroyed = DestroyedBy { at: self.gateway.now(), by: by.clone() };
         let gone = signing::destroy(self.receipts.signer().vault(), kid, destroyed).await;
-        gone.map_err(NotDestroyed::Unreadable)?;
+        gone.map_err(KeyDestructionError::Unreadable)?;
         // This node drops the key now. Others check every two seconds.
-        self.receipts.signer().refresh().await.map_err(NotDestroyed::Unreadable)?;
+        self.receipts.signer().refresh().await.map_err(KeyDestructionError::Unreadable)?;
         tracing::warn!(key.id = kid, %by, stored, "destroyed the private half of a signing key");
         Ok(DestructionProgress { destroyed: true, examined, stored })
     }
 
     /// Whether a key is already destroyed. Fails if it cannot be destroyed.
-    fn is_destroyed(&self, keys: &[Listed], kid: &str) -> Result<bool, NotDestroyed> {
+    fn is_destroyed(
+        &self,
+        keys: &[SigningKeySummary],
+        kid: &str,
+    ) -> Result<bool, KeyDestructionError> {
         let Some(key) = keys.iter().find(|key| key.kid == kid) else {
             let known = keys.iter().map(|key| key.kid.clone()).collect();
-            return Err(NotDestroyed::UnknownKey { known });
+            return Err(KeyDestructionError::UnknownKey { known });
         };
         if key.revoked.is_some() {
             let why = format!("{kid} was revoked, and its private half was wiped then");
@@ -165,7 +169,7 @@ impl KeyDestruction {
             );
             return Err(precondition(why));
         };
-        let settled = retired.plus_seconds(SETTLED);
+        let settled = retired.plus_seconds(SETTLE_SECONDS);
         if self.gateway.now() < settled {
             let why = format!("{kid} retires at {retired}; it can be destroyed from {settled} on");
             return Err(precondition(why));
@@ -175,10 +179,10 @@ impl KeyDestruction {
 
     /// Stores the signatures of this key for these requests that are not stored yet.
     /// Returns their number.
-    async fn store_signatures(&self, kid: &str, ids: &[AskId]) -> Result<u64, NotDestroyed> {
+    async fn store_signatures(&self, kid: &str, ids: &[AskId]) -> Result<u64, KeyDestructionError> {
         let mut stored = 0;
         let mut ids = ids.to_vec();
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let mut new = Vec::new();
             for id in &ids {
                 new.extend(self.signatures_of(kid, *id).await?);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// How long a key continues to sign after its successor was created. This is longer than writing
 /// the file takes, so that a running server knows the new key before it must sign with it.
-pub(crate) const LEAD: u64 = 5;
+pub(crate) const ROTATION_DELAY_SECONDS: u64 = 5;
 
 /// A key as it is stored.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -30,15 +30,15 @@ pub(crate) struct StoredKey {
     pub(crate) retired_at: Option<Time>,
     /// Set if nothing it signed is trusted any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) revoked: Option<Revoked>,
+    pub(crate) revoked: Option<KeyRevocation>,
     /// Set if the private half was destroyed, after the signatures of its receipts were stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) destroyed: Option<Destroyed>,
+    pub(crate) destroyed: Option<DestroyedBy>,
 }
 
 /// When and by whom the private half of a key was destroyed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Destroyed {
+pub struct DestroyedBy {
     pub at: Time,
     /// The administrator who destroyed it.
     pub by: HumanId,
@@ -46,7 +46,7 @@ pub struct Destroyed {
 
 /// When and why a key was revoked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Revoked {
+pub struct KeyRevocation {
     pub at: Time,
     pub reason: String,
 }
@@ -69,10 +69,15 @@ pub(crate) fn first(seed: &[u8; 32], now: Time) -> StoredKey {
 /// Adds a new key after the current one, which retires shortly. Returns its id and the time from
 /// which it signs.
 pub(crate) fn rotate(keys: &mut Vec<StoredKey>, seed: &[u8; 32], now: Time) -> (String, Time) {
-    succeed(keys, seed, now, now.plus_seconds(LEAD))
+    add_successor(keys, seed, now, now.plus_seconds(ROTATION_DELAY_SECONDS))
 }
 
-fn succeed(keys: &mut Vec<StoredKey>, seed: &[u8; 32], now: Time, from: Time) -> (String, Time) {
+fn add_successor(
+    keys: &mut Vec<StoredKey>,
+    seed: &[u8; 32],
+    now: Time,
+    from: Time,
+) -> (String, Time) {
     // The order of keys does not depend on the clock.
     let from = keys.iter().filter_map(|key| key.retired_at).fold(from, Time::max);
     if let Some(current) = keys.last_mut() {
@@ -98,15 +103,15 @@ pub(crate) fn revoke(
     if let Some(revoked) = &key.revoked {
         bail!("{kid} was revoked already, at {}", revoked.at);
     }
-    key.revoked = Some(Revoked { at: now, reason });
+    key.revoked = Some(KeyRevocation { at: now, reason });
     key.secret = None;
     key.sealed = None;
     let current = keys.last().is_some_and(|last| last.kid == kid);
-    Ok(current.then(|| succeed(keys, seed, now, now).0))
+    Ok(current.then(|| add_successor(keys, seed, now, now).0))
 }
 
 /// Destroys the private half of a retired key. `false` if it was already destroyed.
-pub(crate) fn destroy(keys: &mut [StoredKey], kid: &str, by: Destroyed) -> anyhow::Result<bool> {
+pub(crate) fn destroy(keys: &mut [StoredKey], kid: &str, by: DestroyedBy) -> anyhow::Result<bool> {
     let key = keys.iter_mut().find(|key| key.kid == kid);
     let key = key.with_context(|| format!("there is no signing key {kid}"))?;
     ensure!(key.retired_at.is_some(), "{kid} is not retired");
@@ -121,20 +126,20 @@ pub(crate) fn destroy(keys: &mut [StoredKey], kid: &str, by: Destroyed) -> anyho
 }
 
 /// The public information about the keys. Reading it needs no secret.
-pub(crate) struct Published {
+pub(crate) struct PublishedKeys {
     /// Every public key so far, including revoked ones.
     pub(crate) ever: Jwks,
     pub(crate) revoked: Vec<RevokedKey>,
 }
 
-impl Published {
+impl PublishedKeys {
     pub(crate) fn of(stored: &[StoredKey]) -> anyhow::Result<Self> {
         ensure!(!stored.is_empty(), "there is no signing key");
         let ever = Jwks { keys: stored.iter().map(StoredKey::published).collect() };
         let named = ever.keys.iter().zip(stored).all(|(key, stored)| key.kid == stored.kid);
         ensure!(named, "a signing key does not have the name it bears");
         let revoked = stored.iter().filter_map(|key| {
-            let Revoked { at, reason } = key.revoked.clone()?;
+            let KeyRevocation { at, reason } = key.revoked.clone()?;
             Some(RevokedKey { kid: key.kid.clone(), at, reason })
         });
         Ok(Self { revoked: revoked.collect(), ever })
@@ -148,19 +153,19 @@ impl Published {
 }
 
 /// The keys of an installation, oldest first.
-pub(crate) struct Ring {
+pub(crate) struct KeyRing {
     /// The keys before the current one.
-    earlier: Vec<Earlier>,
+    earlier: Vec<PreviousKey>,
     current: SecretKey,
-    published: Published,
+    published: PublishedKeys,
 }
 
-struct Earlier {
+struct PreviousKey {
     retired_at: Time,
-    state: State,
+    state: PreviousKeyState,
 }
 
-enum State {
+enum PreviousKeyState {
     /// Trusted and able to sign.
     Retired(Box<SecretKey>),
     /// Trusted, but unable to sign.
@@ -169,7 +174,7 @@ enum State {
     Revoked,
 }
 
-impl Ring {
+impl KeyRing {
     /// Reads the stored keys.
     pub(crate) fn of(stored: &[StoredKey]) -> anyhow::Result<Self> {
         let (last, rest) = stored.split_last().context("there is no signing key")?;
@@ -178,16 +183,16 @@ impl Ring {
         let earlier = |key: &StoredKey| {
             let retired_at = key.retired_at.context("a signing key with a successor signs on")?;
             let state = match (&key.revoked, &key.destroyed) {
-                (Some(_), _) => State::Revoked,
-                (None, Some(_)) => State::Destroyed,
-                (None, None) => State::Retired(Box::new(key.secret_key()?)),
+                (Some(_), _) => PreviousKeyState::Revoked,
+                (None, Some(_)) => PreviousKeyState::Destroyed,
+                (None, None) => PreviousKeyState::Retired(Box::new(key.secret_key()?)),
             };
-            Ok(Earlier { retired_at, state })
+            Ok(PreviousKey { retired_at, state })
         };
         Ok(Self {
             earlier: rest.iter().map(earlier).collect::<anyhow::Result<_>>()?,
             current,
-            published: Published::of(stored)?,
+            published: PublishedKeys::of(stored)?,
         })
     }
 
@@ -198,17 +203,17 @@ impl Ring {
 
     /// The key that signs for events at this time. If the key of that time was destroyed, the next
     /// one with a private half signs: the same one at every read, whatever is rotated later.
-    pub(crate) fn signs_at(&self, at: Time) -> &SecretKey {
+    pub(crate) fn signing_key_at(&self, at: Time) -> &SecretKey {
         let mut since = self.earlier.iter().skip_while(|key| at >= key.retired_at);
         let next = match since.next() {
-            Some(Earlier { state: State::Retired(key), .. }) => Some(key.as_ref()),
-            Some(Earlier { state: State::Destroyed, .. }) => {
+            Some(PreviousKey { state: PreviousKeyState::Retired(key), .. }) => Some(key.as_ref()),
+            Some(PreviousKey { state: PreviousKeyState::Destroyed, .. }) => {
                 since.find_map(|key| match &key.state {
-                    State::Retired(key) => Some(key.as_ref()),
-                    State::Destroyed | State::Revoked => None,
+                    PreviousKeyState::Retired(key) => Some(key.as_ref()),
+                    PreviousKeyState::Destroyed | PreviousKeyState::Revoked => None,
                 })
             }
-            Some(Earlier { state: State::Revoked, .. }) | None => None,
+            Some(PreviousKey { state: PreviousKeyState::Revoked, .. }) | None => None,
         };
         next.unwrap_or(&self.current)
     }
@@ -216,7 +221,7 @@ impl Ring {
     /// Whether the key for events at this time was destroyed, so that a signature may be stored.
     pub(crate) fn is_destroyed_at(&self, at: Time) -> bool {
         let then = self.earlier.iter().find(|key| at < key.retired_at);
-        then.is_some_and(|key| matches!(key.state, State::Destroyed))
+        then.is_some_and(|key| matches!(key.state, PreviousKeyState::Destroyed))
     }
 
     pub(crate) fn ever(&self) -> &Jwks {
@@ -228,7 +233,7 @@ impl Ring {
     }
 
     /// Logs the differences between two states.
-    pub(crate) fn tell_changes(&self, now: &Self) {
+    pub(crate) fn log_changes(&self, now: &Self) {
         let (before, after) = (self.current.public().kid, now.current.public().kid);
         if before != after {
             tracing::info!(key.id = after, before, "the signing key was rotated");
@@ -240,7 +245,10 @@ impl Ring {
             }
         }
         let destroyed = |ring: &Self| {
-            ring.earlier.iter().filter(|key| matches!(key.state, State::Destroyed)).count()
+            ring.earlier
+                .iter()
+                .filter(|key| matches!(key.state, PreviousKeyState::Destroyed))
+                .count()
         };
         if destroyed(now) > destroyed(self) {
             tracing::warn!("the private half of a retired signing key was destroyed");
@@ -287,22 +295,31 @@ mod tests {
     }
 
     fn signs(keys: &[StoredKey], seconds: u64) -> String {
-        Ring::of(keys).unwrap().signs_at(at(seconds)).public().kid
+        KeyRing::of(keys).unwrap().signing_key_at(at(seconds)).public().kid
     }
 
     #[test]
     fn each_key_signs_its_own_time() {
         let mut keys = vec![first(&[1; 32], at(0))];
         let (two, from) = rotate(&mut keys, &[2; 32], at(100));
-        assert_eq!((two, from), (kid(2), at(100 + LEAD)));
+        assert_eq!((two, from), (kid(2), at(100 + ROTATION_DELAY_SECONDS)));
         rotate(&mut keys, &[3; 32], at(200));
-        for (seconds, key) in [(0, 1), (100 + LEAD - 1, 1), (100 + LEAD, 2), (200, 2), (205, 3)] {
+        for (seconds, key) in [
+            (0, 1),
+            (100 + ROTATION_DELAY_SECONDS - 1, 1),
+            (100 + ROTATION_DELAY_SECONDS, 2),
+            (200, 2),
+            (205, 3),
+        ] {
             assert_eq!(signs(&keys, seconds), kid(key), "{seconds}");
         }
-        let published = Ring::of(&keys).unwrap().jwks().keys;
+        let published = KeyRing::of(&keys).unwrap().jwks().keys;
         let until: Vec<_> = published.iter().map(|key| key.exp).collect();
         let second = |seconds| Some(at(seconds).millis() / 1000);
-        assert_eq!(until, [second(100 + LEAD), second(200 + LEAD), None]);
+        assert_eq!(
+            until,
+            [second(100 + ROTATION_DELAY_SECONDS), second(200 + ROTATION_DELAY_SECONDS), None]
+        );
     }
 
     /// A clock that is set back between two rotations does not reorder keys.
@@ -329,7 +346,7 @@ mod tests {
         }
         let text = serde_json::to_string(&keys).unwrap();
         assert!(!text.contains(&"01".repeat(32)) && !text.contains(&"02".repeat(32)));
-        let ring = Ring::of(&keys).unwrap();
+        let ring = KeyRing::of(&keys).unwrap();
         assert_eq!(ring.jwks().keys.len(), 1);
         assert_eq!(ring.revoked().len(), 2);
         for unknown in [kid(1), kid(7)] {
@@ -337,8 +354,8 @@ mod tests {
         }
     }
 
-    fn by(seconds: u64) -> Destroyed {
-        Destroyed { at: at(seconds), by: "ann".parse().unwrap() }
+    fn by(seconds: u64) -> DestroyedBy {
+        DestroyedBy { at: at(seconds), by: "ann".parse().unwrap() }
     }
 
     /// A destroyed key is published but cannot sign. The next key that can sign replaces it.
@@ -356,7 +373,7 @@ mod tests {
         assert_eq!((signs(&keys, 0), signs(&keys, 250)), (kid(3), kid(3)));
         rotate(&mut keys, &[5; 32], at(950));
         assert_eq!(signs(&keys, 0), kid(3), "a rotation changes nothing");
-        let ring = Ring::of(&keys).unwrap();
+        let ring = KeyRing::of(&keys).unwrap();
         assert!(ring.is_destroyed_at(at(0)) && !ring.is_destroyed_at(at(350)));
         assert_eq!(ring.jwks().keys.len(), 5);
         assert!(ring.jwks().keys[0].exp.is_some());
@@ -368,7 +385,7 @@ mod tests {
         // The key is revoked later, because a copy of it was in an old backup.
         revoke(&mut keys, &kid(1), "leaked".to_owned(), &[9; 32], at(999)).unwrap();
         assert_eq!(signs(&keys, 0), kid(5));
-        assert_eq!(Ring::of(&keys).unwrap().jwks().keys.len(), 4);
+        assert_eq!(KeyRing::of(&keys).unwrap().jwks().keys.len(), 4);
         assert!(destroy(&mut keys, &kid(1), by(999)).is_err());
     }
 
@@ -382,7 +399,7 @@ mod tests {
         let spoilt = |spoil: fn(&mut Vec<StoredKey>)| {
             let mut keys = good();
             spoil(&mut keys);
-            Ring::of(&keys).is_err()
+            KeyRing::of(&keys).is_err()
         };
         assert!(!spoilt(|_| ()));
         assert!(spoilt(Vec::clear));

@@ -26,14 +26,14 @@
 pub mod answer_files;
 pub mod audit;
 pub mod auth;
+pub mod auth_error;
 pub mod blobs;
 pub mod bootstrap;
 pub mod borrowed_bot_token;
 pub mod clock;
 pub mod csv_export;
+pub mod data_eraser;
 pub mod database;
-pub mod denied;
-pub mod erasure;
 pub mod feed_head;
 pub mod files;
 pub mod gateway;
@@ -62,4 +62,4 @@ pub mod vault;
 pub mod verification;
 pub mod wake;
 
-pub use crate::gateway::{Considering, Gateway, REQUESTS, Terms};
+pub use crate::gateway::{CommandCheck, CommandConditions, DATABASE_USER, Gateway};

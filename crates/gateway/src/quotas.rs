@@ -12,20 +12,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use kernel::ask::Route;
 use kernel::command::NewAsk;
 use kernel::directory::Directory;
-use kernel::quota::{Account, Exceeded, Limits, Metric, Per, resets_at};
+use kernel::quota::{Account, AccountKind, Limits, Metric, QuotaExceeded, resets_at};
 use kernel::task::Party;
 use kernel::{
     Actor, AgentId, Ask, AskCommand, Command, Envelope, HumanId, ProjectId, Refusal, Time,
 };
-use store::{Charge, Clock, Counting, Idempotency, Store, StoreError};
+use store::{Charge, ChargeLifetime, Clock, Idempotency, Store, StoreError};
 use ulid::Ulid;
 
 /// How long a count that is far from its limit is cached, in milliseconds.
-const BELIEVED: i64 = 1_000;
+const CACHE_MILLIS: i64 = 1_000;
 /// A count is far from its limit below this percentage of it.
-const FAR: u64 = 90;
+const FAR_PERCENT: u64 = 90;
 /// A limit below this is always looked up, because it can be reached within a second.
-const SMALL: u64 = 1_000;
+const MIN_CACHED_LIMIT: u64 = 1_000;
 
 /// The limits of the installation, and a cache of counters that are far from theirs.
 #[derive(Clone)]
@@ -58,17 +58,22 @@ impl Quotas {
     }
 
     /// The limit of one account. `None` for no limit.
-    pub fn limit(&self, directory: &Directory, of: &ProjectOf<'_>, metric: Metric) -> Option<u64> {
+    pub fn limit(
+        &self,
+        directory: &Directory,
+        of: &QuotaAccount<'_>,
+        metric: Metric,
+    ) -> Option<u64> {
         let project = of.project.and_then(|id| directory.project(id));
         self.limits.limit(project, of.account.per(), metric)
     }
 
-    fn is_far(&self, name: &str, now: Time) -> bool {
+    fn is_far_from_limit(&self, name: &str, now: Time) -> bool {
         let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        read.get(name).is_some_and(|at| now.millis().saturating_sub(at.millis()) < BELIEVED)
+        read.get(name).is_some_and(|at| now.millis().saturating_sub(at.millis()) < CACHE_MILLIS)
     }
 
-    fn note_far(&self, name: String, now: Time) {
+    fn cache_far_from_limit(&self, name: String, now: Time) {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         // Dropping all entries is safe: they are looked up again.
         if read.len() > 10_000 {
@@ -79,7 +84,7 @@ impl Quotas {
 }
 
 /// An account, and the project whose limits may apply to it.
-pub struct ProjectOf<'a> {
+pub struct QuotaAccount<'a> {
     /// The account whose use is counted.
     pub account: Account,
     /// The project it acts in.
@@ -99,7 +104,7 @@ pub fn accounts(actor: &Actor) -> Vec<Account> {
     }
 }
 
-fn refused(exceeded: Exceeded) -> StoreError {
+fn refused(exceeded: QuotaExceeded) -> StoreError {
     let (per, quota) = (exceeded.per.as_str(), exceeded.metric.as_str());
     metrics::counter!("countersign_quota_refused_total", "per" => per, "quota" => quota)
         .increment(1);
@@ -109,20 +114,24 @@ fn refused(exceeded: Exceeded) -> StoreError {
 impl Quotas {
     /// Checks that a command is within the quotas of its sender, and counts the
     /// recipients it names.
-    pub(crate) async fn keep(
+    pub(crate) async fn check_command(
         &self,
         envelope: &Envelope,
         idempotency: Option<&Idempotency>,
     ) -> Result<(), StoreError> {
         let Actor::Agent { id, project, .. } = &envelope.actor else { return Ok(()) };
-        if !envelope.command.makes_ask()
+        if !envelope.command.creates_ask()
             && !matches!(envelope.command, Command::Ask(AskCommand::Nudge(..)))
         {
             return Ok(());
         }
         // A repeated call gets its earlier outcome, even if a quota is used up by now.
         if let Some(Idempotency { scope, key, .. }) = idempotency
-            && self.store.named(scope.clone(), key.clone(), self.clock.now()).await?.is_some()
+            && self
+                .store
+                .ask_by_idempotency_key(scope.clone(), key.clone(), self.clock.now())
+                .await?
+                .is_some()
         {
             return Ok(());
         }
@@ -131,7 +140,7 @@ impl Quotas {
             Command::Ask(AskCommand::Create(new) | AskCommand::Reply(_, new)) => Some(&**new),
             _ => None,
         };
-        if envelope.command.makes_ask() {
+        if envelope.command.creates_ask() {
             let mut wanted = Vec::new();
             for account in accounts(&envelope.actor) {
                 wanted.push((account.clone(), Metric::OpenAsks));
@@ -152,7 +161,7 @@ impl Quotas {
         for recipient in recipients {
             let accounts = accounts(&envelope.actor);
             let until = resets_at(Metric::Recipients, self.clock.now()).unwrap_or(Time::LAST);
-            let kind = Counting::OnceUntil(until, recipient);
+            let kind = ChargeLifetime::OnceUntil(until, recipient);
             self.charge(&accounts, Some(project), (Metric::Recipients, 1), kind).await?;
         }
         Ok(())
@@ -169,9 +178,9 @@ impl Quotas {
         for (account, metric) in wanted {
             let name = account.counter(metric, now);
             let per = account.per();
-            let of = ProjectOf { account, project: Some(project) };
+            let of = QuotaAccount { account, project: Some(project) };
             let Some(limit) = self.limit(&directory, &of, metric) else { continue };
-            if limit < SMALL || !self.is_far(&name, now) {
+            if limit < MIN_CACHED_LIMIT || !self.is_far_from_limit(&name, now) {
                 checks.push((name, per, metric, limit));
             }
         }
@@ -182,10 +191,10 @@ impl Quotas {
         let used = self.store.used(names).await?;
         for ((name, per, metric, limit), used) in checks.into_iter().zip(used) {
             if used >= limit {
-                return Err(refused(Exceeded::new(metric, per, limit, now)));
+                return Err(refused(QuotaExceeded::new(metric, per, limit, now)));
             }
-            if used < limit / 100 * FAR {
-                self.note_far(name, now);
+            if used < limit / 100 * FAR_PERCENT {
+                self.cache_far_from_limit(name, now);
             }
         }
         Ok(())
@@ -197,7 +206,7 @@ impl Quotas {
         accounts: &[Account],
         project: Option<&ProjectId>,
         used: (Metric, u64),
-        kind: Counting,
+        kind: ChargeLifetime,
     ) -> Result<(), StoreError> {
         self.charge_all(accounts, project, &[(used, kind)]).await
     }
@@ -207,15 +216,15 @@ impl Quotas {
         &self,
         accounts: &[Account],
         project: Option<&ProjectId>,
-        used: &[((Metric, u64), Counting)],
+        used: &[((Metric, u64), ChargeLifetime)],
     ) -> Result<(), StoreError> {
         let (directory, now) = (self.store.directory(), self.clock.now());
         let mut charges = Vec::new();
-        let mut limited: Vec<(Metric, Per, u64)> = Vec::new();
+        let mut limited: Vec<(Metric, AccountKind, u64)> = Vec::new();
         for ((metric, by), kind) in used {
             for account in accounts {
                 let (name, per) = (account.counter(*metric, now), account.per());
-                let of = ProjectOf { account: account.clone(), project };
+                let of = QuotaAccount { account: account.clone(), project };
                 // Use without a limit is not counted, except for counters that have no window,
                 // because a limit may be set later.
                 let limit = self.limit(&directory, &of, *metric);
@@ -231,7 +240,9 @@ impl Quotas {
         }
         let exceeded = self.store.charge(charges).await?;
         match exceeded.and_then(|place| limited.get(place)) {
-            Some((metric, per, limit)) => Err(refused(Exceeded::new(*metric, *per, *limit, now))),
+            Some((metric, per, limit)) => {
+                Err(refused(QuotaExceeded::new(*metric, *per, *limit, now)))
+            }
             None => Ok(()),
         }
     }
@@ -243,9 +254,9 @@ impl Quotas {
         project: Option<&ProjectId>,
     ) -> Result<(), StoreError> {
         let mut accounts = accounts(actor);
-        accounts.extend(also(&accounts, project));
+        accounts.extend(project_account(&accounts, project));
         let until = resets_at(Metric::Uploads, self.clock.now()).unwrap_or(Time::LAST);
-        let kind = Counting::Until(until);
+        let kind = ChargeLifetime::Until(until);
         self.charge(&accounts, project, (Metric::Uploads, 1), kind).await
     }
 
@@ -257,8 +268,8 @@ impl Quotas {
         holder: Ulid,
         bytes: u64,
     ) -> Result<(), StoreError> {
-        accounts.extend(also(&accounts, project));
-        let kind = Counting::Held(holder);
+        accounts.extend(project_account(&accounts, project));
+        let kind = ChargeLifetime::Held(holder);
         self.charge(&accounts, project, (Metric::StoredBytes, bytes), kind).await
     }
 
@@ -282,25 +293,28 @@ impl Quotas {
         ask: &Ask,
         human: Option<&HumanId>,
         copies: u64,
-    ) -> Result<Option<Exceeded>, StoreError> {
+    ) -> Result<Option<QuotaExceeded>, StoreError> {
         let senders = [Account::Agent(ask.agent.clone()), Account::Project(ask.project.clone())];
         let mut accounts = senders.to_vec();
         accounts.extend(human.cloned().map(Account::Person));
         let used = [self.one_notification()];
-        let exceeded = within(self.charge_all(&accounts, Some(&ask.project), &used).await)?;
+        let exceeded = exceeded_quota(self.charge_all(&accounts, Some(&ask.project), &used).await)?;
         if exceeded.is_some() || copies == 0 {
             return Ok(exceeded);
         }
         // The person is not charged for the copies that an agent sends to others.
         let ((metric, _), kind) = self.one_notification();
         let used = [((metric, copies), kind)];
-        within(self.charge_all(&senders, Some(&ask.project), &used).await)
+        exceeded_quota(self.charge_all(&senders, Some(&ask.project), &used).await)
     }
 
     /// Counts a digest for its recipient. `Some` names the used-up quota.
-    pub async fn charge_digest(&self, human: &HumanId) -> Result<Option<Exceeded>, StoreError> {
+    pub async fn charge_digest(
+        &self,
+        human: &HumanId,
+    ) -> Result<Option<QuotaExceeded>, StoreError> {
         let accounts = [Account::Person(human.clone())];
-        within(self.charge_all(&accounts, None, &[self.one_notification()]).await)
+        exceeded_quota(self.charge_all(&accounts, None, &[self.one_notification()]).await)
     }
 
     /// Counts a digest for an agent whose requests it mentions, and for its project: one
@@ -309,22 +323,22 @@ impl Quotas {
         &self,
         (agent, project): (&AgentId, &ProjectId),
         human: &HumanId,
-    ) -> Result<Option<Exceeded>, StoreError> {
+    ) -> Result<Option<QuotaExceeded>, StoreError> {
         let accounts = [Account::Agent(agent.clone()), Account::Project(project.clone())];
         let until = resets_at(Metric::Recipients, self.clock.now()).unwrap_or(Time::LAST);
-        let recipient = Counting::OnceUntil(until, human.to_string());
+        let recipient = ChargeLifetime::OnceUntil(until, human.to_string());
         let used = [self.one_notification(), ((Metric::Recipients, 1), recipient)];
-        within(self.charge_all(&accounts, Some(project), &used).await)
+        exceeded_quota(self.charge_all(&accounts, Some(project), &used).await)
     }
 
-    fn one_notification(&self) -> ((Metric, u64), Counting) {
+    fn one_notification(&self) -> ((Metric, u64), ChargeLifetime) {
         let until = resets_at(Metric::Notifications, self.clock.now()).unwrap_or(Time::LAST);
-        ((Metric::Notifications, 1), Counting::Until(until))
+        ((Metric::Notifications, 1), ChargeLifetime::Until(until))
     }
 }
 
 /// The used-up quota, if there is one.
-fn within(charged: Result<(), StoreError>) -> Result<Option<Exceeded>, StoreError> {
+fn exceeded_quota(charged: Result<(), StoreError>) -> Result<Option<QuotaExceeded>, StoreError> {
     match charged {
         Ok(()) => Ok(None),
         Err(StoreError::Refused(Refusal::Quota(exceeded))) => Ok(Some(exceeded)),
@@ -333,7 +347,7 @@ fn within(charged: Result<(), StoreError>) -> Result<Option<Exceeded>, StoreErro
 }
 
 /// The project, unless it is already among them.
-fn also(accounts: &[Account], project: Option<&ProjectId>) -> Option<Account> {
+fn project_account(accounts: &[Account], project: Option<&ProjectId>) -> Option<Account> {
     let project = Account::Project(project?.clone());
     (!accounts.contains(&project)).then_some(project)
 }
@@ -348,6 +362,6 @@ fn named_person(new: &NewAsk) -> Option<HumanId> {
 /// The people and addresses that an agent names, as digests that do not reveal them.
 fn recipients(new: &NewAsk) -> Vec<String> {
     let places = new.place.iter().map(|place| &place.means).chain(&new.copies);
-    let places = places.map(|means| means.mark().to_string());
+    let places = places.map(|means| means.digest().to_string());
     places.chain(named_person(new).map(|human| human.to_string())).collect()
 }

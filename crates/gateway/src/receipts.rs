@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use dialects::hitl::wire::Signature;
-use dialects::proof::{EvidenceStatus, Names, RECEIPT, ReceiptClaims, Unproven};
+use dialects::proof::{EvidenceStatus, NameDisclosure, ProofError, RECEIPT, ReceiptClaims};
 use kernel::audit::Digest;
 use kernel::passkey_evidence::PasskeyEvidence;
-use kernel::{Actor, Ask, Assurance, By};
+use kernel::{Actor, ActorRef, Ask, Assurance};
 use store::StoreError;
 
 use crate::gateway::Gateway;
-use crate::secrets::Secrets;
+use crate::secrets::ServerSecrets;
 use crate::signing::Signer;
 
 /// Creates and signs receipts. Clones share the keys.
@@ -18,13 +18,18 @@ use crate::signing::Signer;
 pub struct Receipts {
     gateway: Gateway,
     signer: Signer,
-    secrets: Arc<Secrets>,
+    secrets: Arc<ServerSecrets>,
     issuer: Arc<str>,
 }
 
 impl Receipts {
     /// Receipts of this issuer, which is the public URL without a trailing slash.
-    pub fn new(gateway: Gateway, signer: Signer, secrets: Arc<Secrets>, issuer: &str) -> Self {
+    pub fn new(
+        gateway: Gateway,
+        signer: Signer,
+        secrets: Arc<ServerSecrets>,
+        issuer: &str,
+    ) -> Self {
         Self { gateway, signer, secrets, issuer: issuer.into() }
     }
 
@@ -59,17 +64,17 @@ impl Receipts {
     }
 
     /// The name of the respondent, if it is known and the agent may learn it (HITL-068).
-    pub fn respondent(&self, ask: &Ask) -> Option<String> {
-        let By::Human(id) = &ask.resolution()?.by else { return None };
+    pub fn respondent_name(&self, ask: &Ask) -> Option<String> {
+        let ActorRef::Human(id) = &ask.deciding_answer()?.by else { return None };
         if ask.is_pooled() {
             return None;
         }
-        Some(views::components::words::person(&self.gateway.directory(), id))
+        Some(views::components::words::person_name(&self.gateway.directory(), id))
     }
 
     /// The receipt of a closed ask as HITL carries it, beside the result.
     pub async fn hitl_signature(&self, ask: &Ask) -> Result<Option<Signature>, StoreError> {
-        let Some(resolution) = ask.resolution() else { return Ok(None) };
+        let Some(resolution) = ask.deciding_answer() else { return Ok(None) };
         let value = self.receipt_for(ask, &Actor::System).await?;
         let signer = format!("{}/.well-known/jwks.json", self.issuer());
         let signed_at = resolution.at;
@@ -78,7 +83,8 @@ impl Receipts {
 
     /// The claims of every receipt of an ask: for agents, and for people if theirs differ.
     pub fn all_claims(&self, ask: &Ask) -> Vec<ReceiptClaims> {
-        let claims = [self.hidden_names(), Names::Shown].map(|names| self.claims_with(ask, names));
+        let claims =
+            [self.hidden_names(), NameDisclosure::Shown].map(|names| self.claims_with(ask, names));
         let mut all: Vec<ReceiptClaims> = claims.into_iter().flatten().collect();
         all.dedup();
         all
@@ -86,7 +92,7 @@ impl Receipts {
 
     pub fn claims_for(&self, ask: &Ask, actor: &Actor) -> Option<ReceiptClaims> {
         let names = match actor {
-            Actor::Human { .. } => Names::Shown,
+            Actor::Human { .. } => NameDisclosure::Shown,
             // The agent gave the link to its holder, so the holder learns no more than the agent.
             Actor::Agent { .. }
             | Actor::LinkHolder { .. }
@@ -97,11 +103,11 @@ impl Receipts {
         self.claims_with(ask, names)
     }
 
-    fn hidden_names(&self) -> Names<'_> {
-        Names::Hidden(self.secrets.evidence.reveal().as_bytes())
+    fn hidden_names(&self) -> NameDisclosure<'_> {
+        NameDisclosure::Hidden(self.secrets.evidence.reveal().as_bytes())
     }
 
-    fn claims_with(&self, ask: &Ask, names: Names<'_>) -> Option<ReceiptClaims> {
+    fn claims_with(&self, ask: &Ask, names: NameDisclosure<'_>) -> Option<ReceiptClaims> {
         let claims = ReceiptClaims::of(ask, self.issuer(), names)?;
         // Verifiers reject receipts from the future, and the clock of `--dev` may have been moved
         // there. `ended_at` is the time of the end. A wall clock that was set back has no effect: a
@@ -124,8 +130,8 @@ impl Receipts {
     }
 
     /// Why a receipt is not accepted, as text.
-    pub fn reason(&self, unproven: &Unproven) -> String {
-        if let Unproven::UnknownKey { kid } = unproven
+    pub fn reason(&self, unproven: &ProofError) -> String {
+        if let ProofError::UnknownKey { kid } = unproven
             && let Some(key) = self.signer.revoked().into_iter().find(|key| key.kid == *kid)
         {
             return format!("the key that signed it was revoked at {}: {}", key.at, key.reason);
@@ -136,7 +142,7 @@ impl Receipts {
 
 /// The evidence of an answer that was confirmed with a passkey, for this actor.
 pub fn evidence_for(ask: &Ask, actor: &Actor) -> (Option<EvidenceStatus>, Option<PasskeyEvidence>) {
-    let resolution = ask.resolution().filter(|given| given.assurance == Assurance::Passkey);
+    let resolution = ask.deciding_answer().filter(|given| given.assurance == Assurance::Passkey);
     let Some(resolution) = resolution else { return (None, None) };
     let status = match &resolution.passkey {
         None => EvidenceStatus::NotRecorded,

@@ -1,6 +1,6 @@
 //! Contracts for the runtimes of agents, as HACP events.
 
-use dialects::hacp::Version;
+use dialects::hacp::HacpVersion;
 use dialects::hacp::runtime::{self, HarnessEvent};
 use kernel::Subject;
 use kernel::task::Contract;
@@ -10,7 +10,7 @@ use store::{Store, StoreError};
 pub async fn harness_event(
     store: &dyn Store,
     contract: &Contract,
-    version: Version,
+    version: HacpVersion,
 ) -> Result<Option<HarnessEvent>, StoreError> {
     let Some(task) = store.task(contract.task).await? else { return Ok(None) };
     let (subject, after) = (Subject::Task(task.id), contract.seq.saturating_sub(1));

@@ -20,7 +20,7 @@ const FILE: &str = "sealed.json";
 
 /// A block by number and hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sealed {
+pub struct SealedHead {
     pub n: u64,
     pub hash: Digest,
 }
@@ -38,7 +38,7 @@ pub struct FeedHead {
 
 /// Acknowledged events that are missing, and whether the operator accepted that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Loss {
+pub struct LostEvents {
     /// The first missing position.
     pub from: u64,
     /// The last missing position.
@@ -61,7 +61,7 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-impl std::fmt::Display for Loss {
+impl std::fmt::Display for LostEvents {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { from, to, after, until, replaced, .. } = self;
         if *replaced {
@@ -86,22 +86,22 @@ impl std::fmt::Display for Loss {
 pub struct Heads {
     /// The newest block that was sealed here.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
-    pub sealed: Option<Sealed>,
+    pub sealed: Option<SealedHead>,
     /// The head of the feed, with a short delay. Earlier versions kept none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<FeedHead>,
     /// Events that were lost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lost: Vec<Loss>,
+    pub lost: Vec<LostEvents>,
 }
 
 /// The file with the newest block and the head of the feed. Absent if no data outlives the process.
 #[derive(Clone, Default)]
 pub struct HeadFile {
-    file: Option<Arc<MarkFile>>,
+    file: Option<Arc<LockedHeadFile>>,
 }
 
-struct MarkFile {
+struct LockedHeadFile {
     path: PathBuf,
     /// The sealer and the keeper of the head change the same file.
     turn: Mutex<()>,
@@ -116,7 +116,7 @@ impl HeadFile {
     }
 
     fn at(data: &Path, lock: Option<File>) -> Self {
-        let file = MarkFile { path: data.join(FILE), turn: Mutex::new(()), _lock: lock };
+        let file = LockedHeadFile { path: data.join(FILE), turn: Mutex::new(()), _lock: lock };
         Self { file: Some(Arc::new(file)) }
     }
 
@@ -149,7 +149,7 @@ impl HeadFile {
     }
 
     /// Whether there is a file.
-    pub fn is_kept(&self) -> bool {
+    pub fn is_present(&self) -> bool {
         self.file.is_some()
     }
 
@@ -160,12 +160,12 @@ impl HeadFile {
     }
 
     /// Reads the newest sealed block.
-    pub fn read(&self) -> anyhow::Result<Option<Sealed>> {
+    pub fn read(&self) -> anyhow::Result<Option<SealedHead>> {
         Ok(self.load()?.sealed)
     }
 
     /// Records a newer block.
-    pub fn write(&self, sealed: Sealed) -> anyhow::Result<()> {
+    pub fn write(&self, sealed: SealedHead) -> anyhow::Result<()> {
         self.change(|marked| marked.sealed = Some(sealed))
     }
 
@@ -190,7 +190,7 @@ impl HeadFile {
     }
 }
 
-impl MarkFile {
+impl LockedHeadFile {
     fn read(&self) -> anyhow::Result<Heads> {
         let path = self.path.display();
         let bytes = match std::fs::read(&self.path) {
@@ -222,7 +222,7 @@ mod tests {
         let mark = HeadFile::of(folder.path());
         assert_eq!(mark.read().unwrap(), None);
         for n in [1, 2] {
-            let sealed = Sealed { n, hash: Digest::of(&[7]) };
+            let sealed = SealedHead { n, hash: Digest::of(&[7]) };
             mark.write(sealed).unwrap();
             mark.write_head(head(n + 10)).unwrap();
             assert_eq!(mark.read().unwrap(), Some(sealed));
@@ -234,7 +234,7 @@ mod tests {
             assert!(said.contains("is damaged"), "{damaged}: {said}");
             assert!(mark.write_head(head(3)).is_err(), "{damaged}");
         }
-        HeadFile::none().write(Sealed { n: 1, hash: Digest::ZERO }).unwrap();
+        HeadFile::none().write(SealedHead { n: 1, hash: Digest::ZERO }).unwrap();
         assert_eq!(HeadFile::none().read().unwrap(), None);
     }
 
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(mark.load().unwrap(), Heads { head: Some(head(3)), ..Heads::default() });
         let old = format!(r#"{{"n":4,"hash":"{}"}}"#, Digest::of(&[7]));
         std::fs::write(folder.path().join(FILE), old).unwrap();
-        let sealed = Some(Sealed { n: 4, hash: Digest::of(&[7]) });
+        let sealed = Some(SealedHead { n: 4, hash: Digest::of(&[7]) });
         assert_eq!(mark.load().unwrap(), Heads { sealed, ..Heads::default() });
     }
 
@@ -255,17 +255,17 @@ mod tests {
     fn two_nodes_do_not_share_a_folder() {
         let folder = tempfile::tempdir().unwrap();
         let first = HeadFile::of_node(folder.path());
-        assert!(first.is_kept() && !HeadFile::of_node(folder.path()).is_kept());
+        assert!(first.is_present() && !HeadFile::of_node(folder.path()).is_present());
         drop(first);
-        assert!(HeadFile::of_node(folder.path()).is_kept());
-        assert!(!HeadFile::of_node(&folder.path().join("absent")).is_kept());
+        assert!(HeadFile::of_node(folder.path()).is_present());
+        assert!(!HeadFile::of_node(&folder.path().join("absent")).is_present());
         assert!(!folder.path().join("absent").exists());
     }
 
     #[test]
     fn a_loss_is_named() {
         let at = |seconds: i64| Time::from_millis(1_770_372_000_000 + seconds * 1000);
-        let loss = Loss {
+        let loss = LostEvents {
             from: 12,
             to: 14,
             after: Some(at(0)),

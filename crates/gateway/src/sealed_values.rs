@@ -7,11 +7,11 @@ use kernel::Time;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::secrets::Secrets;
+use crate::secrets::ServerSecrets;
 use crate::vault::cipher;
 
 #[derive(Serialize, Deserialize)]
-struct Sealed<T> {
+struct SealedValue<T> {
     until: Time,
     value: T,
 }
@@ -19,32 +19,32 @@ struct Sealed<T> {
 /// Seals a value until `until`, for one purpose and one holder. `None` only if the value cannot be
 /// serialized.
 pub fn seal<T: Serialize>(
-    secrets: &Secrets,
+    secrets: &ServerSecrets,
     until: Time,
     purpose: &str,
     holder: &str,
     value: T,
 ) -> Option<String> {
-    let plain = serde_json::to_vec(&Sealed { until, value }).ok()?;
-    let closed = cipher::close(&secrets.form(), &about(purpose, holder), &plain)?;
+    let plain = serde_json::to_vec(&SealedValue { until, value }).ok()?;
+    let closed = cipher::encrypt(&secrets.form_key(), &associated_data(purpose, holder), &plain)?;
     Some(BASE64_URL_SAFE_NO_PAD.encode(closed))
 }
 
 /// The value, if it was sealed for this purpose and holder and has not expired.
 pub fn open<T: DeserializeOwned>(
-    secrets: &Secrets,
+    secrets: &ServerSecrets,
     now: Time,
     purpose: &str,
     holder: &str,
     sealed: &str,
 ) -> Option<T> {
     let closed = BASE64_URL_SAFE_NO_PAD.decode(sealed).ok()?;
-    let plain = cipher::open(&secrets.form(), &about(purpose, holder), &closed)?;
-    let Sealed { until, value } = serde_json::from_slice(&plain).ok()?;
+    let plain = cipher::open(&secrets.form_key(), &associated_data(purpose, holder), &closed)?;
+    let SealedValue { until, value } = serde_json::from_slice(&plain).ok()?;
     (now < until).then_some(value)
 }
 
-fn about(purpose: &str, holder: &str) -> Vec<u8> {
+fn associated_data(purpose: &str, holder: &str) -> Vec<u8> {
     [purpose.as_bytes(), b"\0", holder.as_bytes()].concat()
 }
 
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_value_opens_for_its_purpose_and_holder_until_it_expires() {
-        let secrets = Secrets::for_tests();
+        let secrets = ServerSecrets::for_tests();
         let now = Time::from_millis(1_770_000_000_000);
         let sealed = seal(&secrets, now.plus_seconds(60), "test", "ada", 7).unwrap();
         let opened = |at, purpose, holder| open::<u32>(&secrets, at, purpose, holder, &sealed);

@@ -7,35 +7,35 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::{Context, ensure};
-use dialects::proof::{self, Jwks, ReceiptClaims, RevokedKey, Unproven};
+use dialects::proof::{self, Jwks, ProofError, ReceiptClaims, RevokedKey};
 use kernel::Time;
 use kernel::text::is_storable;
 use serde::Serialize;
 
 use crate::ids::random;
-use crate::key_ring::{self, Published, Ring, StoredKey, first};
-pub use crate::key_ring::{Destroyed, Revoked};
-use crate::vault::file::Stamp;
-use crate::vault::{Stored, Vault};
+use crate::key_ring::{self, KeyRing, PublishedKeys, StoredKey, first};
+pub use crate::key_ring::{DestroyedBy, KeyRevocation};
+use crate::vault::file::FileStamp;
+use crate::vault::{Vault, VaultContent};
 
 /// Signs and verifies with the keys of the installation. Clones share them.
 #[derive(Clone)]
-pub struct Signer(Arc<Shared>);
+pub struct Signer(Arc<SignerState>);
 
-struct Shared {
+struct SignerState {
     vault: Arc<Vault>,
-    held: RwLock<Held>,
+    held: RwLock<LoadedKeys>,
 }
 
-struct Held {
-    ring: Arc<Ring>,
-    seen: Seen,
+struct LoadedKeys {
+    ring: Arc<KeyRing>,
+    seen: VaultVersion,
 }
 
 /// The known version of the vault, so that it is read again only after a change.
 #[derive(PartialEq)]
-enum Seen {
-    File(Option<Stamp>),
+enum VaultVersion {
+    File(Option<FileStamp>),
     Row(Option<u64>),
     Ours,
 }
@@ -43,7 +43,7 @@ enum Seen {
 impl Signer {
     /// The keys of a vault. Creates the first one if there is none.
     pub async fn open(vault: Arc<Vault>, now: Time) -> anyhow::Result<Self> {
-        let made = |stored: &mut Stored| {
+        let made = |stored: &mut VaultContent| {
             if stored.signing.is_empty() {
                 stored.signing.push(first(&random(), now));
             }
@@ -57,19 +57,19 @@ impl Signer {
     /// The keys of a vault, if it has any.
     pub async fn find(vault: Arc<Vault>) -> anyhow::Result<Option<Self>> {
         // Before the keys, so that a change meanwhile is noticed later.
-        let seen = seen(&vault).await?;
+        let seen = vault_version(&vault).await?;
         let Some(stored) = vault.read().await?.filter(|stored| !stored.signing.is_empty()) else {
             return Ok(None);
         };
-        let ring = Ring::of(&stored.signing).with_context(|| vault.damaged())?;
-        let held = RwLock::new(Held { ring: Arc::new(ring), seen });
-        Ok(Some(Self(Arc::new(Shared { vault, held }))))
+        let ring = KeyRing::of(&stored.signing).with_context(|| vault.damaged())?;
+        let held = RwLock::new(LoadedKeys { ring: Arc::new(ring), seen });
+        Ok(Some(Self(Arc::new(SignerState { vault, held }))))
     }
 
     /// Signs claims about an event at this time, with the key of that time: signing again gives the
     /// same bytes, unless that key was revoked meanwhile.
     pub fn sign<T: Serialize>(&self, typ: &str, claims: &T, at: Time) -> String {
-        self.ring().signs_at(at).sign(typ, claims)
+        self.ring().signing_key_at(at).sign(typ, claims)
     }
 
     /// Attaches a stored signature to a receipt: the bytes are the same as when it was signed.
@@ -106,50 +106,50 @@ impl Signer {
     }
 
     /// The keys with their states, oldest first.
-    pub async fn listed(&self) -> anyhow::Result<Vec<Listed>> {
+    pub async fn listed(&self) -> anyhow::Result<Vec<SigningKeySummary>> {
         list(&self.0.vault).await
     }
 
     /// Verifies a receipt of this installation.
-    pub fn verify(&self, receipt: &str) -> Result<ReceiptClaims, Unproven> {
+    pub fn verify(&self, receipt: &str) -> Result<ReceiptClaims, ProofError> {
         proof::verify(receipt, &self.jwks())
     }
 
     /// The current keys. Checking the file for changes costs less than a signature, so it happens
     /// every time: a revoked key signs nothing more.
-    fn ring(&self) -> Arc<Ring> {
-        let Shared { vault, held } = &*self.0;
+    fn ring(&self) -> Arc<KeyRing> {
+        let SignerState { vault, held } = &*self.0;
         let known = held.read().unwrap_or_else(PoisonError::into_inner);
         let Vault::Folder(file) = &**vault else { return Arc::clone(&known.ring) };
-        let now = Seen::File(file.stamp());
+        let now = VaultVersion::File(file.stamp());
         if now == known.seen {
             return Arc::clone(&known.ring);
         }
         drop(known);
         let read = file.read().and_then(|stored| ring_of(vault, stored));
-        self.learn(now, read)
+        self.adopt_keys(now, read)
     }
 
     /// Checks whether another node changed the keys.
     pub async fn refresh(&self) -> anyhow::Result<()> {
-        let Shared { vault, held } = &*self.0;
+        let SignerState { vault, held } = &*self.0;
         let Vault::Shared(keys) = &**vault else { return Ok(()) };
-        let now = Seen::Row(keys.version().await?);
+        let now = VaultVersion::Row(keys.version().await?);
         if held.read().unwrap_or_else(PoisonError::into_inner).seen != now {
             let read = vault.read().await.and_then(|stored| ring_of(vault, stored));
-            self.learn(now, read);
+            self.adopt_keys(now, read);
         }
         Ok(())
     }
 
-    fn learn(&self, now: Seen, read: anyhow::Result<Ring>) -> Arc<Ring> {
+    fn adopt_keys(&self, now: VaultVersion, read: anyhow::Result<KeyRing>) -> Arc<KeyRing> {
         let mut held = self.0.held.write().unwrap_or_else(PoisonError::into_inner);
         if held.seen != now {
             // Recorded even after a failure, so that unreadable keys are reported once.
             held.seen = now;
             match read {
                 Ok(ring) => {
-                    held.ring.tell_changes(&ring);
+                    held.ring.log_changes(&ring);
                     held.ring = Arc::new(ring);
                 }
                 Err(error) => tracing::error!(
@@ -162,22 +162,22 @@ impl Signer {
     }
 }
 
-async fn seen(vault: &Vault) -> anyhow::Result<Seen> {
+async fn vault_version(vault: &Vault) -> anyhow::Result<VaultVersion> {
     Ok(match vault {
-        Vault::Memory(_) => Seen::Ours,
-        Vault::Folder(file) => Seen::File(file.stamp()),
-        Vault::Shared(keys) => Seen::Row(keys.version().await?),
+        Vault::Memory(_) => VaultVersion::Ours,
+        Vault::Folder(file) => VaultVersion::File(file.stamp()),
+        Vault::Shared(keys) => VaultVersion::Row(keys.version().await?),
     })
 }
 
-fn ring_of(vault: &Vault, stored: Option<Stored>) -> anyhow::Result<Ring> {
-    let stored = stored.with_context(|| format!("{} is gone", vault.place()))?;
-    Ring::of(&stored.signing).with_context(|| vault.damaged())
+fn ring_of(vault: &Vault, stored: Option<VaultContent>) -> anyhow::Result<KeyRing> {
+    let stored = stored.with_context(|| format!("{} is gone", vault.description()))?;
+    KeyRing::of(&stored.signing).with_context(|| vault.damaged())
 }
 
 /// A key in a list, without its secret.
 #[derive(Debug, Clone, Serialize)]
-pub struct Listed {
+pub struct SigningKeySummary {
     /// The key id.
     pub kid: String,
     pub created_at: Time,
@@ -186,32 +186,28 @@ pub struct Listed {
     pub retired_at: Option<Time>,
     /// When and why it was revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub revoked: Option<Revoked>,
+    pub revoked: Option<KeyRevocation>,
     /// When its private half was destroyed, and by whom.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub destroyed: Option<Destroyed>,
+    pub destroyed: Option<DestroyedBy>,
 }
 
 /// The keys of a vault, oldest first.
-pub async fn list(vault: &Vault) -> anyhow::Result<Vec<Listed>> {
+pub async fn list(vault: &Vault) -> anyhow::Result<Vec<SigningKeySummary>> {
     let stored = vault.read().await?;
-    let stored = stored.with_context(|| format!("there is no {}", vault.place()))?;
+    let stored = stored.with_context(|| format!("there is no {}", vault.description()))?;
     let keys = stored.signing.into_iter();
     let listed =
-        keys.map(|StoredKey { kid, created_at, retired_at, revoked, destroyed, .. }| Listed {
-            kid,
-            created_at,
-            retired_at,
-            revoked,
-            destroyed,
+        keys.map(|StoredKey { kid, created_at, retired_at, revoked, destroyed, .. }| {
+            SigningKeySummary { kid, created_at, retired_at, revoked, destroyed }
         });
     Ok(listed.collect())
 }
 
 /// The public keys of a vault, and the revoked ones.
 pub async fn published(vault: &Vault) -> anyhow::Result<(Jwks, Vec<RevokedKey>)> {
-    let stored = vault.read().await?.with_context(|| format!("{} is gone", vault.place()))?;
-    let published = Published::of(&stored.signing).with_context(|| vault.damaged())?;
+    let stored = vault.read().await?.with_context(|| format!("{} is gone", vault.description()))?;
+    let published = PublishedKeys::of(&stored.signing).with_context(|| vault.damaged())?;
     Ok((published.jwks(), published.revoked))
 }
 
@@ -220,13 +216,13 @@ pub async fn ever(vault: Arc<Vault>) -> anyhow::Result<Option<Jwks>> {
     let Some(stored) = vault.read().await?.filter(|stored| !stored.signing.is_empty()) else {
         return Ok(None);
     };
-    let published = Published::of(&stored.signing).with_context(|| vault.damaged())?;
+    let published = PublishedKeys::of(&stored.signing).with_context(|| vault.damaged())?;
     Ok(Some(published.ever))
 }
 
 /// Destroys the private half of a retired key whose receipt signatures are stored. `false` if it
 /// was already destroyed.
-pub async fn destroy(vault: &Vault, kid: &str, by: Destroyed) -> anyhow::Result<bool> {
+pub async fn destroy(vault: &Vault, kid: &str, by: DestroyedBy) -> anyhow::Result<bool> {
     change(vault, |keys| key_ring::destroy(keys, kid, by.clone())).await
 }
 
@@ -252,11 +248,11 @@ async fn change<T>(
     mut change: impl FnMut(&mut Vec<StoredKey>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     // Only a server creates the first key. A command would create it in the wrong place.
-    ensure!(vault.read().await?.is_some(), "there is no {}", vault.place());
-    let changed = |stored: &mut Stored| {
+    ensure!(vault.read().await?.is_some(), "there is no {}", vault.description());
+    let changed = |stored: &mut VaultContent| {
         ensure!(!stored.signing.is_empty(), "there is no signing key yet: start the server once");
         let changed = change(&mut stored.signing)?;
-        Ring::of(&stored.signing).with_context(|| vault.damaged())?;
+        KeyRing::of(&stored.signing).with_context(|| vault.damaged())?;
         Ok(changed)
     };
     vault.change(changed).await

@@ -2,7 +2,7 @@
 //! and a cloud's metadata service are rejected unless the operator lists them. `--dev` allows
 //! loopback, also over plain HTTP.
 //!
-//! `Resolver` resolves names and gives the client only permitted addresses. The checked address is
+//! `GuardedResolver` resolves names and gives the client only permitted addresses. The checked address is
 //! the one that the client connects to, so a second DNS answer changes nothing.
 
 use std::fmt;
@@ -15,33 +15,33 @@ use url::{Host, Url};
 
 /// The rules for outgoing calls.
 #[derive(Debug, Clone, Default)]
-pub struct Policy {
+pub struct OutboundPolicy {
     /// Allows loopback, also over plain HTTP.
     pub dev: bool,
     /// Non-public ranges that the operator allows.
-    pub allowed: Vec<Range>,
+    pub allowed: Vec<IpRange>,
 }
 
 /// A range of IP addresses, such as `10.0.0.0/8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Range {
+pub struct IpRange {
     base: IpAddr,
     bits: u8,
 }
 
 /// A name that resolves to no permitted address.
 #[derive(Debug)]
-pub struct Forbidden;
+pub struct ForbiddenHost;
 
-impl fmt::Display for Forbidden {
+impl fmt::Display for ForbiddenHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the name leads to addresses calls may not go to")
     }
 }
 
-impl std::error::Error for Forbidden {}
+impl std::error::Error for ForbiddenHost {}
 
-impl Policy {
+impl OutboundPolicy {
     /// The URL, if it may be called. The error names the accepted form. A host name is checked
     /// again when it is resolved.
     pub fn address(&self, text: &str) -> Result<Url, &'static str> {
@@ -121,7 +121,7 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
     }
 }
 
-impl Range {
+impl IpRange {
     /// Whether an IP address is in the range.
     pub fn contains(&self, ip: IpAddr) -> bool {
         let shift = |width: u32| width.saturating_sub(u32::from(self.bits));
@@ -139,7 +139,7 @@ impl Range {
     }
 }
 
-impl FromStr for Range {
+impl FromStr for IpRange {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -156,9 +156,9 @@ impl FromStr for Range {
 }
 
 /// Resolves names to permitted addresses only.
-pub struct Resolver(pub Arc<Policy>);
+pub struct GuardedResolver(pub Arc<OutboundPolicy>);
 
-impl Resolve for Resolver {
+impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let policy = Arc::clone(&self.0);
         Box::pin(async move {
@@ -166,7 +166,7 @@ impl Resolve for Resolver {
             let allowed: Vec<SocketAddr> =
                 found.filter(|address| policy.permits(address.ip())).collect();
             if allowed.is_empty() {
-                return Err(Forbidden.into());
+                return Err(ForbiddenHost.into());
             }
             Ok(Box::new(allowed.into_iter()) as Addrs)
         })
@@ -177,8 +177,11 @@ impl Resolve for Resolver {
 mod tests {
     use super::*;
 
-    fn policy(dev: bool, allowed: &[&str]) -> Policy {
-        Policy { dev, allowed: allowed.iter().map(|range| range.parse().unwrap()).collect() }
+    fn policy(dev: bool, allowed: &[&str]) -> OutboundPolicy {
+        OutboundPolicy {
+            dev,
+            allowed: allowed.iter().map(|range| range.parse().unwrap()).collect(),
+        }
     }
 
     /// HITL-180, HITL-185, HITL-242: HTTPS, and no addresses that only this server can reach.
@@ -267,17 +270,17 @@ mod tests {
         let everything = policy(false, &["0.0.0.0/0"]);
         assert!(everything.permits(Ipv4Addr::LOCALHOST.into()));
         for bad in ["10.0.0.0/33", "10.0.0/8", "fd00::/129", "x", "", "10.0.0.0/-1"] {
-            assert!(bad.parse::<Range>().is_err(), "{bad}");
+            assert!(bad.parse::<IpRange>().is_err(), "{bad}");
         }
     }
 
     /// The addresses of a name are checked too, when it is resolved.
     #[tokio::test]
     async fn a_name_that_leads_inside_leads_nowhere() {
-        let strict = Resolver(Arc::new(policy(false, &[])));
+        let strict = GuardedResolver(Arc::new(policy(false, &[])));
         let name = || "localhost".parse::<Name>().unwrap();
-        assert!(strict.resolve(name()).await.is_err_and(|error| error.is::<Forbidden>()));
-        let dev = Resolver(Arc::new(policy(true, &[])));
+        assert!(strict.resolve(name()).await.is_err_and(|error| error.is::<ForbiddenHost>()));
+        let dev = GuardedResolver(Arc::new(policy(true, &[])));
         assert!(dev.resolve(name()).await.is_ok());
     }
 }

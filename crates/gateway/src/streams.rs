@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernel::Subject;
-use kernel::directory::Holder;
+use kernel::directory::CredentialKind;
 use kernel::quota::{Account, Metric};
 
-use crate::denied::Denied;
+use crate::auth_error::Denied;
 use crate::gateway::Gateway;
-use crate::quotas::ProjectOf;
+use crate::quotas::QuotaAccount;
 
 /// The open streams.
 pub struct Streams {
@@ -28,7 +28,7 @@ pub enum Wire {
 }
 
 /// One open stream. It counts until it is dropped.
-pub struct Held {
+pub struct OpenStream {
     streams: Arc<Streams>,
     counted: Vec<Subject>,
     wire: Wire,
@@ -42,18 +42,18 @@ impl Streams {
 
     /// Opens a stream for a key, or for a person with a token of the issuer. A caller without a
     /// credential, if allowed, is not counted.
-    pub fn open(self: &Arc<Self>, who: Option<Subject>, wire: Wire) -> Result<Held, Denied> {
-        self.open_within(who, Vec::new(), wire)
+    pub fn open(self: &Arc<Self>, who: Option<Subject>, wire: Wire) -> Result<OpenStream, Denied> {
+        self.open_with_quotas(who, Vec::new(), wire)
     }
 
     /// The same, with quotas of the agent, the project or the person. They count on
     /// this node alone.
-    pub fn open_within(
+    pub fn open_with_quotas(
         self: &Arc<Self>,
         who: Option<Subject>,
         others: Vec<(Subject, u64)>,
         wire: Wire,
-    ) -> Result<Held, Denied> {
+    ) -> Result<OpenStream, Denied> {
         let own = who.map(|who| (who, u64::from(self.most)));
         let all: Vec<(Subject, u64)> = own.into_iter().chain(others).collect();
         let mut open = self.lock();
@@ -69,7 +69,7 @@ impl Streams {
         }
         drop(open);
         wire.gauge().increment(1);
-        Ok(Held { streams: Arc::clone(self), counted, wire })
+        Ok(OpenStream { streams: Arc::clone(self), counted, wire })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Subject, u32>> {
@@ -84,7 +84,7 @@ impl Streams {
         gateway: &Gateway,
         who: Option<Subject>,
         wire: Wire,
-    ) -> Result<Held, Denied> {
+    ) -> Result<OpenStream, Denied> {
         let directory = gateway.directory();
         let holder = match &who {
             Some(Subject::Key(id)) => directory.key(*id).map(|key| &key.holder),
@@ -92,13 +92,13 @@ impl Streams {
         };
         let mut accounts = Vec::new();
         match (holder, &who) {
-            (Some(Holder::Agent { agent, .. }), _) => {
+            (Some(CredentialKind::Agent { agent, .. }), _) => {
                 let project = directory.agent(agent).map(|agent| agent.project.clone());
                 accounts.push((Account::Agent(agent.clone()), Subject::Agent(agent.clone())));
                 accounts
                     .extend(project.map(|id| (Account::Project(id.clone()), Subject::Project(id))));
             }
-            (Some(Holder::Token { human } | Holder::Session { human, .. }), _) => {
+            (Some(CredentialKind::Token { human } | CredentialKind::Session { human, .. }), _) => {
                 accounts.push((Account::Person(human.clone()), Subject::Human(human.clone())));
             }
             _ => {}
@@ -108,12 +108,12 @@ impl Streams {
             Account::Agent(_) | Account::Person(_) => None,
         });
         let others = accounts.into_iter().filter_map(|(account, subject)| {
-            let of = ProjectOf { account, project: project.as_ref() };
+            let of = QuotaAccount { account, project: project.as_ref() };
             let limit = gateway.quotas().limit(&directory, &of, Metric::Streams)?;
             Some((subject, limit))
         });
         let others = others.collect();
-        self.open_within(who, others, wire).inspect_err(|_| {
+        self.open_with_quotas(who, others, wire).inspect_err(|_| {
             metrics::counter!("countersign_quota_refused_total", "per" => "credential", "quota" => "streams")
                 .increment(1);
         })
@@ -130,7 +130,7 @@ impl Wire {
     }
 }
 
-impl Drop for Held {
+impl Drop for OpenStream {
     fn drop(&mut self) {
         self.wire.gauge().decrement(1);
         let mut open = self.streams.lock();
@@ -165,7 +165,7 @@ mod tests {
         assert!(streams.lock().is_empty(), "nobody is remembered who is gone");
         let agent = || (Subject::Agent("bot".parse().unwrap()), 2);
         let key = |n: u128| Some(Subject::Key(kernel::KeyId::new(n.into())));
-        let open = |n| streams.open_within(key(n), vec![agent()], Wire::Events);
+        let open = |n| streams.open_with_quotas(key(n), vec![agent()], Wire::Events);
         let held: Vec<_> = (1..=2).filter_map(|n| open(n).ok()).collect();
         assert_eq!(held.len(), 2);
         assert_eq!(open(3).err(), Some(Denied::TooManyStreams), "two keys of one agent");

@@ -9,10 +9,10 @@ use store::StoreError;
 use crate::gateway::Gateway;
 
 /// The number of records per read.
-const STRETCH: usize = 256;
+const RECORDS_PER_READ: usize = 256;
 
 /// The records of a task in order. Only one group is in memory at a time.
-pub struct Chain<'g> {
+pub struct TaskHistory<'g> {
     gateway: &'g Gateway,
     task: TaskId,
     after: u64,
@@ -22,18 +22,18 @@ pub struct Chain<'g> {
 
 impl Gateway {
     /// The records of a task after number `after`, in order.
-    pub fn chain(&self, task: TaskId, after: u64) -> Chain<'_> {
-        Chain { gateway: self, task, after, read: IntoIter::default(), ended: false }
+    pub fn chain(&self, task: TaskId, after: u64) -> TaskHistory<'_> {
+        TaskHistory { gateway: self, task, after, read: IntoIter::default(), ended: false }
     }
 }
 
-impl Chain<'_> {
+impl TaskHistory<'_> {
     /// The next record. `None` at the end.
     pub async fn next(&mut self) -> Result<Option<Record>, StoreError> {
         if self.read.len() == 0 && !self.ended {
             let subject = Subject::Task(self.task);
-            let read = self.gateway.store().chain(subject, self.after, STRETCH).await?;
-            self.ended = read.len() < STRETCH;
+            let read = self.gateway.store().chain(subject, self.after, RECORDS_PER_READ).await?;
+            self.ended = read.len() < RECORDS_PER_READ;
             self.after = read.last().map_or(self.after, |last| last.seq);
             self.read = read.into_iter();
         }
@@ -44,7 +44,7 @@ impl Chain<'_> {
 impl Gateway {
     /// The state of a task after the records up to the first that `until` rejects. `None` if
     /// there are none.
-    pub async fn task_then(
+    pub async fn task_at(
         &self,
         id: TaskId,
         until: impl Fn(&Record) -> bool,

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernel::Subject;
-use store::{Change, News, Scope};
+use store::{AnnouncedChange, Change, ListScope};
 use tokio::sync::Notify;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
@@ -14,18 +14,18 @@ use tokio_util::sync::CancellationToken;
 
 /// The most changes that are kept for a slow listener. A listener with more of them reads the
 /// current state instead.
-const KEPT: usize = 64;
+const MAX_QUEUED_CHANGES: usize = 64;
 
 /// The registry of waiters.
 #[derive(Clone, Default)]
 pub struct Wake {
-    waiting: Arc<Mutex<Waiting>>,
+    waiting: Arc<Mutex<WaiterMap>>,
 }
 
 #[derive(Default)]
-struct Waiting {
-    subjects: HashMap<Subject, Vec<Arc<Ear>>>,
-    lists: HashMap<Scope, Vec<Arc<Ear>>>,
+struct WaiterMap {
+    subjects: HashMap<Subject, Vec<Arc<WaiterSlot>>>,
+    lists: HashMap<ListScope, Vec<Arc<WaiterSlot>>>,
 }
 
 /// The subject or list to wait for.
@@ -34,19 +34,19 @@ pub enum Topic {
     /// Any change of this subject.
     Subject(Subject),
     /// Any change of an ask in this list.
-    List(Scope),
+    List(ListScope),
 }
 
 /// One waiter in the registry.
-struct Ear {
+struct WaiterSlot {
     woken: Notify,
     /// The changes, for waiters that asked for them.
-    heard: Option<Mutex<Heard>>,
+    heard: Option<Mutex<ObservedChanges>>,
 }
 
 /// The changes since the last call.
 #[derive(Debug, Default)]
-pub struct Heard {
+pub struct ObservedChanges {
     /// In the order of their commits, each once.
     pub changes: Vec<Change>,
     /// There were more changes than are kept.
@@ -56,7 +56,7 @@ pub struct Heard {
 /// One waiter's subscription. Dropping it removes topics without other waiters.
 pub struct Waiter {
     topics: Vec<Topic>,
-    ear: Arc<Ear>,
+    ear: Arc<WaiterSlot>,
     wake: Wake,
 }
 
@@ -67,16 +67,16 @@ impl Wake {
     }
 
     /// Subscribes to receive the changes.
-    pub fn listen(&self, topics: impl IntoIterator<Item = Topic>) -> Waiter {
+    pub fn subscribe_to_changes(&self, topics: impl IntoIterator<Item = Topic>) -> Waiter {
         self.register(topics, Some(Mutex::default()))
     }
 
     fn register(
         &self,
         topics: impl IntoIterator<Item = Topic>,
-        heard: Option<Mutex<Heard>>,
+        heard: Option<Mutex<ObservedChanges>>,
     ) -> Waiter {
-        let ear = Arc::new(Ear { woken: Notify::new(), heard });
+        let ear = Arc::new(WaiterSlot { woken: Notify::new(), heard });
         let topics: Vec<Topic> = topics.into_iter().collect();
         let mut waiting = self.waiting();
         for topic in &topics {
@@ -103,7 +103,7 @@ impl Wake {
     }
 
     /// Follows the store's feed until shutdown.
-    pub async fn follow(self, mut feed: Receiver<Arc<[News]>>, stop: CancellationToken) {
+    pub async fn follow(self, mut feed: Receiver<Arc<[AnnouncedChange]>>, stop: CancellationToken) {
         loop {
             let batch = tokio::select! {
                 () = stop.cancelled() => return,
@@ -118,13 +118,13 @@ impl Wake {
         }
     }
 
-    fn announce(&self, batch: &[News]) {
+    fn announce(&self, batch: &[AnnouncedChange]) {
         let waiting = self.waiting();
-        for News { change, lists, .. } in batch {
+        for AnnouncedChange { change, lists, .. } in batch {
             let subjects = waiting.subjects.get(&change.subject);
             let lists = lists.iter().filter_map(|scope| waiting.lists.get(scope));
             for ear in subjects.into_iter().chain(lists).flatten() {
-                ear.tell(change);
+                ear.notify(change);
             }
         }
     }
@@ -132,19 +132,19 @@ impl Wake {
     fn announce_all(&self) {
         let waiting = self.waiting();
         for ear in waiting.subjects.values().chain(waiting.lists.values()).flatten() {
-            ear.miss();
+            ear.mark_missed();
         }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+    fn waiting(&self) -> MutexGuard<'_, WaiterMap> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Ear {
-    fn tell(&self, change: &Change) {
-        if let Some(mut heard) = self.heard() {
-            if heard.changes.len() >= KEPT {
+impl WaiterSlot {
+    fn notify(&self, change: &Change) {
+        if let Some(mut heard) = self.observed() {
+            if heard.changes.len() >= MAX_QUEUED_CHANGES {
                 heard.changes = Vec::new();
                 heard.missed = true;
             }
@@ -157,14 +157,14 @@ impl Ear {
         self.woken.notify_one();
     }
 
-    fn miss(&self) {
-        if let Some(mut heard) = self.heard() {
-            *heard = Heard { changes: Vec::new(), missed: true };
+    fn mark_missed(&self) {
+        if let Some(mut heard) = self.observed() {
+            *heard = ObservedChanges { changes: Vec::new(), missed: true };
         }
         self.woken.notify_one();
     }
 
-    fn heard(&self) -> Option<MutexGuard<'_, Heard>> {
+    fn observed(&self) -> Option<MutexGuard<'_, ObservedChanges>> {
         Some(self.heard.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -176,8 +176,8 @@ impl Waiter {
     }
 
     /// The changes since the last call. Empty for waiters that only want to be woken.
-    pub fn heard(&mut self) -> Heard {
-        self.ear.heard().map(|mut heard| std::mem::take(&mut *heard)).unwrap_or_default()
+    pub fn take_changes(&mut self) -> ObservedChanges {
+        self.ear.observed().map(|mut heard| std::mem::take(&mut *heard)).unwrap_or_default()
     }
 }
 
@@ -186,14 +186,18 @@ impl Drop for Waiter {
         let mut waiting = self.wake.waiting();
         for topic in &self.topics {
             match topic {
-                Topic::Subject(subject) => forget(&mut waiting.subjects, subject, &self.ear),
-                Topic::List(scope) => forget(&mut waiting.lists, scope, &self.ear),
+                Topic::Subject(subject) => unsubscribe(&mut waiting.subjects, subject, &self.ear),
+                Topic::List(scope) => unsubscribe(&mut waiting.lists, scope, &self.ear),
             }
         }
     }
 }
 
-fn forget<T: Eq + Hash>(waiting: &mut HashMap<T, Vec<Arc<Ear>>>, topic: &T, ear: &Arc<Ear>) {
+fn unsubscribe<T: Eq + Hash>(
+    waiting: &mut HashMap<T, Vec<Arc<WaiterSlot>>>,
+    topic: &T,
+    ear: &Arc<WaiterSlot>,
+) {
     let Some(ears) = waiting.get_mut(topic) else { return };
     if let Some(place) = ears.iter().position(|one| Arc::ptr_eq(one, ear)) {
         ears.swap_remove(place);
@@ -215,14 +219,18 @@ mod tests {
         Subject::Ask(AskId::new(Ulid::from(n)))
     }
 
-    fn list(name: &str) -> Scope {
-        Scope::Human(name.parse().unwrap())
+    fn list(name: &str) -> ListScope {
+        ListScope::Human(name.parse().unwrap())
     }
 
-    fn news(position: u64, n: u128, lists: &[&str]) -> News {
+    fn news(position: u64, n: u128, lists: &[&str]) -> AnnouncedChange {
         let (at, what) = (Time::from_millis(0), "opened".to_owned());
         let change = Change { position, subject: ask(n), seq: 1, at, what };
-        News { change, lists: lists.iter().map(|name| list(name)).collect(), follow_ups: None }
+        AnnouncedChange {
+            change,
+            lists: lists.iter().map(|name| list(name)).collect(),
+            follow_ups: None,
+        }
     }
 
     fn woken(waiter: &mut Waiter) -> bool {
@@ -251,16 +259,18 @@ mod tests {
     #[test]
     fn a_listener_hears_each_change_once_and_knows_what_it_missed() {
         let wake = Wake::default();
-        let mut both = wake.listen([Topic::List(list("ann")), Topic::List(list("bob"))]);
+        let mut both =
+            wake.subscribe_to_changes([Topic::List(list("ann")), Topic::List(list("bob"))]);
         let heard = |waiter: &mut Waiter| {
-            let heard = waiter.heard();
+            let heard = waiter.take_changes();
             let positions: Vec<u64> = heard.changes.iter().map(|c| c.position).collect();
             (positions, heard.missed)
         };
         wake.announce(&[news(1, 1, &["ann", "bob"]), news(2, 2, &["cid"]), news(3, 3, &["bob"])]);
         assert_eq!(heard(&mut both), (vec![1, 3], false));
         assert_eq!(heard(&mut both), (vec![], false));
-        let flood: Vec<News> = (10..=10 + KEPT as u64).map(|n| news(n, 1, &["ann"])).collect();
+        let flood: Vec<AnnouncedChange> =
+            (10..=10 + MAX_QUEUED_CHANGES as u64).map(|n| news(n, 1, &["ann"])).collect();
         wake.announce(&flood);
         assert_eq!(heard(&mut both), (vec![], true));
         wake.announce(&[news(200, 1, &["ann"])]);

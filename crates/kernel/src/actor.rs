@@ -17,14 +17,14 @@ pub enum Actor {
         /// The key that was presented.
         key: KeyId,
         /// Whose asks the key may read and cancel, and whose tasks it may read.
-        reach: Reach,
+        reach: KeyScope,
     },
     /// A person of the directory.
     Human {
         /// The person's id.
         id: HumanId,
         /// The interface through which the person acts.
-        via: Via,
+        via: AnswerInterface,
         /// How they proved who they are.
         assurance: Assurance,
     },
@@ -41,7 +41,7 @@ pub enum Actor {
         /// The only ask the submit token works for.
         ask: AskId,
         /// Who answered, according to the agent.
-        attested: Attested,
+        attested: AttestedIdentity,
     },
     /// A person whom the server reached at the address the agent gave. They can act on this ask
     /// only. The platform says who they are; the directory does not know them.
@@ -49,9 +49,9 @@ pub enum Actor {
         /// The only ask the guest can act on.
         ask: AskId,
         /// The platform through which they act.
-        via: Via,
+        via: AnswerInterface,
         /// Who they are on the platform.
-        attested: Attested,
+        attested: AttestedIdentity,
     },
     /// Countersign itself: timers, the bootstrap, the operator's command line.
     System,
@@ -60,7 +60,8 @@ pub enum Actor {
 /// Who answered and where, in the words of the agent that passes the answer on, or of the platform.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Attested {
+#[schema(as = Attested)]
+pub struct AttestedIdentity {
     /// How they answered, such as `slack_block_action`.
     pub via: String,
     /// Where they are known, such as `slack`.
@@ -79,14 +80,14 @@ impl Actor {
     }
 
     /// The actor as events record it.
-    pub fn by(&self) -> By {
+    pub fn to_ref(&self) -> ActorRef {
         match self {
-            Self::Agent { id, .. } => By::Agent(id.clone()),
-            Self::Human { id, .. } => By::Human(id.clone()),
-            Self::LinkHolder { .. } => By::LinkHolder,
-            Self::Relay { .. } => By::Relay,
-            Self::Guest { .. } => By::Guest,
-            Self::System => By::System,
+            Self::Agent { id, .. } => ActorRef::Agent(id.clone()),
+            Self::Human { id, .. } => ActorRef::Human(id.clone()),
+            Self::LinkHolder { .. } => ActorRef::LinkHolder,
+            Self::Relay { .. } => ActorRef::Relay,
+            Self::Guest { .. } => ActorRef::Guest,
+            Self::System => ActorRef::System,
         }
     }
 }
@@ -95,7 +96,8 @@ impl Actor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Reach {
+#[schema(as = Reach)]
+pub enum KeyScope {
     /// Only the asks of its own agent, and the tasks it was ever given.
     Agent,
     /// All asks and tasks of its project.
@@ -106,7 +108,8 @@ pub enum Reach {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "kind", content = "id")]
-pub enum By {
+#[schema(as = By)]
+pub enum ActorRef {
     /// An agent.
     Agent(AgentId),
     /// A person.
@@ -121,7 +124,7 @@ pub enum By {
     System,
 }
 
-impl By {
+impl ActorRef {
     /// The kind of actor, as one word.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -144,7 +147,7 @@ impl By {
     }
 }
 
-impl std::fmt::Display for By {
+impl std::fmt::Display for ActorRef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Agent(id) => id.fmt(f),
@@ -161,7 +164,8 @@ impl std::fmt::Display for By {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Via {
+#[schema(as = Via)]
+pub enum AnswerInterface {
     /// A call with a human token.
     Api,
     /// A signed-in browser.

@@ -12,11 +12,11 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::event::{Event, Happened};
+use crate::event::{DomainEvent, Event};
 use crate::ids::Subject;
 use crate::time::Time;
 
-pub use verify::{Broken, Verifier, Why};
+pub use verify::{ChainError, ChainFault, Verifier};
 
 /// A SHA-256 digest, shown as lower-case hex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -121,7 +121,7 @@ impl Salts {
 
     /// A separate sequence of salts for the events of another subject in the same decision. No salt
     /// is drawn twice.
-    pub(crate) fn apart(&self) -> Self {
+    pub(crate) fn split(&self) -> Self {
         Self { seed: self.seed, spent: self.spent | 1 << 31 }
     }
 
@@ -187,7 +187,7 @@ impl<T> Erasable<T> {
     }
 
     /// The value, to be changed for display. A changed value no longer matches the commitment.
-    pub(crate) fn shown_as(&mut self) -> Option<&mut T> {
+    pub(crate) fn value_for_display(&mut self) -> Option<&mut T> {
         self.content.as_mut().map(|content| &mut content.value)
     }
 
@@ -215,13 +215,13 @@ impl<T: Serialize> Content<T> {
 /// in one pass.
 pub trait Slot {
     /// Takes the content out and leaves the commitment.
-    fn close(&mut self) -> Option<Value>;
+    fn take_content(&mut self) -> Option<Value>;
     /// Puts a content back; `false` if it does not match the commitment.
     fn open(&mut self, content: Value) -> bool;
 }
 
 impl<T: Serialize + DeserializeOwned> Slot for Erasable<T> {
-    fn close(&mut self) -> Option<Value> {
+    fn take_content(&mut self) -> Option<Value> {
         self.content.take().and_then(|content| serde_json::to_value(content).ok())
     }
 
@@ -263,7 +263,7 @@ impl Record {
     /// Takes the contents out of an event and links it after `prev`.
     pub fn link(prev: Digest, mut event: Event) -> Self {
         let mut contents = Vec::new();
-        event.what.slots(&mut |slot| contents.push(slot.close().unwrap_or(Value::Null)));
+        event.what.slots(&mut |slot| contents.push(slot.take_content().unwrap_or(Value::Null)));
         let body = canonical(&event);
         let hash = link_hash(prev, &body);
         Self {
@@ -281,7 +281,7 @@ impl Record {
 
     /// What this record erases of earlier records of its subject; `None` for most records.
     pub fn erasure(&self) -> Option<Erasure> {
-        if !Happened::ERASING.contains(&self.what) {
+        if !DomainEvent::ERASING.contains(&self.what) {
             return None;
         }
         let what = open(&self.body, &[])?.what;
@@ -290,11 +290,11 @@ impl Record {
     }
 
     /// The event with the values that are still stored.
-    pub fn event(&self) -> Result<Event, Broken> {
-        open(&self.body, &self.contents).ok_or_else(|| Broken {
+    pub fn event(&self) -> Result<Event, ChainError> {
+        open(&self.body, &self.contents).ok_or_else(|| ChainError {
             subject: self.subject.clone(),
             seq: self.seq,
-            why: Why::Content,
+            why: ChainFault::Content,
         })
     }
 }
@@ -305,15 +305,17 @@ pub enum Erasure {
     /// The contents of all earlier records.
     Everything,
     /// The contents of the records that this event names.
-    Some(Box<Happened>),
+    Some(Box<DomainEvent>),
 }
 
 impl Erasure {
     /// Whether the contents of an earlier record are erased, judged by its body.
-    pub fn takes(&self, body: &str) -> bool {
+    pub fn erases(&self, body: &str) -> bool {
         match self {
             Self::Everything => true,
-            Self::Some(what) => open(body, &[]).is_some_and(|event| what.erases(&event.trace())),
+            Self::Some(what) => {
+                open(body, &[]).is_some_and(|event| what.erases(&event.erasure_trace()))
+            }
         }
     }
 }
@@ -337,7 +339,7 @@ fn open_with(body: &str, mut contents: impl ExactSizeIterator<Item = Value>) -> 
 
 /// A record as it is stored or exported, before anything in it is verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct RecordRow {
     /// Its position in the feed.
     pub position: u64,
     /// The subject of the chain, as text.
@@ -358,22 +360,22 @@ pub struct Row {
     pub contents: Option<String>,
 }
 
-impl Row {
+impl RecordRow {
     /// The event, if the hash, the columns and the contents agree with its bytes.
-    pub fn open(&self) -> Result<Event, Why> {
+    pub fn open(&self) -> Result<Event, ChainFault> {
         if link_hash(self.prev, self.body.as_bytes()) != self.hash {
-            return Err(Why::Hash);
+            return Err(ChainFault::Hash);
         }
         let contents: Vec<Value> = match &self.contents {
-            Some(text) => serde_json::from_str(text).map_err(|_| Why::Content)?,
+            Some(text) => serde_json::from_str(text).map_err(|_| ChainFault::Content)?,
             None => Vec::new(),
         };
-        let event = open_with(&self.body, contents.into_iter()).ok_or(Why::Content)?;
+        let event = open_with(&self.body, contents.into_iter()).ok_or(ChainFault::Content)?;
         let columns = event.seq == self.seq
             && event.at == self.at
             && event.what.name() == self.what
             && event.subject.to_string() == self.subject;
-        if columns { Ok(event) } else { Err(Why::Columns) }
+        if columns { Ok(event) } else { Err(ChainFault::Columns) }
     }
 }
 
@@ -387,7 +389,7 @@ fn link_hash(prev: Digest, body: &[u8]) -> Digest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actor::By;
+    use crate::actor::ActorRef;
     use crate::event::AskEvent;
     use crate::ids::AskId;
     use crate::testing::{Cast, new_ask};
@@ -416,7 +418,7 @@ mod tests {
     fn only_the_committed_content_opens_a_slot() {
         let mut salts = Salts::new([1; 32]);
         let mut slot = Erasable::new(5, &mut salts);
-        let content = slot.close().unwrap();
+        let content = slot.take_content().unwrap();
         let mut forged = content.clone();
         forged["value"] = 6.into();
         assert!(!slot.open(forged));
@@ -458,10 +460,13 @@ mod tests {
         };
         assert_eq!(harmed(|contents| contents.fill(Value::Null)), Ok(()));
         assert_eq!(harmed(Vec::clear), Ok(()));
-        assert_eq!(harmed(|contents| contents[0]["more"] = 1.into()), Err(Why::Content));
-        assert_eq!(harmed(|contents| contents[0]["value"]["more"] = 1.into()), Err(Why::Content));
-        assert_eq!(harmed(|contents| contents.push(Value::Null)), Err(Why::Content));
-        assert_eq!(harmed(|contents| contents.truncate(1)), Err(Why::Content));
+        assert_eq!(harmed(|contents| contents[0]["more"] = 1.into()), Err(ChainFault::Content));
+        assert_eq!(
+            harmed(|contents| contents[0]["value"]["more"] = 1.into()),
+            Err(ChainFault::Content)
+        );
+        assert_eq!(harmed(|contents| contents.push(Value::Null)), Err(ChainFault::Content));
+        assert_eq!(harmed(|contents| contents.truncate(1)), Err(ChainFault::Content));
     }
 
     #[test]
@@ -471,11 +476,12 @@ mod tests {
         let first = cast.records().last().unwrap().clone();
         let earlier = Time::from_millis(first.at.millis() - 1);
         let other = AskId::new(ulid::Ulid::from(1_u128));
-        for (subject, at, why) in
-            [(Subject::Ask(other), first.at, Why::Link), (Subject::Ask(id), earlier, Why::Link)]
-        {
+        for (subject, at, why) in [
+            (Subject::Ask(other), first.at, ChainFault::Link),
+            (Subject::Ask(id), earlier, ChainFault::Link),
+        ] {
             let event =
-                Event { subject, seq: 2, at, by: By::System, what: AskEvent::Opened.into() };
+                Event { subject, seq: 2, at, by: ActorRef::System, what: AskEvent::Opened.into() };
             let mut verifier = Verifier::default();
             verifier.check(&first).unwrap();
             let forged = Record::link(first.hash, event);

@@ -13,14 +13,14 @@ use serde_json::{Error, Number, Value};
 
 /// Writes a value. RFC 8785, except that whole numbers beyond 2^53 keep all their digits.
 pub(crate) fn write<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<(), Error> {
-    let mut desk = Desk { out: std::mem::take(out), members: Vec::new(), spare: Vec::new() };
+    let mut desk = Buffers { out: std::mem::take(out), members: Vec::new(), spare: Vec::new() };
     let written = value.serialize(Canonical(&mut desk));
     *out = desk.out;
     written
 }
 
 /// Buffers shared by all objects of a value, so that no object allocates its own.
-struct Desk {
+struct Buffers {
     out: Vec<u8>,
     /// The members written so far of every open object, inner objects after outer ones.
     members: Vec<Member>,
@@ -35,7 +35,7 @@ struct Member {
     end: usize,
 }
 
-struct Canonical<'a>(&'a mut Desk);
+struct Canonical<'a>(&'a mut Buffers);
 
 /// Writes a value with `serde_json`, whose output for these types is what the RFC requires.
 fn plain<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -207,13 +207,13 @@ fn open_variant(variant: &str, out: &mut Vec<u8>) -> Result<(), Error> {
 }
 
 struct Items<'a> {
-    desk: &'a mut Desk,
+    desk: &'a mut Buffers,
     first: bool,
     end: &'static [u8],
 }
 
 impl<'a> Items<'a> {
-    fn new(desk: &'a mut Desk, end: &'static [u8]) -> Self {
+    fn new(desk: &'a mut Buffers, end: &'static [u8]) -> Self {
         desk.out.push(b'[');
         Self { desk, first: true, end }
     }
@@ -254,7 +254,7 @@ items! {
 }
 
 struct Members<'a> {
-    desk: &'a mut Desk,
+    desk: &'a mut Buffers,
     /// The offset of the first member.
     begin: usize,
     /// The number of members of outer objects before its own.
@@ -264,7 +264,7 @@ struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    fn new(desk: &'a mut Desk, end: &'static [u8]) -> Self {
+    fn new(desk: &'a mut Buffers, end: &'static [u8]) -> Self {
         desk.out.push(b'{');
         let (begin, outer) = (desk.out.len(), desk.members.len());
         Self { desk, begin, outer, in_order: true, end }
@@ -303,7 +303,7 @@ impl<'a> Members<'a> {
     }
 }
 
-impl Desk {
+impl Buffers {
     fn put_in_order(&mut self, begin: usize, outer: usize) {
         let members = self.members.get_mut(outer..).unwrap_or_default();
         // The sort is stable, so the last of equal keys comes last; only that one counts.

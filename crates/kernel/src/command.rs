@@ -7,15 +7,18 @@ use ulid::Ulid;
 
 use crate::actor::{Actor, Assurance, SenderVerification};
 pub use crate::ask::command::AskCommand;
-use crate::ask::{Dialect, Grant, Labels, NewClaims, Place, Priority, Route, Shown};
+use crate::ask::{
+    AskToken, Dialect, DisplayedContent, Labels, NewExperienceEnvelope, PostingAddress, Priority,
+    Route,
+};
 use crate::audit::{Erasable, Salts};
-use crate::directory::Means;
+use crate::directory::ContactMethod;
 pub use crate::directory::command::DirectoryCommand;
 use crate::ids::{AskId, HumanId};
-use crate::question::{Question, Reply, Stance};
+use crate::question::{AnswerKind, Question, Reply};
 use crate::task::TaskCommand;
 use crate::time::Time;
-use crate::verification::Policy;
+use crate::verification::VerificationPolicy;
 
 /// A command with everything the world does not contain: the actor, a fresh id, randomness.
 ///
@@ -33,7 +36,7 @@ pub struct Envelope {
     /// another version.
     pub expected: Option<u64>,
     /// How much of the question the server displayed, if the command answers one.
-    pub shown: Shown,
+    pub shown: DisplayedContent,
     /// How the server verified the sender of the email that carried the command; `None` if it came
     /// another way.
     pub sender: Option<SenderVerification>,
@@ -49,7 +52,7 @@ impl Envelope {
 
     /// The ask that the command creates or is about.
     pub fn subject(&self) -> Option<AskId> {
-        if self.command.makes_ask() {
+        if self.command.creates_ask() {
             return Some(AskId::new(self.fresh));
         }
         self.command.ask()
@@ -96,10 +99,10 @@ impl Command {
     }
 
     /// Whether the command creates an ask, under the fresh id.
-    pub fn makes_ask(&self) -> bool {
+    pub fn creates_ask(&self) -> bool {
         match self {
-            Self::Ask(command) => command.makes_ask(),
-            Self::Task(command) => command.makes_ask(),
+            Self::Ask(command) => command.creates_ask(),
+            Self::Task(command) => command.creates_ask(),
             Self::Directory(_) => false,
         }
     }
@@ -134,33 +137,33 @@ pub struct NewAsk {
     /// The number of seconds until it expires; `None` for never.
     pub timeout: Option<u64>,
     /// What happens at the deadline if there is no answer.
-    pub on_expiry: Silence,
+    pub on_expiry: NewOnExpiry,
     /// When to send reminders; if empty, the project's settings apply.
     pub reminders: Vec<Time>,
     /// The ask it continues.
     pub follows: Option<AskId>,
     /// The tokens that were created for it.
-    pub grants: Vec<Grant>,
+    pub grants: Vec<AskToken>,
     /// The stances of answers that the agent may pass on with a submit token; `None` for none at
     /// all.
-    pub inline: Option<BTreeSet<Stance>>,
+    pub inline: Option<BTreeSet<AnswerKind>>,
     /// The URL to call when the ask is closed.
     pub callback: Option<String>,
     /// The proofs of presence that it demands.
-    pub verification: Option<Box<Policy>>,
+    pub verification: Option<Box<VerificationPolicy>>,
     /// The minimum assurance of an answer, if it is higher than the project's.
     pub assurance: Option<Assurance>,
     /// An address where the agent wants it posted, besides notifying people.
-    pub place: Option<Place>,
+    pub place: Option<PostingAddress>,
     /// Further addresses to which the agent has the message copied.
-    pub copies: Vec<Means>,
+    pub copies: Vec<ContactMethod>,
     /// What the agent says about its own message.
-    pub claims: Option<Box<NewClaims>>,
+    pub claims: Option<Box<NewExperienceEnvelope>>,
 }
 
 /// A message that a person writes to an agent on their own initiative.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Written {
+pub struct PersonMessage {
     /// The text of the message.
     pub text: String,
     /// Data for the agent beside the text, such as where the person wrote. It is erased with the
@@ -168,15 +171,15 @@ pub struct Written {
     pub metadata: Map<String, Value>,
 }
 
-impl From<String> for Box<Written> {
+impl From<String> for Box<PersonMessage> {
     fn from(text: String) -> Self {
-        Self::new(Written { text, metadata: Map::new() })
+        Self::new(PersonMessage { text, metadata: Map::new() })
     }
 }
 
 /// A nudge: why the agent cannot wait, and who else to ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Urge {
+pub struct Nudge {
     /// The reason, as the agent words it.
     pub text: String,
     /// People to ask as well. People outside the project are ignored.
@@ -186,7 +189,7 @@ pub struct Urge {
 /// What the agent wants to happen without an answer. It becomes an
 /// [`OnExpiry`](crate::ask::OnExpiry) once checked.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Silence {
+pub enum NewOnExpiry {
     /// The ask stays open and can still be answered.
     StayOpen,
     /// The ask fails.

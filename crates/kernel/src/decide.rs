@@ -2,28 +2,28 @@
 
 use crate::ask::answer::AnswerProofs;
 use crate::ask::{
-    answer, assign, callback, cancel, claim, comment, commit_held, create, erase, erase_words,
-    escalate, expire, extend, grant, hold, open, pick, progress, remind, reply, revoke, undo, urge,
-    write,
+    answer, assign, callback, cancel, claim, comment, commit_held, create, erase,
+    erase_personal_text, escalate, expire, extend, grant_tokens, hold, nudge, open, pick, progress,
+    remind, reply, revoke, undo, write_message,
 };
 use crate::command::{AskCommand, Command, DirectoryCommand, Envelope};
 use crate::directory::{
-    access, address, erase as erase_human, group, key, link, notices, passkey, people, profile,
-    project, rule, session, signing_key, webhook,
+    address, erase as erase_human, group, key, notification_preferences, passkey, people, profile,
+    project, revoke_access, rule, session, sign_in_link, signing_key, webhook,
 };
 use crate::refusal::Refusal;
 use crate::task;
-use crate::world::{Decision, Stop, Verdict, World};
+use crate::world::{DecideOutcome, Decision, Stop, World};
 
 /// Judges a command. Pure: the same world and envelope give the same verdict.
-pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal> {
+pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<DecideOutcome, Refusal> {
     // A task has its own revision, which its commands compare.
     if let (Some(expected), Some(id)) = (envelope.expected, envelope.command.ask())
         && !matches!(envelope.command, Command::Task(_))
         && let Some(Some(ask)) = world.loaded.asks.get(&id)
         && ask.version() != expected
         // An actor who may not see an ask does not learn its version either.
-        && ask.is_shown_to(&envelope.actor, world.directory)
+        && ask.is_visible_to(&envelope.actor, world.directory)
     {
         return Err(Refusal::Changed { version: ask.version() });
     }
@@ -33,8 +33,8 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
         Command::Directory(command) => of_directory(world, envelope, command),
     };
     match outcome {
-        Ok(decision) => Ok(Verdict::Decided(decision)),
-        Err(Stop::Need(keys)) => Ok(Verdict::Need(keys)),
+        Ok(decision) => Ok(DecideOutcome::Decided(decision)),
+        Err(Stop::Need(keys)) => Ok(DecideOutcome::Need(keys)),
         Err(Stop::Refused(refusal)) => Err(refusal),
     }
 }
@@ -42,7 +42,7 @@ pub fn decide(world: &World<'_>, envelope: &Envelope) -> Result<Verdict, Refusal
 fn of_ask(world: &World<'_>, envelope: &Envelope, command: &AskCommand) -> Result<Decision, Stop> {
     match command {
         AskCommand::Create(new) => create::decide(world, envelope, new),
-        AskCommand::Write(agent, written) => write::decide(world, envelope, agent, written),
+        AskCommand::Write(agent, written) => write_message::decide(world, envelope, agent, written),
         AskCommand::Reply(conversation, new) => reply::decide(world, envelope, *conversation, new),
         AskCommand::Open(id) => open::decide(world, envelope, *id),
         AskCommand::Progress(id, progress) => progress::decide(world, envelope, *id, *progress),
@@ -70,14 +70,18 @@ fn of_ask(world: &World<'_>, envelope: &Envelope, command: &AskCommand) -> Resul
         AskCommand::Expire(id) => expire::decide(world, envelope, *id),
         AskCommand::Remind(id) => remind::decide(world, envelope, *id),
         AskCommand::Escalate(id) => escalate::decide(world, envelope, *id),
-        AskCommand::Nudge(id, urge) => urge::decide(world, envelope, *id, urge),
+        AskCommand::Nudge(id, urge) => nudge::decide(world, envelope, *id, urge),
         AskCommand::Extend(id, until) => extend::decide(world, envelope, *id, *until),
-        AskCommand::Grant(id, grants) => grant::decide(world, envelope, *id, grants),
-        AskCommand::NoteCallback(id, result) => callback::note(world, envelope, *id, result),
-        AskCommand::CallBack(id) => callback::again(world, envelope, *id),
+        AskCommand::Grant(id, grants) => grant_tokens::decide(world, envelope, *id, grants),
+        AskCommand::NoteCallback(id, result) => {
+            callback::record_attempt(world, envelope, *id, result)
+        }
+        AskCommand::CallBack(id) => callback::retry(world, envelope, *id),
         AskCommand::Revoke(id, reason) => revoke::decide(world, envelope, *id, reason),
         AskCommand::Erase(id) => erase::decide(world, envelope, *id),
-        AskCommand::EraseWords(id, human) => erase_words::decide(world, envelope, *id, human),
+        AskCommand::EraseWords(id, human) => {
+            erase_personal_text::decide(world, envelope, *id, human)
+        }
     }
 }
 
@@ -97,7 +101,9 @@ fn of_directory(
             people::change_human(world, envelope, id, change)
         }
         DirectoryCommand::SaveProfile(new) => profile::decide(world, envelope, new),
-        DirectoryCommand::SaveNotices(new) => notices::decide(world, envelope, new),
+        DirectoryCommand::SaveNotices(new) => {
+            notification_preferences::decide(world, envelope, new)
+        }
         DirectoryCommand::AddContact(human, new) => address::add(world, envelope, human, new),
         DirectoryCommand::RemoveContact(human, gone) => {
             address::remove(world, envelope, human, gone)
@@ -109,7 +115,7 @@ fn of_directory(
         DirectoryCommand::IssueKey(new) => key::issue(world, envelope, new),
         DirectoryCommand::RevokeKey(id) => key::revoke(world, envelope, *id, false),
         DirectoryCommand::RevokeKeyWithTokens(id) => key::revoke(world, envelope, *id, true),
-        DirectoryCommand::MailLink(new) => link::mail(world, envelope, new),
+        DirectoryCommand::MailLink(new) => sign_in_link::send(world, envelope, new),
         DirectoryCommand::SignIn(proof, new) => session::sign_in(world, envelope, proof, new),
         DirectoryCommand::EnrolPasskey(new, authority) => {
             passkey::enrol(world, envelope, new, authority)
@@ -119,16 +125,16 @@ fn of_directory(
         }
         DirectoryCommand::ConfirmPasskey(id) => passkey::confirm(world, envelope, *id),
         DirectoryCommand::EndSessions(human, except) => {
-            session::end(world, envelope, human, *except)
+            session::end_all(world, envelope, human, *except)
         }
-        DirectoryCommand::EndAccess(human) => access::end(world, envelope, human),
+        DirectoryCommand::EndAccess(human) => revoke_access::revoke(world, envelope, human),
         DirectoryCommand::DestroySigningKey(kid) => signing_key::destroy(world, envelope, kid),
         DirectoryCommand::AddRules(new) => rule::add(world, envelope, new),
         DirectoryCommand::RemoveRule(id) => rule::remove(world, envelope, *id),
         DirectoryCommand::SaveWebhook(new) => webhook::save(world, envelope, new),
         DirectoryCommand::RotateWebhook(id, grace) => webhook::rotate(world, envelope, *id, *grace),
         DirectoryCommand::TestWebhook(id) => webhook::test(world, envelope, *id),
-        DirectoryCommand::WebhookGone(id) => webhook::gone(world, envelope, *id),
+        DirectoryCommand::WebhookGone(id) => webhook::disable_gone(world, envelope, *id),
         DirectoryCommand::RemoveWebhook(id) => webhook::remove(world, envelope, *id),
     }
 }

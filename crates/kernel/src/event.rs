@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::actor::By;
-pub use crate::ask::event::{AskEvent, Asked, HELD_ANSWER, WordsErased};
+use crate::actor::ActorRef;
+pub use crate::ask::event::{AskEvent, AskTextErased, Asked, HELD_ANSWER};
 use crate::audit::Slot;
 pub use crate::directory::event::DirectoryEvent;
 use crate::ids::{AskId, HumanId, ReviewId, Subject};
@@ -20,14 +20,14 @@ pub struct Event {
     /// When it happened. Never before the previous event of the subject.
     pub at: Time,
     /// Who caused it.
-    pub by: By,
+    pub by: ActorRef,
     /// The fact itself.
-    pub what: Happened,
+    pub what: DomainEvent,
 }
 
 /// The fact of an event, by the aggregate it belongs to.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Happened {
+pub enum DomainEvent {
     /// An event of an ask.
     Ask(AskEvent),
     /// An event of the directory.
@@ -40,20 +40,20 @@ pub enum Happened {
     EntryWritten(Box<EntryWritten>),
 }
 
-impl From<AskEvent> for Happened {
+impl From<AskEvent> for DomainEvent {
     fn from(event: AskEvent) -> Self {
         Self::Ask(event)
     }
 }
 
-impl From<DirectoryEvent> for Happened {
+impl From<DirectoryEvent> for DomainEvent {
     fn from(event: DirectoryEvent) -> Self {
         Self::Directory(event)
     }
 }
 
 /// The stored names of all aggregates share one tag, so the nesting does not show in the stored form.
-impl Serialize for Happened {
+impl Serialize for DomainEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         #[serde(rename_all = "snake_case", tag = "event")]
@@ -72,7 +72,7 @@ impl Serialize for Happened {
     }
 }
 
-impl<'de> Deserialize<'de> for Happened {
+impl<'de> Deserialize<'de> for DomainEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "snake_case", tag = "event")]
@@ -100,7 +100,7 @@ impl<'de> Deserialize<'de> for Happened {
 
 /// The part of an event that decides whether a later event of the same subject erased its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trace {
+pub struct ErasureTrace {
     pub(crate) what: &'static str,
     pub(crate) human: Option<HumanId>,
     pub(crate) checkpoint: Option<AskId>,
@@ -110,21 +110,23 @@ pub struct Trace {
 impl Event {
     /// Whether it holds free text of a person that is erased with the person: comments, reasons,
     /// amendments, reviews and passkey evidence. The answer itself is not such a text.
-    pub fn has_words_of(&self, human: &HumanId) -> bool {
-        if !matches!(&self.by, By::Human(by) if by == human) {
+    pub fn has_text_by(&self, human: &HumanId) -> bool {
+        if !matches!(&self.by, ActorRef::Human(by) if by == human) {
             return false;
         }
         match &self.what {
-            Happened::Ask(event) => event.has_words(),
-            Happened::Task(event) => event.has_words(),
-            Happened::Directory(_) | Happened::Artifact(_) | Happened::EntryWritten(_) => false,
+            DomainEvent::Ask(event) => event.has_free_text(),
+            DomainEvent::Task(event) => event.has_free_text(),
+            DomainEvent::Directory(_) | DomainEvent::Artifact(_) | DomainEvent::EntryWritten(_) => {
+                false
+            }
         }
     }
 
     /// The part that decides whether a later event erased its values.
-    pub fn trace(&self) -> Trace {
+    pub fn erasure_trace(&self) -> ErasureTrace {
         let (mut checkpoint, mut review) = (None, None);
-        if let Happened::Task(event) = &self.what {
+        if let DomainEvent::Task(event) = &self.what {
             if let TaskEvent::Resolved { checkpoint: id, .. } = &**event {
                 checkpoint = Some(*id);
             } else if let TaskEvent::Reviewed { review: given } = &**event {
@@ -134,14 +136,18 @@ impl Event {
             }
         }
         let human = match &self.by {
-            By::Human(human) => Some(human.clone()),
-            By::Agent(_) | By::LinkHolder | By::Relay | By::Guest | By::System => None,
+            ActorRef::Human(human) => Some(human.clone()),
+            ActorRef::Agent(_)
+            | ActorRef::LinkHolder
+            | ActorRef::Relay
+            | ActorRef::Guest
+            | ActorRef::System => None,
         };
-        Trace { what: self.what.name(), human, checkpoint, review }
+        ErasureTrace { what: self.what.name(), human, checkpoint, review }
     }
 }
 
-impl Happened {
+impl DomainEvent {
     /// The event's name, as stored and shown.
     pub fn name(&self) -> &'static str {
         match self {
@@ -159,7 +165,7 @@ impl Happened {
 
     /// Whether it erases the values of an earlier event of its subject. Every store deletes them in
     /// the transaction that writes this event.
-    pub fn erases(&self, earlier: &Trace) -> bool {
+    pub fn erases(&self, earlier: &ErasureTrace) -> bool {
         match self {
             Self::Ask(event) => event.erases(earlier),
             Self::Directory(event) => matches!(event, DirectoryEvent::HumanErased),

@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::actor::By;
+use crate::actor::ActorRef;
 use crate::ask::{
-    Ask, AskState, CallbackAttempt, Claim, Comment, Ending, Held, Look, Picked, Revocation, Seat,
+    Ask, AskState, Assignee, CallbackAttempt, Claim, Comment, Ending, FirstOpened, HeldAnswer,
+    PickedAction, Revocation,
 };
 use crate::audit::{Digest, Head, Record};
 use crate::command::Envelope;
-use crate::directory::{Agent, Disabled, Holder, Human, Kept, Key, Project, Rule, Webhook};
-use crate::event::{AskEvent, DirectoryEvent, Event, Happened};
+use crate::directory::{
+    Agent, CredentialKind, Human, Key, Project, Rule, Webhook, WebhookDisabledReason, WithHead,
+};
+use crate::event::{AskEvent, DirectoryEvent, DomainEvent, Event};
 use crate::follow_up::Cause;
 use crate::follow_up::FollowUp;
 use crate::ids::{AskId, Subject};
@@ -26,17 +29,17 @@ pub enum Entity {
     /// The state of an ask.
     Ask(Box<Ask>),
     /// The state of a project.
-    Project(Kept<Project>),
+    Project(WithHead<Project>),
     /// The state of an agent.
-    Agent(Kept<Agent>),
+    Agent(WithHead<Agent>),
     /// The state of a person.
-    Human(Box<Kept<Human>>),
+    Human(Box<WithHead<Human>>),
     /// The state of a credential.
-    Key(Kept<Key>),
+    Key(WithHead<Key>),
     /// The state of a delegation rule.
-    Rule(Kept<Rule>),
+    Rule(WithHead<Rule>),
     /// The state of a webhook endpoint.
-    Webhook(Kept<Webhook>),
+    Webhook(WithHead<Webhook>),
     /// The state of a task.
     Task(Box<Task>),
     /// The state of an artifact.
@@ -82,7 +85,7 @@ impl Entity {
 /// An event that cannot have happened in this state: the audit log is damaged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{subject}: event {seq} ({what}) cannot follow what came before")]
-pub struct Misfit {
+pub struct InapplicableEvent {
     /// The subject of the event.
     pub subject: Subject,
     /// The number of the event in the chain.
@@ -92,20 +95,24 @@ pub struct Misfit {
 }
 
 /// Applies one event, linked with `hash`, to the state before it.
-pub fn evolve(before: Option<Entity>, event: &Event, hash: Digest) -> Result<Entity, Misfit> {
+pub fn evolve(
+    before: Option<Entity>,
+    event: &Event,
+    hash: Digest,
+) -> Result<Entity, InapplicableEvent> {
     apply(before, event.clone(), hash)
 }
 
 /// Applies an event by value, so that a new ask takes over its text without a copy.
-fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, Misfit> {
+fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, InapplicableEvent> {
     let Event { subject, seq, at, by, what } = event;
     let head = Head { seq, hash, at };
-    let misfit = Misfit { subject, seq, what: what.name() };
+    let misfit = InapplicableEvent { subject, seq, what: what.name() };
     if seq != before.as_ref().map_or(1, |before| before.head().seq + 1) {
         return Err(misfit);
     }
     let after = match what {
-        Happened::Ask(what) => {
+        DomainEvent::Ask(what) => {
             let Subject::Ask(id) = misfit.subject else { return Err(misfit) };
             let before = match before {
                 None => None,
@@ -115,10 +122,10 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
             let ask = evolve_ask(id, before, head, what, &by).ok_or_else(|| misfit.clone())?;
             Entity::Ask(ask)
         }
-        Happened::Directory(what) => {
+        DomainEvent::Directory(what) => {
             evolve_directory(before, head, what).ok_or_else(|| misfit.clone())?
         }
-        Happened::Task(event) => {
+        DomainEvent::Task(event) => {
             let Subject::Task(id) = misfit.subject else { return Err(misfit) };
             let before = match before {
                 None => None,
@@ -128,7 +135,7 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
             let task = evolve_task(id, before, head, *event).ok_or_else(|| misfit.clone())?;
             Entity::Task(Box::new(task))
         }
-        Happened::Artifact(event) => {
+        DomainEvent::Artifact(event) => {
             let Subject::Artifact(id) = misfit.subject else { return Err(misfit) };
             let before = match before {
                 None => None,
@@ -138,7 +145,7 @@ fn apply(before: Option<Entity>, event: Event, hash: Digest) -> Result<Entity, M
             let made = evolve_artifact(id, before, head, *event).ok_or_else(|| misfit.clone())?;
             Entity::Artifact(Box::new(made))
         }
-        Happened::EntryWritten(written) => {
+        DomainEvent::EntryWritten(written) => {
             let Subject::Entry(id) = misfit.subject else { return Err(misfit) };
             let before = match before {
                 None => None,
@@ -159,7 +166,7 @@ fn evolve_ask(
     before: Option<Box<Ask>>,
     head: Head,
     what: AskEvent,
-    by: &By,
+    by: &ActorRef,
 ) -> Option<Box<Ask>> {
     let Some(mut ask) = before else {
         let AskEvent::Asked(asked) = what else { return None };
@@ -197,103 +204,104 @@ fn evolve_directory(before: Option<Entity>, head: Head, what: DirectoryEvent) ->
     let at = head.at;
     Some(match (before, what) {
         (None | Some(Entity::Project(_)), DirectoryEvent::ProjectSaved(project)) => {
-            Entity::Project(Kept { head, entity: *project })
+            Entity::Project(WithHead { head, entity: *project })
         }
         (None | Some(Entity::Agent(_)), DirectoryEvent::AgentSaved(agent)) => {
-            Entity::Agent(Kept { head, entity: *agent })
+            Entity::Agent(WithHead { head, entity: *agent })
         }
         (None | Some(Entity::Human(_)), DirectoryEvent::HumanSaved(human)) => {
-            Entity::Human(Box::new(Kept { head, entity: *human }))
+            Entity::Human(Box::new(WithHead { head, entity: *human }))
         }
         (Some(Entity::Human(kept)), DirectoryEvent::HumanErased) => {
-            Entity::Human(Box::new(Kept { head, entity: kept.entity.erased() }))
+            Entity::Human(Box::new(WithHead { head, entity: kept.entity.erased() }))
         }
         (Some(Entity::Human(kept)), DirectoryEvent::SigningKeyDestroyed { .. }) => {
-            Entity::Human(Box::new(Kept { head, ..*kept }))
+            Entity::Human(Box::new(WithHead { head, ..*kept }))
         }
-        (None, DirectoryEvent::KeyIssued(key)) => Entity::Key(Kept { head, entity: *key }),
+        (None, DirectoryEvent::KeyIssued(key)) => Entity::Key(WithHead { head, entity: *key }),
         (Some(Entity::Key(kept)), DirectoryEvent::KeyRevoked) => {
-            Entity::Key(Kept { head, entity: Key { revoked_at: Some(at), ..kept.entity } })
+            Entity::Key(WithHead { head, entity: Key { revoked_at: Some(at), ..kept.entity } })
         }
         (Some(Entity::Key(kept)), DirectoryEvent::KeyErased) => {
-            Entity::Key(Kept { head, entity: kept.entity.erased(at) })
+            Entity::Key(WithHead { head, entity: kept.entity.erased(at) })
         }
         (Some(Entity::Key(kept)), DirectoryEvent::KeyRevokedWithTokens) => {
             let revoked_at = Some(at);
-            Entity::Key(Kept {
+            Entity::Key(WithHead {
                 head,
                 entity: Key { revoked_at, tokens_ended: true, ..kept.entity },
             })
         }
         (Some(Entity::Key(kept)), DirectoryEvent::PasskeyUsed { public, challenge, counter }) => {
-            let Holder::Passkey { human, enrolment, uses, .. } = kept.entity.holder else {
+            let CredentialKind::Passkey { human, enrolment, uses, .. } = kept.entity.holder else {
                 return None;
             };
-            let uses = uses.and(challenge, counter, at);
-            let holder = Holder::Passkey { human, public, enrolment, uses };
-            Entity::Key(Kept { head, entity: Key { holder, ..kept.entity } })
+            let uses = uses.with_assertion(challenge, counter, at);
+            let holder = CredentialKind::Passkey { human, public, enrolment, uses };
+            Entity::Key(WithHead { head, entity: Key { holder, ..kept.entity } })
         }
         (Some(Entity::Key(kept)), DirectoryEvent::PasskeyConfirmed) => {
-            let Holder::Passkey { human, public, enrolment: Some(mut enrolment), uses } =
+            let CredentialKind::Passkey { human, public, enrolment: Some(mut enrolment), uses } =
                 kept.entity.holder
             else {
                 return None;
             };
             enrolment.counts_from = enrolment.counts_from.min(at);
-            let holder = Holder::Passkey { human, public, enrolment: Some(enrolment), uses };
-            Entity::Key(Kept { head, entity: Key { holder, ..kept.entity } })
+            let holder =
+                CredentialKind::Passkey { human, public, enrolment: Some(enrolment), uses };
+            Entity::Key(WithHead { head, entity: Key { holder, ..kept.entity } })
         }
-        (None, DirectoryEvent::RuleAdded(rule)) => Entity::Rule(Kept { head, entity: *rule }),
+        (None, DirectoryEvent::RuleAdded(rule)) => Entity::Rule(WithHead { head, entity: *rule }),
         (Some(Entity::Rule(kept)), DirectoryEvent::RuleRemoved) => {
-            Entity::Rule(Kept { head, entity: Rule { removed: true, ..kept.entity } })
+            Entity::Rule(WithHead { head, entity: Rule { removed: true, ..kept.entity } })
         }
         (None | Some(Entity::Webhook(_)), DirectoryEvent::WebhookSaved(webhook)) => {
-            Entity::Webhook(Kept { head, entity: *webhook })
+            Entity::Webhook(WithHead { head, entity: *webhook })
         }
         (Some(Entity::Webhook(kept)), DirectoryEvent::WebhookRotated { until: previous_until }) => {
             let generation = kept.generation.saturating_add(1);
             let entity = Webhook { generation, previous_until, ..kept.entity };
-            Entity::Webhook(Kept { head, entity })
+            Entity::Webhook(WithHead { head, entity })
         }
         (Some(Entity::Webhook(kept)), DirectoryEvent::WebhookTested) => {
-            Entity::Webhook(Kept { head, ..kept })
+            Entity::Webhook(WithHead { head, ..kept })
         }
         (Some(Entity::Webhook(kept)), DirectoryEvent::WebhookGone) => {
-            let entity = Webhook { disabled: Some(Disabled::Gone), ..kept.entity };
-            Entity::Webhook(Kept { head, entity })
+            let entity = Webhook { disabled: Some(WebhookDisabledReason::Gone), ..kept.entity };
+            Entity::Webhook(WithHead { head, entity })
         }
         (Some(Entity::Webhook(kept)), DirectoryEvent::WebhookRemoved) => {
-            Entity::Webhook(Kept { head, entity: Webhook { removed: true, ..kept.entity } })
+            Entity::Webhook(WithHead { head, entity: Webhook { removed: true, ..kept.entity } })
         }
         (_, _) => return None,
     })
 }
 
 /// Applies an event to an ask that exists.
-fn change_ask(ask: &mut Ask, what: &AskEvent, by: &By) -> Option<()> {
+fn change_ask(ask: &mut Ask, what: &AskEvent, by: &ActorRef) -> Option<()> {
     let (place, at) = (ask.head, ask.head.at);
     let over = |ending| AskState::Over { place, ending: Box::new(ending) };
     match (what, ask.is_open()) {
         // Only these events can happen to a closed ask.
         (AskEvent::Followed { next }, _) => {
             ask.followed_by.get_or_insert(*next);
-            if ask.is_opening() {
+            if ask.starts_conversation() {
                 ask.latest = Some(*next);
             }
         }
         (AskEvent::Commented { text, .. }, _) => {
             ask.comments.push(Comment { by: by.clone(), at, text: text.clone() });
         }
-        (AskEvent::Granted { grants }, _) => ask.granted(grants),
+        (AskEvent::Granted { grants }, _) => ask.add_tokens(grants),
         (AskEvent::CalledBack { outcome }, false) => {
-            ask.called_back(CallbackAttempt { at, result: outcome.clone() });
+            ask.add_callback_attempt(CallbackAttempt { at, result: outcome.clone() });
         }
         (AskEvent::CallbackWanted, false) => {}
         (AskEvent::Revoked { reason }, false) => {
             ask.revoked = Some(Revocation { by: by.clone(), at, reason: reason.clone() });
         }
         (AskEvent::Erased, false) => ask.erase(),
-        (AskEvent::WordsErased(erased), _) => ask.erase_words_of(erased),
+        (AskEvent::WordsErased(erased), _) => ask.erase_text_by(erased),
         (_, false) => return None,
         (what, true) => {
             evolve_open(ask, what, by, at, over)?;
@@ -310,25 +318,25 @@ fn change_ask(ask: &mut Ask, what: &AskEvent, by: &By) -> Option<()> {
 fn evolve_open(
     ask: &mut Ask,
     what: &AskEvent,
-    by: &By,
+    by: &ActorRef,
     at: Time,
     over: impl Fn(Ending) -> AskState,
 ) -> Option<()> {
     match what {
         AskEvent::Opened => {
-            ask.look = Some(Look { by: by.clone(), at });
+            ask.look = Some(FirstOpened { by: by.clone(), at });
             ask.state = AskState::Opened;
         }
         AskEvent::Progressed { progress } => {
-            ask.look.get_or_insert_with(|| Look { by: by.clone(), at });
+            ask.look.get_or_insert_with(|| FirstOpened { by: by.clone(), at });
             ask.state = AskState::InProgress { progress: *progress };
         }
         AskEvent::Claimed => {
-            let By::Human(human) = by else { return None };
+            let ActorRef::Human(human) = by else { return None };
             ask.claim = Some(Claim { human: human.clone(), at });
         }
         AskEvent::ActionPicked { action } => {
-            ask.picked.push(Picked { action: *action, by: by.clone(), at });
+            ask.picked.push(PickedAction { action: *action, by: by.clone(), at });
         }
         AskEvent::Assigned { to } => ask.claim = Some(Claim { human: to.clone(), at }),
         AskEvent::Answered { vote, decisive } => {
@@ -343,12 +351,12 @@ fn evolve_open(
                 return None;
             }
             let has_comment = vote.reply.value().is_some_and(|reply| reply.comment.is_some());
-            if let (By::Human(human), true) = (&vote.by, has_comment)
+            if let (ActorRef::Human(human), true) = (&vote.by, has_comment)
                 && !ask.held_comments.contains(human)
             {
                 ask.held_comments.push(human.clone());
             }
-            ask.held = Some(Box::new(Held { vote: (**vote).clone(), until: *until }));
+            ask.held = Some(Box::new(HeldAnswer { vote: (**vote).clone(), until: *until }));
         }
         AskEvent::AnswerWithdrawn => drop(ask.held.take()?),
         AskEvent::Defaulted { resolution } => {
@@ -372,9 +380,9 @@ fn evolve_open(
             ask.asked.ladder = later;
             let named = reached.into_iter().map(|rung| rung.seat);
             let seated: Vec<_> = if seats.is_empty() { named.collect() } else { seats.clone() };
-            seat_all(ask, seated);
+            add_assignees(ask, seated);
         }
-        AskEvent::Joined { seats } => seat_all(ask, seats.clone()),
+        AskEvent::Joined { seats } => add_assignees(ask, seats.clone()),
         AskEvent::Extended { until } => *ask.asked.expires_at.as_mut()? = *until,
         AskEvent::Asked(_)
         | AskEvent::Followed { .. }
@@ -390,7 +398,7 @@ fn evolve_open(
 }
 
 /// Adds assignees that the ask does not have yet.
-fn seat_all(ask: &mut Ask, seats: Vec<Seat>) {
+fn add_assignees(ask: &mut Ask, seats: Vec<Assignee>) {
     for seat in seats {
         if !ask.asked.seats.contains(&seat) {
             ask.asked.seats.push(seat);
@@ -415,12 +423,12 @@ pub struct Changes {
 
 /// Numbers, dates and links the events of a decision, evolves the state by them, and lists their
 /// effects.
-pub fn settle(
+pub fn apply_decision(
     world: &World<'_>,
     envelope: &Envelope,
     decision: Decision,
-) -> Result<Changes, Misfit> {
-    let by = decision.by.unwrap_or_else(|| envelope.actor.by());
+) -> Result<Changes, InapplicableEvent> {
+    let by = decision.by.unwrap_or_else(|| envelope.actor.to_ref());
     let mut touched: BTreeMap<Subject, Entity> = BTreeMap::new();
     let mut records = Vec::with_capacity(decision.happened.len());
     let mut follow_ups = Vec::with_capacity(decision.happened.len());
@@ -445,7 +453,7 @@ pub fn settle(
     }
     for (task, wanted) in decision.contracts {
         if let Some(Entity::Task(task)) = touched.get(&Subject::Task(task)) {
-            let contract = wanted.of(task);
+            let contract = wanted.for_task(task);
             work.extend(world.directory.contract_follow_ups(&contract, &task.project));
             work.push(FollowUp::Contract(contract));
         }
@@ -484,7 +492,7 @@ mod tests {
             subject: Subject::Ask(subject),
             seq,
             at: cast.now(),
-            by: By::System,
+            by: ActorRef::System,
             what: AskEvent::Opened.into(),
         };
         let next = evolve(before(), &opened(id, 2), Digest::ZERO).unwrap();

@@ -9,13 +9,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::actor::By;
-use crate::ask::{Ask, Priority, Seat};
+use crate::actor::ActorRef;
+use crate::ask::{Ask, Assignee, Priority};
 use crate::audit::Digest;
 use crate::directory::Directory;
-use crate::event::{AskEvent, DirectoryEvent, Event, Happened};
+use crate::event::{AskEvent, DirectoryEvent, DomainEvent, Event};
 use crate::ids::{ArtifactId, AskId, HumanId, KeyId, Subject, WebhookId};
-use crate::question::Kind;
+use crate::question::QuestionKind;
 use crate::task::{ArtifactEvent, Contract};
 use crate::time::Time;
 use crate::topic::Topic;
@@ -28,9 +28,9 @@ pub enum FollowUp {
         /// The ask.
         ask: AskId,
         /// The assignee.
-        seat: Seat,
+        seat: Assignee,
         /// Why the assignee is notified.
-        why: Occasion,
+        why: NotificationReason,
         /// The priority of the ask. Critical notifications are sent first.
         priority: Priority,
     },
@@ -39,7 +39,7 @@ pub enum FollowUp {
         /// The ask.
         ask: AskId,
         /// Why it is posted.
-        why: Occasion,
+        why: NotificationReason,
         /// The priority of the ask.
         priority: Priority,
         /// The kind of contact method.
@@ -118,7 +118,7 @@ pub enum SecurityEvent {
 /// Why someone is notified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Occasion {
+pub enum NotificationReason {
     /// The ask is new.
     Asked,
     /// The ask was assigned to them.
@@ -129,7 +129,7 @@ pub enum Occasion {
     Escalated,
 }
 
-impl Occasion {
+impl NotificationReason {
     /// The name under which it is stored.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -227,11 +227,11 @@ pub(crate) struct Cause {
 
 enum CauseKind {
     /// These assignees are notified, unless the agent named a place for the question.
-    Asked(Vec<Seat>),
+    Asked(Vec<Assignee>),
     /// These assignees are notified.
-    Assigned(Vec<Seat>, Occasion),
+    Assigned(Vec<Assignee>, NotificationReason),
     /// All assignees are notified once more.
-    Repeated(Occasion),
+    Repeated(NotificationReason),
     Closed,
     CallbackWanted,
     Erased,
@@ -243,29 +243,31 @@ enum CauseKind {
 }
 
 impl CauseKind {
-    fn of_ask(what: &AskEvent, by: &By) -> Self {
+    fn of_ask(what: &AskEvent, by: &ActorRef) -> Self {
         match what {
             AskEvent::Asked(asked) => {
                 // The person who made the artifact that is reviewed knows about it already.
-                let maker = if let By::Human(human) = by
+                let maker = if let ActorRef::Human(human) = by
                     && asked.review.is_some()
                 {
                     Some(human)
                 } else {
                     None
                 };
-                let knows =
-                    |seat: &Seat| matches!(seat, Seat::Person { human } if Some(human) == maker);
+                let knows = |seat: &Assignee| matches!(seat, Assignee::Person { human } if Some(human) == maker);
                 Self::Asked(asked.seats.iter().filter(|seat| !knows(seat)).cloned().collect())
             }
-            AskEvent::Assigned { to } => {
-                Self::Assigned(vec![Seat::Person { human: to.clone() }], Occasion::Assigned)
-            }
+            AskEvent::Assigned { to } => Self::Assigned(
+                vec![Assignee::Person { human: to.clone() }],
+                NotificationReason::Assigned,
+            ),
             AskEvent::Escalated { seats } | AskEvent::Joined { seats } => {
-                Self::Assigned(seats.clone(), Occasion::Escalated)
+                Self::Assigned(seats.clone(), NotificationReason::Escalated)
             }
-            AskEvent::Commented { nudge: true, .. } => Self::Repeated(Occasion::Escalated),
-            AskEvent::Reminded => Self::Repeated(Occasion::Reminder),
+            AskEvent::Commented { nudge: true, .. } => {
+                Self::Repeated(NotificationReason::Escalated)
+            }
+            AskEvent::Reminded => Self::Repeated(NotificationReason::Reminder),
             AskEvent::Answered { decisive: true, .. }
             | AskEvent::Defaulted { .. }
             | AskEvent::Cancelled { .. }
@@ -294,14 +296,14 @@ impl CauseKind {
 impl Cause {
     pub(crate) fn of(event: &Event) -> Self {
         let kind = match (&event.what, &event.subject) {
-            (Happened::Ask(what), _) => CauseKind::of_ask(what, &event.by),
-            (Happened::Directory(DirectoryEvent::HumanErased), Subject::Human(human)) => {
+            (DomainEvent::Ask(what), _) => CauseKind::of_ask(what, &event.by),
+            (DomainEvent::Directory(DirectoryEvent::HumanErased), Subject::Human(human)) => {
                 CauseKind::HumanErased(human.clone())
             }
-            (Happened::Directory(DirectoryEvent::WebhookTested), Subject::Webhook(id)) => {
+            (DomainEvent::Directory(DirectoryEvent::WebhookTested), Subject::Webhook(id)) => {
                 CauseKind::WebhookTested(*id)
             }
-            (Happened::Artifact(event), Subject::Artifact(id))
+            (DomainEvent::Artifact(event), Subject::Artifact(id))
                 if matches!(**event, ArtifactEvent::Erased) =>
             {
                 CauseKind::ArtifactErased(*id)
@@ -324,7 +326,7 @@ impl Cause {
             (_, None) => Vec::new(),
         };
         if let (Some(ask), Some(topic)) = (ask, self.topic)
-            && let Some(topic) = topic.told_of(ask)
+            && let Some(topic) = topic.delivered_for(ask)
         {
             let message = WebhookMessage::of(ask, topic, self.seq, self.at);
             follow_ups.extend(directory.webhook_follow_ups(ask, &message, topic));
@@ -334,10 +336,10 @@ impl Cause {
 
     fn of_ask(&self, ask: &Ask) -> Vec<FollowUp> {
         // A person began the conversation: the assignee is that person, and nobody has to answer.
-        if ask.is_opening() {
+        if ask.starts_conversation() {
             return Vec::new();
         }
-        let notify = |seat: &Seat, why| {
+        let notify = |seat: &Assignee, why| {
             let (ask, seat, priority) = (ask.id, seat.clone(), ask.priority);
             FollowUp::Notify { ask, seat, why, priority }
         };
@@ -345,17 +347,17 @@ impl Cause {
             // Where the agent named a place, the assignees find the request in the inbox, and are notified
             // only if no one can be reached at that place.
             CauseKind::Asked(_) if ask.place.is_some() => {
-                ask.posting(Occasion::Asked).into_iter().collect()
+                ask.posting_follow_up(NotificationReason::Asked).into_iter().collect()
             }
             CauseKind::Asked(seats) => {
-                seats.iter().map(|seat| notify(seat, Occasion::Asked)).collect()
+                seats.iter().map(|seat| notify(seat, NotificationReason::Asked)).collect()
             }
             CauseKind::Assigned(seats, why) => {
                 seats.iter().map(|seat| notify(seat, *why)).collect()
             }
             CauseKind::Repeated(why) => {
                 let seats = ask.seats.iter().map(|seat| notify(seat, *why));
-                seats.chain(ask.posting(*why)).collect()
+                seats.chain(ask.posting_follow_up(*why)).collect()
             }
             CauseKind::Closed => {
                 let callback = ask.callback.as_ref().map(|_| FollowUp::call_back(ask));
@@ -380,7 +382,7 @@ impl Cause {
 
 /// The question is erased by now. Only one that asks for values can have asked for files.
 fn may_have_files(ask: &Ask) -> bool {
-    ask.kind == Kind::Provide
+    ask.kind == QuestionKind::Provide
 }
 
 fn drop_files(ask: AskId) -> FollowUp {

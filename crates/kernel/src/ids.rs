@@ -130,12 +130,12 @@ made_id!(
 
 impl AskId {
     /// The ask's id under a dialect's prefix, for example `hxp_`.
-    pub fn shown_as(self, prefix: &str) -> String {
+    pub fn with_prefix(self, prefix: &str) -> String {
         format!("{prefix}{}", self.0)
     }
 
     /// Reads an id shown under `prefix`.
-    pub fn read_as(prefix: &str, text: &str) -> Option<Self> {
+    pub fn parse_with_prefix(prefix: &str, text: &str) -> Option<Self> {
         ulid(text.strip_prefix(prefix)?).map(Self)
     }
 }
@@ -366,10 +366,10 @@ mod tests {
     #[test]
     fn an_ask_has_one_name_per_prefix() {
         let id = AskId::new(Ulid::from(u128::MAX));
-        let shown = id.shown_as("hxp_");
-        assert_eq!(AskId::read_as("hxp_", &shown), Some(id));
-        assert_eq!(AskId::read_as("hxp_", &shown.to_lowercase()), None);
-        assert_eq!(AskId::read_as("ask_", &shown), None);
+        let shown = id.with_prefix("hxp_");
+        assert_eq!(AskId::parse_with_prefix("hxp_", &shown), Some(id));
+        assert_eq!(AskId::parse_with_prefix("hxp_", &shown.to_lowercase()), None);
+        assert_eq!(AskId::parse_with_prefix("ask_", &shown), None);
         assert_eq!(id.to_string().parse(), Ok(id));
     }
 

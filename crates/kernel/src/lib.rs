@@ -56,12 +56,12 @@ pub mod follow_up;
 pub mod form;
 pub mod ids;
 pub mod insight;
+pub mod notification_steps;
 #[cfg(feature = "openapi")]
 mod openapi;
 pub mod passkey_evidence;
 pub mod question;
 pub mod quota;
-pub mod reach;
 pub mod receipt;
 pub mod refusal;
 pub mod retention;
@@ -84,12 +84,12 @@ pub mod topic;
 pub mod verification;
 pub mod world;
 
-pub use actor::{Actor, Assurance, By, SenderVerification, Via};
+pub use actor::{Actor, ActorRef, AnswerInterface, Assurance, SenderVerification};
 pub use ask::{Ask, AskState, Ending, Phase};
 pub use command::{AskCommand, Command, DirectoryCommand, Envelope};
 pub use decide::decide;
-pub use event::{AskEvent, DirectoryEvent, Event, Happened};
-pub use evolve::{Changes, Entity, evolve, settle};
+pub use event::{AskEvent, DirectoryEvent, DomainEvent, Event};
+pub use evolve::{Changes, Entity, apply_decision, evolve};
 pub use follow_up::{FollowUp, follow_ups};
 pub use ids::{
     AgentId, ArtifactId, AskId, EntryId, HumanId, KeyId, LedgerId, ProjectId, ReviewId, RuleId,
@@ -99,4 +99,4 @@ pub use refusal::Refusal;
 pub use task::Task;
 pub use time::Time;
 pub use topic::Topic;
-pub use world::{Decision, Loaded, SecretAnswer, Verdict, World};
+pub use world::{DecideOutcome, Decision, Loaded, SecretAnswer, World};

@@ -7,7 +7,7 @@ use crate::ask::Ask;
 use crate::audit::{Digest, canonical};
 use crate::ids::{AskId, HumanId, KeyId};
 use crate::question::{Answer, Body, Question, Reply};
-use crate::receipt::Exhibit;
+use crate::receipt::QuestionDigests;
 
 /// The version of [`AnswerStatement`].
 pub const VERSION: u64 = 1;
@@ -41,7 +41,7 @@ impl AnswerStatement {
     /// The statement about an answer as it will be recorded. `None` once the question was erased,
     /// or if the reply does not answer it.
     pub fn of(ask: &Ask, human: &HumanId, reply: &Reply, nonce: Digest) -> Option<Self> {
-        let exhibit = Exhibit::of(ask)?;
+        let exhibit = QuestionDigests::of(ask)?;
         let question = ask.question.value()?;
         let reply = question.check(reply.clone()).ok()?.into_reply();
         let (reply, redacted) = without_secrets(reply, Some(question));

@@ -80,7 +80,7 @@ impl Metric {
 
 /// The kind of account whose use is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Per {
+pub enum AccountKind {
     /// The use of one agent.
     Agent,
     /// The use of one project with all its agents.
@@ -89,7 +89,7 @@ pub enum Per {
     Person,
 }
 
-impl Per {
+impl AccountKind {
     /// All kinds of accounts, in the order of declaration.
     pub const ALL: [Self; 3] = [Self::Agent, Self::Project, Self::Person];
 
@@ -116,11 +116,11 @@ pub enum Account {
 
 impl Account {
     /// The kind of the account.
-    pub fn per(&self) -> Per {
+    pub fn per(&self) -> AccountKind {
         match self {
-            Self::Agent(_) => Per::Agent,
-            Self::Project(_) => Per::Project,
-            Self::Person(_) => Per::Person,
+            Self::Agent(_) => AccountKind::Agent,
+            Self::Project(_) => AccountKind::Project,
+            Self::Person(_) => AccountKind::Person,
         }
     }
 
@@ -159,7 +159,7 @@ fn int(seconds: u64) -> i64 {
 /// over those of the installation, and these over the defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "BTreeMap<String, u64>", into = "BTreeMap<String, u64>")]
-pub struct Limits(BTreeMap<(Per, Metric), u64>);
+pub struct Limits(BTreeMap<(AccountKind, Metric), u64>);
 
 /// A name that is not a quota, or a limit that is not a number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -173,23 +173,23 @@ impl Limits {
     /// small enough that one broken agent does not exhaust the installation.
     pub fn defaults() -> Self {
         Self(BTreeMap::from([
-            ((Per::Agent, Metric::OpenAsks), 10_000),
-            ((Per::Project, Metric::OpenAsks), 50_000),
-            ((Per::Person, Metric::OpenAsks), 50_000),
-            ((Per::Agent, Metric::StoredBytes), 10 << 30),
-            ((Per::Project, Metric::StoredBytes), 50 << 30),
-            ((Per::Person, Metric::StoredBytes), 10 << 30),
-            ((Per::Agent, Metric::Uploads), 2_000),
-            ((Per::Project, Metric::Uploads), 10_000),
-            ((Per::Person, Metric::Uploads), 2_000),
-            ((Per::Agent, Metric::Notifications), 2_000),
-            ((Per::Project, Metric::Notifications), 10_000),
-            ((Per::Person, Metric::Notifications), 500),
-            ((Per::Agent, Metric::Recipients), 500),
-            ((Per::Project, Metric::Recipients), 2_000),
-            ((Per::Agent, Metric::Streams), 500),
-            ((Per::Project, Metric::Streams), 2_000),
-            ((Per::Person, Metric::Streams), 200),
+            ((AccountKind::Agent, Metric::OpenAsks), 10_000),
+            ((AccountKind::Project, Metric::OpenAsks), 50_000),
+            ((AccountKind::Person, Metric::OpenAsks), 50_000),
+            ((AccountKind::Agent, Metric::StoredBytes), 10 << 30),
+            ((AccountKind::Project, Metric::StoredBytes), 50 << 30),
+            ((AccountKind::Person, Metric::StoredBytes), 10 << 30),
+            ((AccountKind::Agent, Metric::Uploads), 2_000),
+            ((AccountKind::Project, Metric::Uploads), 10_000),
+            ((AccountKind::Person, Metric::Uploads), 2_000),
+            ((AccountKind::Agent, Metric::Notifications), 2_000),
+            ((AccountKind::Project, Metric::Notifications), 10_000),
+            ((AccountKind::Person, Metric::Notifications), 500),
+            ((AccountKind::Agent, Metric::Recipients), 500),
+            ((AccountKind::Project, Metric::Recipients), 2_000),
+            ((AccountKind::Agent, Metric::Streams), 500),
+            ((AccountKind::Project, Metric::Streams), 2_000),
+            ((AccountKind::Person, Metric::Streams), 200),
         ]))
     }
 
@@ -219,20 +219,25 @@ impl Limits {
 
     /// The limit of one account; `None` for no limit. A project sets limits for itself and its
     /// agents, never for people, who may belong to several projects.
-    pub fn limit(&self, project: Option<&Project>, per: Per, metric: Metric) -> Option<u64> {
+    pub fn limit(
+        &self,
+        project: Option<&Project>,
+        per: AccountKind,
+        metric: Metric,
+    ) -> Option<u64> {
         let own = project
-            .filter(|_| per != Per::Person)
+            .filter(|_| per != AccountKind::Person)
             .and_then(|project| project.quotas.get(per, metric));
         own.or_else(|| self.get(per, metric)).filter(|limit| *limit > 0)
     }
 
-    fn get(&self, per: Per, metric: Metric) -> Option<u64> {
+    fn get(&self, per: AccountKind, metric: Metric) -> Option<u64> {
         self.0.get(&(per, metric)).copied()
     }
 
     /// Whether a project may set all of these limits.
-    pub fn are_of_projects(&self) -> bool {
-        self.0.keys().all(|(per, _)| *per != Per::Person)
+    pub fn all_settable_by_project(&self) -> bool {
+        self.0.keys().all(|(per, _)| *per != AccountKind::Person)
     }
 
     /// The limits that are set, in order.
@@ -241,11 +246,11 @@ impl Limits {
     }
 }
 
-fn name((per, metric): (Per, Metric)) -> String {
+fn name((per, metric): (AccountKind, Metric)) -> String {
     format!("{}.{}", per.as_str(), metric.as_str())
 }
 
-fn key(given: &str) -> Option<(Per, Metric)> {
+fn key(given: &str) -> Option<(AccountKind, Metric)> {
     Limits::defaults().0.into_keys().find(|key| name(*key) == given)
 }
 
@@ -296,11 +301,11 @@ impl From<Limits> for BTreeMap<String, u64> {
 /// A quota that is exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the quota of {limit} {} for one {} is used up; {}", .metric.described(), .per.as_str(), self.until())]
-pub struct Exceeded {
+pub struct QuotaExceeded {
     /// The metric that is exceeded.
     pub metric: Metric,
     /// The kind of account that exceeded it.
-    pub per: Per,
+    pub per: AccountKind,
     /// The limit that applies.
     pub limit: u64,
     /// When the count starts again; `None` if it falls as objects are closed or deleted.
@@ -309,9 +314,9 @@ pub struct Exceeded {
     pub retry_after: Option<u64>,
 }
 
-impl Exceeded {
+impl QuotaExceeded {
     /// A quota that is exceeded at this moment.
-    pub fn new(metric: Metric, per: Per, limit: u64, now: Time) -> Self {
+    pub fn new(metric: Metric, per: AccountKind, limit: u64, now: Time) -> Self {
         let resets_at = resets_at(metric, now);
         let millis = resets_at.map(|at| at.millis().saturating_sub(now.millis()).max(0));
         let retry_after = millis.map(|millis| millis.unsigned_abs().div_ceil(1_000).max(1));
@@ -367,11 +372,11 @@ mod tests {
         let mut project = cast.directory().project(&"acme".parse().unwrap()).unwrap().clone();
         let limit =
             |project: &Project, per| installation.limit(Some(project), per, Metric::OpenAsks);
-        assert_eq!(limit(&project, Per::Agent), Some(5));
+        assert_eq!(limit(&project, AccountKind::Agent), Some(5));
         project.quotas = "agent.open_asks=7,project.open_asks=0".parse().unwrap();
-        assert_eq!(limit(&project, Per::Agent), Some(7));
-        assert_eq!(limit(&project, Per::Project), None, "0 means no limit");
-        assert_eq!(limit(&project, Per::Person), Some(9));
+        assert_eq!(limit(&project, AccountKind::Agent), Some(7));
+        assert_eq!(limit(&project, AccountKind::Project), None, "0 means no limit");
+        assert_eq!(limit(&project, AccountKind::Person), Some(9));
         let unlimited = Limits::unlimited();
         for (per, metric) in Limits::defaults().0.into_keys() {
             assert_eq!(unlimited.limit(None, per, metric), None);
@@ -389,7 +394,7 @@ mod tests {
         assert_eq!(resets_at(Metric::Notifications, last), Some(next));
         assert_eq!(agent.counter(Metric::OpenAsks, first), "open_asks/agent/bot");
         assert_eq!(agent.counter(Metric::OpenAsks, next), "open_asks/agent/bot");
-        let exceeded = Exceeded::new(Metric::Notifications, Per::Agent, 5, last);
+        let exceeded = QuotaExceeded::new(Metric::Notifications, AccountKind::Agent, 5, last);
         assert_eq!(
             exceeded.to_string(),
             "the quota of 5 notifications an hour for one agent is used up; it starts again at \

@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
-use crate::actor::{Assurance, Attested, By, SenderVerification, Via};
-use crate::ask::{Ask, AskState, DefaultAction, Ending, Priority, Resolution, Shown};
+use crate::actor::{ActorRef, AnswerInterface, Assurance, AttestedIdentity, SenderVerification};
+use crate::ask::{
+    Ask, AskState, DefaultAction, DisplayedContent, Ending, Priority, RecordedAnswer,
+};
 use crate::audit::{Digest, Erasable, Head};
 use crate::ids::{AgentId, AskId, ProjectId};
-use crate::question::{Kind, Question, Reply};
+use crate::question::{Question, QuestionKind, Reply};
 use crate::text::reveal_json;
 use crate::time::Time;
 use crate::verification::Proof;
@@ -22,7 +24,7 @@ pub struct Receipt {
     /// The agent that asked.
     pub agent: AgentId,
     /// The kind of question.
-    pub kind: Kind,
+    pub kind: QuestionKind,
     /// How it ended.
     pub outcome: Outcome,
     /// When the agent asked.
@@ -46,13 +48,13 @@ pub enum Outcome {
         /// The answer; `None` once erased.
         reply: Option<Reply>,
         /// Who gave the answer.
-        by: By,
+        by: ActorRef,
         /// The interface through which the answer came.
-        via: Via,
+        via: AnswerInterface,
         /// How strongly it is proven that this person answered.
         assurance: Assurance,
         /// Who answered, according to the agent that passed the answer on.
-        attested: Option<Attested>,
+        attested: Option<AttestedIdentity>,
         /// How the server verified the sender of the email that carried the answer.
         sender: Option<Box<SenderVerification>>,
     },
@@ -66,7 +68,7 @@ pub enum Outcome {
     /// The ask was cancelled.
     Cancelled {
         /// Who cancelled it.
-        by: By,
+        by: ActorRef,
         /// The reason; `None` if there was none or it was erased.
         reason: Option<String>,
     },
@@ -107,10 +109,10 @@ impl Receipt {
             kind: ask.kind,
             outcome,
             asked_at: ask.created_at,
-            taken_up_at: ask.engaged().map_or(ask.created_at, |(_, at)| at),
+            taken_up_at: ask.engaged_by().map_or(ask.created_at, |(_, at)| at),
             ended_at,
             place: *place,
-            proofs: ask.resolution().map(proofs).unwrap_or_default(),
+            proofs: ask.deciding_answer().map(proofs).unwrap_or_default(),
         })
     }
 }
@@ -120,22 +122,22 @@ impl Receipt {
 /// public key they would confirm a guess of the erased text.
 pub fn is_unchanged(before: &Ask, after: &Ask) -> bool {
     let said = |ask: &Ask| {
-        let answer = ask.resolution();
+        let answer = ask.deciding_answer();
         let redacted = answer.is_some_and(|answer| ask.is_redacted(answer));
-        let evidence_erased = answer.is_some_and(Resolution::evidence_erased);
+        let evidence_erased = answer.is_some_and(RecordedAnswer::evidence_erased);
         (Receipt::of(ask), ask.question.value().is_some(), redacted, evidence_erased)
     };
     said(before) == said(after)
 }
 
-fn proofs(resolution: &Resolution) -> Vec<Proof> {
+fn proofs(resolution: &RecordedAnswer) -> Vec<Proof> {
     let enough = resolution.verification.as_ref().filter(|found| found.satisfied);
     enough.map(|found| found.proofs.clone()).unwrap_or_default()
 }
 
 /// The question and its display, as hashes of canonical JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exhibit {
+pub struct QuestionDigests {
     /// The complete prompt of the question.
     pub prompt: String,
     /// The hash of the exact question.
@@ -144,19 +146,19 @@ pub struct Exhibit {
     pub shown: Digest,
 }
 
-impl Exhibit {
+impl QuestionDigests {
     /// The hash that a receipt states for the display where the question was answered: that of the
     /// whole question, or that of `null` if the server displayed less. Answers from before this was
     /// recorded state the whole question, so that their receipts do not change.
-    pub fn displayed(&self, shown: Option<Shown>) -> Digest {
+    pub fn displayed(&self, shown: Option<DisplayedContent>) -> Digest {
         match shown {
-            Some(Shown::Question) | None => self.shown,
-            Some(Shown::Summary | Shown::Nothing) => Self::nothing(),
+            Some(DisplayedContent::Question) | None => self.shown,
+            Some(DisplayedContent::Summary | DisplayedContent::Nothing) => Self::null_digest(),
         }
     }
 
     /// The digest that means "no digest": the one of the JSON value `null`.
-    pub fn nothing() -> Digest {
+    pub fn null_digest() -> Digest {
         Digest::of_json(&serde_json::Value::Null)
     }
 }
@@ -164,7 +166,7 @@ impl Exhibit {
 /// The content of a page that shows the whole question, whatever else it adds: the question with
 /// its hidden characters made visible, the agent, the project, the urgency and the time.
 #[derive(Serialize)]
-struct Showing<'a> {
+struct DisplayedQuestion<'a> {
     ask: AskId,
     agent: &'a AgentId,
     project: &'a ProjectId,
@@ -173,13 +175,13 @@ struct Showing<'a> {
     question: serde_json::Value,
 }
 
-impl Exhibit {
+impl QuestionDigests {
     /// The exhibit of an ask; `None` once its text was erased.
     pub fn of(ask: &Ask) -> Option<Self> {
         let question = ask.question.value()?;
         // A question is plain JSON, so this cannot fail; `null` would hash to something else.
         let words = reveal_json(serde_json::to_value(question).unwrap_or_default());
-        let showing = Showing {
+        let showing = DisplayedQuestion {
             ask: ask.id,
             agent: &ask.agent,
             project: &ask.project,
@@ -267,7 +269,7 @@ mod tests {
         };
         let exhibits: Vec<_> = ["Pay 10?", "Pay 100?", "Pay\u{200b} 10?"]
             .map(|prompt| cast.ask(asked(prompt)))
-            .map(|id| Exhibit::of(cast.seen(id)).unwrap())
+            .map(|id| QuestionDigests::of(cast.seen(id)).unwrap())
             .into();
         assert_ne!(exhibits[0].question, exhibits[1].question);
         assert_ne!(exhibits[0].question, exhibits[2].question, "hidden or not");
@@ -275,6 +277,6 @@ mod tests {
         let id = cast.ask(asked("Pay?"));
         cast.run(cast.agent("bot"), AskCommand::Cancel(id, None));
         cast.run(Actor::System, AskCommand::Erase(id));
-        assert_eq!(Exhibit::of(cast.seen(id)), None);
+        assert_eq!(QuestionDigests::of(cast.seen(id)), None);
     }
 }

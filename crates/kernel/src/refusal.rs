@@ -1,9 +1,9 @@
 //! Why a command is refused. Each dialect maps these to its own codes.
 
-use crate::actor::{Assurance, By};
+use crate::actor::{ActorRef, Assurance};
 use crate::ids::HumanId;
 use crate::question::AnswerError;
-use crate::quota::Exceeded;
+use crate::quota::QuotaExceeded;
 use crate::time::Time;
 
 /// A refused command. Nothing changed.
@@ -31,7 +31,7 @@ pub enum Refusal {
     #[error("already answered by {by} at {at}")]
     AlreadyAnswered {
         /// Who gave that answer.
-        by: By,
+        by: ActorRef,
         /// When they answered.
         at: Time,
     },
@@ -39,7 +39,7 @@ pub enum Refusal {
     #[error("cancelled by {by} at {at}")]
     AlreadyCancelled {
         /// Who cancelled it.
-        by: By,
+        by: ActorRef,
         /// When it was cancelled.
         at: Time,
     },
@@ -123,7 +123,7 @@ pub enum Refusal {
     },
     /// A quota is exceeded.
     #[error(transparent)]
-    Quota(#[from] Exceeded),
+    Quota(#[from] QuotaExceeded),
     /// A question exceeds the limits on memory or time.
     #[error("{field}: {why}")]
     TooComplex {
@@ -203,13 +203,13 @@ pub enum Refusal {
 
 impl Refusal {
     /// The refusal with the path of the object in front of the field.
-    pub(crate) fn below(self, place: &str) -> Self {
+    pub(crate) fn within_field(self, place: &str) -> Self {
         let Self::Invalid { field, expected } = self else { return self };
         Self::InvalidAt { field: format!("{place}.{field}"), expected: expected.to_owned() }
     }
 
     /// Whether the person can do the refused action on the review page.
-    pub fn leads_to_page(&self) -> bool {
+    pub fn is_possible_on_page(&self) -> bool {
         match self {
             Self::NotInline => true,
             Self::VerificationRequired { page, .. } | Self::VerificationFailed { page, .. } => {

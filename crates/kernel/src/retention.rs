@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The setting: a period, or no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keep {
+pub enum RetentionSetting {
     /// Until it is erased by a command.
     Always,
     /// This long after the ask or task is closed.
@@ -40,9 +40,9 @@ impl Retention {
     }
 }
 
-impl Keep {
+impl RetentionSetting {
     /// The period; `None` without a limit.
-    pub fn span(self) -> Option<Retention> {
+    pub fn period(self) -> Option<Retention> {
         match self {
             Self::Always => None,
             Self::For(retention) => Some(retention),
@@ -50,7 +50,7 @@ impl Keep {
     }
 }
 
-impl FromStr for Keep {
+impl FromStr for RetentionSetting {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, &'static str> {
@@ -84,7 +84,7 @@ impl fmt::Display for Retention {
     }
 }
 
-impl fmt::Display for Keep {
+impl fmt::Display for RetentionSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Always => f.write_str("off"),
@@ -94,15 +94,15 @@ impl fmt::Display for Keep {
 }
 
 #[cfg(feature = "openapi")]
-crate::openapi::text!(Keep, "^([1-9][0-9]*[dh]?|off)$");
+crate::openapi::text!(RetentionSetting, "^([1-9][0-9]*[dh]?|off)$");
 
-impl Serialize for Keep {
+impl Serialize for RetentionSetting {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Keep {
+impl<'de> Deserialize<'de> for RetentionSetting {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         /// The setting as JSON: a number of days, or a text.
         #[derive(Deserialize)]
@@ -128,14 +128,14 @@ mod tests {
         for (text, shown, days) in
             [("30d", "30d", 30), ("30", "30d", 30), ("12h", "12h", 1), ("48h", "2d", 2)]
         {
-            let Ok(Keep::For(retention)) = text.parse() else { panic!("{text}") };
+            let Ok(RetentionSetting::For(retention)) = text.parse() else { panic!("{text}") };
             assert_eq!((retention.to_string().as_str(), retention.days()), (shown, days));
         }
-        assert_eq!("off".parse(), Ok(Keep::Always));
+        assert_eq!("off".parse(), Ok(RetentionSetting::Always));
         for bad in ["", "d", "h", "0", "0d", "-1d", "+1d", "1.5d", "30 d", "1w", "never", "36601d"]
         {
-            assert!(bad.parse::<Keep>().is_err(), "{bad}");
+            assert!(bad.parse::<RetentionSetting>().is_err(), "{bad}");
         }
-        assert!(format!("{}d", u64::MAX).parse::<Keep>().is_err());
+        assert!(format!("{}d", u64::MAX).parse::<RetentionSetting>().is_err());
     }
 }

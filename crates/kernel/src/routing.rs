@@ -3,21 +3,21 @@
 
 use std::collections::BTreeSet;
 
-use crate::ask::{Labels, Priority, Route, Seat};
+use crate::ask::{Assignee, Labels, Priority, Route};
 use crate::directory::{Agent, Directory, Human, Rule};
 use crate::ids::ProjectId;
-use crate::question::Kind;
+use crate::question::QuestionKind;
 use crate::time::Time;
 
 /// The input of routing.
 #[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
+pub struct RoutingInput<'a> {
     /// The agent that asks.
     pub agent: &'a Agent,
     /// How the assignees are to be chosen.
     pub route: &'a Route,
     /// The kind of question.
-    pub kind: Kind,
+    pub kind: QuestionKind,
     /// How urgent the ask is.
     pub priority: Priority,
     /// Topics by which people qualify.
@@ -32,21 +32,26 @@ const LONGEST_CHAIN: usize = 10;
 /// Chooses the assignees at a moment. There is always at least one: where rules lead nowhere, or a
 /// pool has no members yet, the owner is asked. A person who is away is still asked if they have no
 /// substitute.
-pub fn seats(directory: &Directory, facts: &Facts<'_>, now: Time) -> Vec<Seat> {
-    let present = |seat| present(directory, seat, &facts.agent.project, now);
-    picked(directory, facts).into_iter().map(present).collect()
+pub fn assignees(directory: &Directory, facts: &RoutingInput<'_>, now: Time) -> Vec<Assignee> {
+    let present = |seat| substitute(directory, seat, &facts.agent.project, now);
+    route_assignees(directory, facts).into_iter().map(present).collect()
 }
 
 /// The substitute for an assignee who is away at that moment: their delegate, or the delegate's
 /// delegate if that one is away too. A delegate must be able to answer in the project. If the chain
 /// ends with no one present, or in a circle, the assignee stays.
-pub fn present(directory: &Directory, seat: Seat, project: &ProjectId, now: Time) -> Seat {
-    let Seat::Person { human } = &seat else { return seat };
+pub fn substitute(
+    directory: &Directory,
+    seat: Assignee,
+    project: &ProjectId,
+    now: Time,
+) -> Assignee {
+    let Assignee::Person { human } = &seat else { return seat };
     let mut at = directory.human(human);
     for _ in 0..=LONGEST_CHAIN {
         let Some(here) = at else { return seat };
-        let Some(absence) = here.absent(now) else {
-            return Seat::Person { human: here.id.clone() };
+        let Some(absence) = here.absence_at(now) else {
+            return Assignee::Person { human: here.id.clone() };
         };
         let delegate = absence.delegate.as_ref().and_then(|id| directory.human(id));
         at = delegate.filter(|human| human.active && human.projects.contains(project));
@@ -54,8 +59,8 @@ pub fn present(directory: &Directory, seat: Seat, project: &ProjectId, now: Time
     seat
 }
 
-fn picked(directory: &Directory, facts: &Facts<'_>) -> Vec<Seat> {
-    let owner = Seat::Person { human: facts.agent.owner.clone() };
+fn route_assignees(directory: &Directory, facts: &RoutingInput<'_>) -> Vec<Assignee> {
+    let owner = Assignee::Person { human: facts.agent.owner.clone() };
     let project = &facts.agent.project;
     let seat = match facts.route {
         Route::Owner => owner,
@@ -64,9 +69,9 @@ fn picked(directory: &Directory, facts: &Facts<'_>) -> Vec<Seat> {
             .filter(|rule| matches(rule, facts))
             .filter_map(|rule| directory.human(&rule.delegate_to))
             .find(|human| human.active && human.projects.contains(project))
-            .map_or(owner, |human| Seat::Person { human: human.id.clone() }),
+            .map_or(owner, |human| Assignee::Person { human: human.id.clone() }),
         Route::Pool { group } => {
-            let pool = Seat::Pool { group: group.clone() };
+            let pool = Assignee::Pool { group: group.clone() };
             let qualifies = |human: &Human| human.qualifies(project, group.as_ref(), facts.tags);
             if directory.humans().any(|human| human.active && qualifies(human)) {
                 pool
@@ -74,15 +79,15 @@ fn picked(directory: &Directory, facts: &Facts<'_>) -> Vec<Seat> {
                 return vec![pool, owner];
             }
         }
-        Route::Person { human } => Seat::Person { human: human.clone() },
+        Route::Person { human } => Assignee::Person { human: human.clone() },
     };
     vec![seat]
 }
 
 /// Whether every criterion the rule sets matches.
-fn matches(rule: &Rule, facts: &Facts<'_>) -> bool {
+fn matches(rule: &Rule, facts: &RoutingInput<'_>) -> bool {
     let project = |wanted: &String| {
-        facts.labels.project.as_ref() == Some(wanted) || is(&facts.agent.project, wanted)
+        facts.labels.project.as_ref() == Some(wanted) || is_named(&facts.agent.project, wanted)
     };
     (rule.kinds.is_empty() || rule.kinds.contains(&facts.kind))
         && rule.project.as_ref().is_none_or(project)
@@ -90,7 +95,7 @@ fn matches(rule: &Rule, facts: &Facts<'_>) -> bool {
         && rule.priority.is_none_or(|priority| priority == facts.priority)
 }
 
-fn is(project: &ProjectId, name: &str) -> bool {
+fn is_named(project: &ProjectId, name: &str) -> bool {
     project.as_str() == name
 }
 
@@ -99,7 +104,7 @@ mod tests {
     use super::*;
     use crate::actor::Actor;
     use crate::command::DirectoryCommand;
-    use crate::directory::{About, Absence, NewHuman, NewProfile, NewRule, Profile};
+    use crate::directory::{Absence, NewHuman, NewProfile, NewRule, Profile, ProfileSettings};
     use crate::ids::HumanId;
     use crate::testing::{Cast, human};
 
@@ -113,18 +118,24 @@ mod tests {
         }
     }
 
-    fn routed(cast: &Cast, route: &Route, tags: &[&str], label: Option<&str>) -> Vec<Seat> {
+    fn routed(cast: &Cast, route: &Route, tags: &[&str], label: Option<&str>) -> Vec<Assignee> {
         let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
         let labels = Labels { agent: None, project: label.map(str::to_owned) };
         let agent = cast.directory().agent(&"bot".parse().unwrap()).unwrap();
         let priority = Priority::Normal;
-        let facts =
-            Facts { agent, route, kind: Kind::Approve, priority, tags: &tags, labels: &labels };
-        seats(cast.directory(), &facts, cast.now())
+        let facts = RoutingInput {
+            agent,
+            route,
+            kind: QuestionKind::Approve,
+            priority,
+            tags: &tags,
+            labels: &labels,
+        };
+        assignees(cast.directory(), &facts, cast.now())
     }
 
-    fn person(name: &str) -> Vec<Seat> {
-        vec![Seat::Person { human: human(name) }]
+    fn person(name: &str) -> Vec<Assignee> {
+        vec![Assignee::Person { human: human(name) }]
     }
 
     /// HXPX-072: owner, delegate, pool.
@@ -134,7 +145,7 @@ mod tests {
         assert_eq!(routed(&cast, &Route::Owner, &[], None), person("olga"));
         assert_eq!(routed(&cast, &Route::Delegate, &[], None), person("olga"));
         let pool = Route::Pool { group: None };
-        assert_eq!(routed(&cast, &pool, &[], None), vec![Seat::Pool { group: None }]);
+        assert_eq!(routed(&cast, &pool, &[], None), vec![Assignee::Pool { group: None }]);
     }
 
     /// HXPX-073: all given keys must match, the first match wins, an unknown person is skipped.
@@ -144,7 +155,7 @@ mod tests {
         cast.rule("olga", NewRule { tag: Some("finance".into()), ..rule("nobody-here") });
         cast.rule("olga", NewRule { tag: Some("finance".into()), ..rule("mark") });
         cast.rule("olga", NewRule { project: Some("beta".into()), ..rule("nina") });
-        cast.rule("olga", NewRule { kinds: [Kind::Choose].into(), ..rule("nina") });
+        cast.rule("olga", NewRule { kinds: [QuestionKind::Choose].into(), ..rule("nina") });
         let delegate = Route::Delegate;
         assert_eq!(routed(&cast, &delegate, &["finance"], None), person("mark"));
         assert_eq!(routed(&cast, &delegate, &["finance"], Some("beta")), person("mark"));
@@ -167,8 +178,8 @@ mod tests {
     fn a_pool_without_members_is_the_owners() {
         let cast = Cast::new();
         let pool = |group: &str| Route::Pool { group: group.parse().ok() };
-        let seat = |group: &str| Seat::Pool { group: group.parse().ok() };
-        let owner = Seat::Person { human: human("olga") };
+        let seat = |group: &str| Assignee::Pool { group: group.parse().ok() };
+        let owner = Assignee::Person { human: human("olga") };
         assert_eq!(routed(&cast, &pool("legal"), &[], None), vec![seat("legal")]);
         assert_eq!(
             routed(&cast, &pool("legal"), &["tax"], None),
@@ -182,12 +193,15 @@ mod tests {
         let mut cast = Cast::new();
         cast.rule("mark", rule("nina"));
         let to: HumanId = human("olga");
-        assert_eq!(routed(&cast, &Route::Delegate, &[], None), vec![Seat::Person { human: to }]);
+        assert_eq!(
+            routed(&cast, &Route::Delegate, &[], None),
+            vec![Assignee::Person { human: to }]
+        );
     }
 
     fn away(cast: &mut Cast, name: &str, delegate: Option<&str>) {
         let absence = Absence { delegate: delegate.map(human), ..Absence::default() };
-        let about = Some(About { absence: Some(absence), ..About::default() });
+        let about = Some(ProfileSettings { absence: Some(absence), ..ProfileSettings::default() });
         let new = NewProfile { human: human(name), name: None, about };
         cast.run(Actor::System, DirectoryCommand::SaveProfile(new));
     }
@@ -234,10 +248,10 @@ mod tests {
                     away(&mut cast, &name(n), Some(&name(n + 1)));
                 }
             }
-            let seat = Seat::Person { human: human("p0") };
-            let found = present(cast.directory(), seat, &project, cast.now());
+            let seat = Assignee::Person { human: human("p0") };
+            let found = substitute(cast.directory(), seat, &project, cast.now());
             let asked = if reached { name(length) } else { name(0) };
-            assert_eq!(found, Seat::Person { human: human(&asked) });
+            assert_eq!(found, Assignee::Person { human: human(&asked) });
         }
     }
 
@@ -275,7 +289,7 @@ mod tests {
         away(&mut cast, "olga", Some("nina"));
         let pool = Route::Pool { group: "nobody".parse().ok() };
         let seats = routed(&cast, &pool, &[], None);
-        assert_eq!(seats.last(), Some(&Seat::Person { human: human("nina") }));
+        assert_eq!(seats.last(), Some(&Assignee::Person { human: human("nina") }));
     }
 
     #[test]
@@ -284,7 +298,7 @@ mod tests {
         let at = |seconds| Some(cast.now().plus_seconds(seconds));
         let delegate = Some(human("mark"));
         let absence = Absence { from: at(60), until: at(120), delegate };
-        let about = Some(About { absence: Some(absence), ..About::default() });
+        let about = Some(ProfileSettings { absence: Some(absence), ..ProfileSettings::default() });
         let new = NewProfile { human: human("olga"), name: None, about };
         cast.run(cast.human("olga"), DirectoryCommand::SaveProfile(new));
         for (seconds, asked) in [(59, "olga"), (1, "mark"), (59, "mark"), (1, "olga")] {

@@ -19,14 +19,14 @@ pub const LARGEST: u64 = 16_384;
 /// A Merkle tree that grows at its right end and keeps only the roots of its full subtrees. Its
 /// memory grows with the logarithm of the number of records.
 #[derive(Debug, Clone, Default)]
-pub struct Tree {
+pub struct MerkleTree {
     /// The number of leaves and the root of each full subtree, from the largest, on the left, to
     /// the smallest.
     peaks: Vec<(u64, Digest)>,
     len: u64,
 }
 
-impl Tree {
+impl MerkleTree {
     /// Adds the hash of the next record.
     pub fn push(&mut self, record: Digest) {
         let (mut size, mut root) = (1, leaf(record));
@@ -54,7 +54,7 @@ impl Tree {
     }
 }
 
-impl Extend<Digest> for Tree {
+impl Extend<Digest> for MerkleTree {
     fn extend<I: IntoIterator<Item = Digest>>(&mut self, records: I) {
         records.into_iter().for_each(|record| self.push(record));
     }
@@ -76,7 +76,7 @@ pub fn path(records: &[Digest], index: usize) -> Option<Vec<Digest>> {
             index -= left.len();
             (rest, other) = (right, left);
         }
-        let mut tree = Tree::default();
+        let mut tree = MerkleTree::default();
         tree.extend(other.iter().copied());
         path.push(tree.root());
     }
@@ -206,16 +206,16 @@ impl Block {
 /// A block that fails verification, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("block {n}: {flaw}")]
-pub struct Unsound {
+pub struct BlockError {
     /// The number of the block.
     pub n: u64,
     /// The check that failed.
-    pub flaw: Flaw,
+    pub flaw: BlockFault,
 }
 
 /// The ways in which a block fails verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Flaw {
+pub enum BlockFault {
     /// A block is missing before it, or it occurs twice.
     #[error("a block is missing before it, or it is there twice")]
     Number,
@@ -248,16 +248,16 @@ pub enum Flaw {
 /// Verifies blocks and the records they cover in one stream: each block comes before its records,
 /// and records without a block are counted. Verification continues after a failure.
 #[derive(Debug, Default)]
-pub struct Seals {
-    last: Option<Last>,
+pub struct BlockVerifier {
+    last: Option<LastBlock>,
     /// Accepts any block as the first.
     anywhere: bool,
-    open: Option<Open>,
+    open: Option<OpenBlock>,
     unsealed: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Last {
+struct LastBlock {
     n: u64,
     hash: Digest,
     end: u64,
@@ -265,15 +265,15 @@ struct Last {
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenBlock {
     n: u64,
     end: u64,
     count: u64,
     root: Digest,
-    tree: Tree,
+    tree: MerkleTree,
 }
 
-impl Seals {
+impl BlockVerifier {
     /// For an export that does not begin with the first record: the first block is accepted as it
     /// is.
     pub fn from_anywhere() -> Self {
@@ -281,39 +281,40 @@ impl Seals {
     }
 
     /// Checks the next block, whose records follow.
-    pub fn block(&mut self, block: &Block, unsound: &mut impl FnMut(Unsound)) {
+    pub fn block(&mut self, block: &Block, unsound: &mut impl FnMut(BlockError)) {
         self.finish(unsound);
-        let mut flawed = |flaw| unsound(Unsound { n: block.n, flaw });
+        let mut flawed = |flaw| unsound(BlockError { n: block.n, flaw });
         let last = self.last;
         let (n, prev, first) = last.map_or((1, Digest::ZERO, 1), |l| (l.n + 1, l.hash, l.end));
         if last.is_some() || !self.anywhere {
             if block.n != n {
-                flawed(Flaw::Number);
+                flawed(BlockFault::Number);
             } else if block.prev != prev {
-                flawed(Flaw::Prev);
+                flawed(BlockFault::Prev);
             }
             if block.first != first {
-                flawed(Flaw::Place);
+                flawed(BlockFault::Place);
             }
         }
         if last.is_some_and(|last| block.at < last.at) {
-            flawed(Flaw::Dated);
+            flawed(BlockFault::Dated);
         }
         if self.unsealed > 0 {
-            flawed(Flaw::Place);
+            flawed(BlockFault::Place);
             self.unsealed = 0;
         }
         if block.count == 0 || block.count > LARGEST {
-            flawed(Flaw::Size);
+            flawed(BlockFault::Size);
         } else {
             let (n, end, count, root) = (block.n, block.end(), block.count, block.root);
-            self.open = Some(Open { n, end, count, root, tree: Tree::default() });
+            self.open = Some(OpenBlock { n, end, count, root, tree: MerkleTree::default() });
         }
-        self.last = Some(Last { n: block.n, hash: block.hash(), end: block.end(), at: block.at });
+        self.last =
+            Some(LastBlock { n: block.n, hash: block.hash(), end: block.end(), at: block.at });
     }
 
     /// Adds the next record.
-    pub fn record(&mut self, position: u64, hash: Digest, unsound: &mut impl FnMut(Unsound)) {
+    pub fn record(&mut self, position: u64, hash: Digest, unsound: &mut impl FnMut(BlockError)) {
         if self.open.as_ref().is_some_and(|open| position >= open.end) {
             self.finish(unsound);
         }
@@ -328,16 +329,16 @@ impl Seals {
     }
 
     /// Checks the last block, after its last record.
-    pub fn finish(&mut self, unsound: &mut impl FnMut(Unsound)) {
+    pub fn finish(&mut self, unsound: &mut impl FnMut(BlockError)) {
         let Some(open) = self.open.take() else { return };
         let flaw = if open.tree.len() != open.count {
-            Flaw::Records
+            BlockFault::Records
         } else if open.tree.root() != open.root {
-            Flaw::Root
+            BlockFault::Root
         } else {
             return;
         };
-        unsound(Unsound { n: open.n, flaw });
+        unsound(BlockError { n: open.n, flaw });
     }
 
     /// The number of records after the last block.
@@ -360,7 +361,7 @@ mod tests {
     }
 
     fn root(records: &[Digest]) -> Digest {
-        let mut tree = Tree::default();
+        let mut tree = MerkleTree::default();
         tree.extend(records.iter().copied());
         tree.root()
     }
@@ -422,9 +423,9 @@ mod tests {
     }
 
     /// Verifies blocks and records and returns the failures.
-    fn found(blocks: &[Block], records: &[(u64, Digest)]) -> (Vec<(u64, Flaw)>, u64) {
-        let (mut found, mut seals) = (Vec::new(), Seals::default());
-        let mut note = |unsound: Unsound| found.push((unsound.n, unsound.flaw));
+    fn found(blocks: &[Block], records: &[(u64, Digest)]) -> (Vec<(u64, BlockFault)>, u64) {
+        let (mut found, mut seals) = (Vec::new(), BlockVerifier::default());
+        let mut note = |unsound: BlockError| found.push((unsound.n, unsound.flaw));
         let mut blocks = blocks.iter().peekable();
         for (position, hash) in records {
             while let Some(block) = blocks.next_if(|block| block.first <= *position) {
@@ -451,25 +452,27 @@ mod tests {
 
         let mut altered = feed.clone();
         altered[4].1 = records[0];
-        assert_eq!(found(&all, &altered).0, [(3, Flaw::Root)]);
+        assert_eq!(found(&all, &altered).0, [(3, BlockFault::Root)]);
         let mut swapped = feed.clone();
         (swapped[0].1, swapped[1].1) = (records[1], records[0]);
-        assert_eq!(found(&all, &swapped).0, [(1, Flaw::Root)]);
+        assert_eq!(found(&all, &swapped).0, [(1, BlockFault::Root)]);
         let dropped: Vec<_> = feed.iter().copied().filter(|(at, _)| *at != 5).collect();
-        assert_eq!(found(&all, &dropped).0, [(3, Flaw::Records)]);
-        assert_eq!(found(&all, &feed[..4]).0, [(3, Flaw::Records)]);
-        assert_eq!(found(&all, &feed[..3]).0, [(3, Flaw::Records)]);
+        assert_eq!(found(&all, &dropped).0, [(3, BlockFault::Records)]);
+        assert_eq!(found(&all, &feed[..4]).0, [(3, BlockFault::Records)]);
+        assert_eq!(found(&all, &feed[..3]).0, [(3, BlockFault::Records)]);
 
         let without_two = [one.clone(), three.clone()];
-        assert!(found(&without_two, &feed).0.contains(&(3, Flaw::Number)));
+        assert!(found(&without_two, &feed).0.contains(&(3, BlockFault::Number)));
         let forged = Block { prev: Digest::ZERO, ..two.clone() };
         let broken = found(&[one.clone(), forged, three.clone()], &feed).0;
-        assert_eq!(broken, [(2, Flaw::Prev), (3, Flaw::Prev)]);
+        assert_eq!(broken, [(2, BlockFault::Prev), (3, BlockFault::Prev)]);
         let earlier = Block { at: Time::from_millis(0), ..three.clone() };
-        assert_eq!(found(&[one.clone(), two.clone(), earlier], &feed).0, [(3, Flaw::Dated)]);
+        assert_eq!(found(&[one.clone(), two.clone(), earlier], &feed).0, [(3, BlockFault::Dated)]);
         let empty = Block { count: 0, ..three };
-        assert!(found(&[one.clone(), two.clone(), empty], &feed).0.contains(&(3, Flaw::Size)));
+        assert!(
+            found(&[one.clone(), two.clone(), empty], &feed).0.contains(&(3, BlockFault::Size))
+        );
         let later = Block { first: 4, ..two };
-        assert!(found(&[one, later], &feed).0.contains(&(2, Flaw::Place)));
+        assert!(found(&[one, later], &feed).0.contains(&(2, BlockFault::Place)));
     }
 }

@@ -6,7 +6,7 @@
 
 /// The spellings that are accepted besides the canonical ones. Each is a `serde(alias)` of its
 /// enum; lists of accepted values leave them out.
-pub const ACCEPTED_TOO: &[&str] = &[
+pub const ALIASES: &[&str] = &[
     // Assurance levels.
     "agent_attested",
     // Answers.
@@ -72,7 +72,7 @@ mod tests {
 
     use super::*;
     use crate::actor::Assurance;
-    use crate::directory::Format;
+    use crate::directory::WebhookFormat;
     use crate::question::Answer;
     use crate::topic::Topic;
 
@@ -87,9 +87,9 @@ mod tests {
         for name in ["agent_attested", "agent-attested"] {
             assert_eq!(canonical::<Assurance>(name), Some(json!("agent-attested")));
         }
-        for format in Format::ALL {
+        for format in WebhookFormat::ALL {
             let name = format.as_str();
-            assert_eq!(canonical::<Format>(&other(name)), Some(json!(name)));
+            assert_eq!(canonical::<WebhookFormat>(&other(name)), Some(json!(name)));
         }
         for topic in Topic::ALL {
             let name = topic.as_str();

@@ -30,7 +30,7 @@ where
 
 /// For a member that has members itself: its error begins with the path, as in ``options[0]:
 /// missing field `label` ``.
-pub(crate) fn placed<'de, D, T>(name: &str, from: D) -> Result<T, D::Error>
+pub(crate) fn with_path<'de, D, T>(name: &str, from: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: DeserializeOwned,

@@ -7,28 +7,29 @@ use std::collections::BTreeSet;
 use serde_json::{Map, json};
 use ulid::Ulid;
 
-use crate::actor::{Actor, Assurance, By, Reach, SenderVerification, Via};
+use crate::actor::{Actor, ActorRef, AnswerInterface, Assurance, KeyScope, SenderVerification};
 use crate::ask::answer::PasskeyAnswer;
-use crate::ask::claims::Finding;
+use crate::ask::experience_envelope::EnvelopeFindings;
 use crate::ask::{
-    Ask, AskState, Dialect, Ending, Labels, NewClaims, Priority, Resolution, Route, Shown,
+    Ask, AskState, Dialect, DisplayedContent, Ending, Labels, NewExperienceEnvelope, Priority,
+    RecordedAnswer, Route,
 };
 use crate::audit::{Digest, Erasable, Record, Salts};
-use crate::command::{AskCommand, Command, DirectoryCommand, Envelope, NewAsk, Silence};
+use crate::command::{AskCommand, Command, DirectoryCommand, Envelope, NewAsk, NewOnExpiry};
 use crate::decide::decide;
 use crate::directory::{
-    Agent, Authority, Directory, NewAgent, NewHuman, NewPasskey, NewProject, NewRule, NewSession,
-    PasskeyUse, Profile, Proof,
+    Agent, Directory, NewAgent, NewHuman, NewPasskey, NewProject, NewRule, NewSession,
+    PasskeyAuthority, PasskeyUse, Profile, SignInProof,
 };
 use crate::event::Event;
-use crate::evolve::{Entity, settle};
+use crate::evolve::{Entity, apply_decision};
 use crate::follow_up::FollowUp;
 use crate::ids::{AskId, HumanId, KeyId, RuleId, Subject};
 use crate::passkey_evidence::{AnswerStatement, PasskeyEvidence};
 use crate::question::{Answer, Body, Question, Reply};
 use crate::refusal::Refusal;
 use crate::time::Time;
-use crate::world::{Loaded, Verdict, World};
+use crate::world::{DecideOutcome, Loaded, World};
 
 pub use tasks::{
     approve, choice, new_task, others, payload, raising, resolution, verdict, version,
@@ -64,10 +65,10 @@ pub fn no() -> Box<Reply> {
 pub fn sent_back(ask: &Ask, comment: &str) -> Ask {
     let mut ask = ask.clone();
     let reply = Reply { answer: Answer::CHANGES, comment: Some(comment.to_owned()) };
-    let ending = Box::new(Ending::Completed(Resolution {
+    let ending = Box::new(Ending::Completed(RecordedAnswer {
         reply: Erasable::new(reply, &mut Salts::new([7; 32])),
-        by: By::Human(human("olga")),
-        via: Via::Web,
+        by: ActorRef::Human(human("olga")),
+        via: AnswerInterface::Web,
         assurance: Assurance::Session,
         at: ask.head.at,
         attested: None,
@@ -97,7 +98,7 @@ pub fn new_ask() -> NewAsk {
         priority: Priority::Normal,
         route: Route::Owner,
         timeout: None,
-        on_expiry: Silence::StayOpen,
+        on_expiry: NewOnExpiry::StayOpen,
         reminders: Vec::new(),
         follows: None,
         grants: Vec::new(),
@@ -112,20 +113,20 @@ pub fn new_ask() -> NewAsk {
 }
 
 /// What an agent says about its message: an assumption and two actions.
-pub fn claims() -> Box<NewClaims> {
+pub fn claims() -> Box<NewExperienceEnvelope> {
     let said = json!({
         "intent": "decide",
         "transparency": { "confidence": 0.5, "assumptions": ["it is raining"] },
         "actions": [{ "type": "simplify" }, { "label": "no type" }, { "type": "expand" }],
     });
     let said = said.as_object().unwrap().clone();
-    Box::new(NewClaims { said, finding: Finding::default(), objection: None })
+    Box::new(NewExperienceEnvelope { said, finding: EnvelopeFindings::default(), objection: None })
 }
 
 /// The commands that create the cast, in a valid order.
 pub fn everyone() -> Vec<DirectoryCommand> {
     // As in projects from before this setting existed.
-    let recipients = Some(crate::directory::Reachable::Any);
+    let recipients = Some(crate::directory::RecipientPolicy::Any);
     let project = |id: &str| {
         let plain = NewProject::plain(id.parse().unwrap());
         DirectoryCommand::SaveProject(NewProject { recipients, ..plain })
@@ -186,19 +187,19 @@ impl Cast {
     }
 
     pub fn human(&self, name: &str) -> Actor {
-        Actor::Human { id: human(name), via: Via::Api, assurance: Assurance::Session }
+        Actor::Human { id: human(name), via: AnswerInterface::Api, assurance: Assurance::Session }
     }
 
     pub fn agent(&self, name: &str) -> Actor {
-        self.reaching(name, Reach::Agent)
+        self.reaching(name, KeyScope::Agent)
     }
 
     /// An agent with a key of project reach.
     pub fn widely(&self, name: &str) -> Actor {
-        self.reaching(name, Reach::Project)
+        self.reaching(name, KeyScope::Project)
     }
 
-    fn reaching(&self, name: &str, reach: Reach) -> Actor {
+    fn reaching(&self, name: &str, reach: KeyScope) -> Actor {
         let id = name.parse().unwrap();
         let project = self.directory.agent(&id).unwrap().project.clone();
         Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), reach }
@@ -289,7 +290,10 @@ impl Cast {
             label: String::new(),
             expires_at: self.now.plus_seconds(3600),
         };
-        self.run(Actor::System, DirectoryCommand::SignIn(Proof::Oidc(human(name), None), new));
+        self.run(
+            Actor::System,
+            DirectoryCommand::SignIn(SignInProof::Oidc(human(name), None), new),
+        );
         let session = self.directory.key_by_hash(&session).unwrap().id;
         let new = NewPasskey {
             hash: Self::hash(secret),
@@ -299,7 +303,7 @@ impl Cast {
             label: "laptop".to_owned(),
             wait: 3600,
         };
-        let authority = Box::new(Authority::SignIn(session));
+        let authority = Box::new(PasskeyAuthority::SignIn(session));
         self.run(self.human(name), DirectoryCommand::EnrolPasskey(Box::new(new), authority));
         let id = self.directory.key_by_hash(&Self::hash(secret)).unwrap().id;
         self.run(Actor::System, DirectoryCommand::ConfirmPasskey(id));
@@ -362,7 +366,7 @@ impl Cast {
         let mut seed = [0; 32];
         seed[..16].copy_from_slice(&self.drawn.to_be_bytes());
         let fresh = Ulid::from(self.drawn);
-        let shown = Shown::Nothing;
+        let shown = DisplayedContent::Nothing;
         let envelope = Envelope {
             actor,
             fresh,
@@ -375,12 +379,14 @@ impl Cast {
         let decision = loop {
             let world = World { now: self.now, directory: &self.directory, loaded: &self.loaded };
             match decide(&world, &envelope)? {
-                Verdict::Decided(decision) => break decision,
-                Verdict::Need(missing) => missing.iter().for_each(|subject| self.absent(subject)),
+                DecideOutcome::Decided(decision) => break decision,
+                DecideOutcome::Need(missing) => {
+                    missing.iter().for_each(|subject| self.absent(subject))
+                }
             }
         };
         let world = World { now: self.now, directory: &self.directory, loaded: &self.loaded };
-        let changes = settle(&world, &envelope, decision).unwrap();
+        let changes = apply_decision(&world, &envelope, decision).unwrap();
         for entity in changes.entities {
             match &entity {
                 Entity::Ask(ask) => {

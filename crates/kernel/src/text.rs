@@ -15,16 +15,19 @@ pub fn reveal(text: &str) -> String {
     if text.is_ascii() {
         return reveal_hidden(text);
     }
-    coded(text, deceptive::judged(text).map(|(c, deceives)| (c, deceives || is_hidden(c))))
+    with_codes(
+        text,
+        deceptive::find_deceptive(text).map(|(c, deceives)| (c, deceives || is_hidden(c))),
+    )
 }
 
 /// Makes only hidden characters visible.
 fn reveal_hidden(text: &str) -> String {
-    coded(text, text.chars().map(|c| (c, is_hidden(c))))
+    with_codes(text, text.chars().map(|c| (c, is_hidden(c))))
 }
 
 /// The text with the marked characters as codes.
-fn coded(text: &str, characters: impl Iterator<Item = (char, bool)>) -> String {
+fn with_codes(text: &str, characters: impl Iterator<Item = (char, bool)>) -> String {
     let mut shown = String::with_capacity(text.len());
     for (c, as_code) in characters {
         if as_code {

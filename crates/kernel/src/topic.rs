@@ -5,10 +5,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::actor::By;
+use crate::actor::ActorRef;
 use crate::ask::{Ask, Ending};
-use crate::event::{AskEvent, Happened};
-use crate::question::{Reply, Stance};
+use crate::event::{AskEvent, DomainEvent};
+use crate::question::{AnswerKind, Reply};
 use crate::task::Duty;
 
 /// Something an endpoint may hear of.
@@ -104,7 +104,7 @@ impl Topic {
 
     /// The default topics of an endpoint: the endings an agent waits for, requests to it in the
     /// meantime, and new conversations.
-    pub const USUAL: [Self; 7] = [
+    pub const DEFAULT: [Self; 7] = [
         Self::Answered,
         Self::ChangesRequested,
         Self::Defaulted,
@@ -152,8 +152,8 @@ impl Topic {
     }
 
     /// The topic of an event; `None` if only the server and people see the event.
-    pub fn of(what: &Happened) -> Option<Self> {
-        let Happened::Ask(what) = what else { return None };
+    pub fn of(what: &DomainEvent) -> Option<Self> {
+        let DomainEvent::Ask(what) = what else { return None };
         Some(match what {
             AskEvent::Asked(_) => Self::Created,
             AskEvent::Opened => Self::Opened,
@@ -183,8 +183,8 @@ impl Topic {
 
     /// The topic as it is delivered for an ask. A new conversation is one delivery, which is sent
     /// once it is complete.
-    pub(crate) fn told_of(self, ask: &Ask) -> Option<Self> {
-        match (self, ask.is_opening()) {
+    pub(crate) fn delivered_for(self, ask: &Ask) -> Option<Self> {
+        match (self, ask.starts_conversation()) {
             (Self::Created, true) => None,
             (Self::Answered, true) => Some(Self::Started),
             (topic, _) => Some(topic),
@@ -194,7 +194,7 @@ impl Topic {
     /// The topic of how an ask ended; `None` while it is open.
     pub fn ending(ask: &Ask) -> Option<Self> {
         Some(match ask.ending()? {
-            Ending::Completed(resolution) if resolution.by == By::System => Self::Defaulted,
+            Ending::Completed(resolution) if resolution.by == ActorRef::System => Self::Defaulted,
             Ending::Completed(resolution) => Self::answered(resolution.reply.value()),
             Ending::Expired { .. } | Ending::Failed { .. } => Self::Expired,
             Ending::Cancelled { .. } => Self::Cancelled,
@@ -204,7 +204,7 @@ impl Topic {
     /// The topic of an answer: a request for changes approves nothing.
     fn answered(reply: Option<&Reply>) -> Self {
         match reply.map(|reply| reply.answer.stance()) {
-            Some(Stance::Change) => Self::ChangesRequested,
+            Some(AnswerKind::Change) => Self::ChangesRequested,
             Some(_) | None => Self::Answered,
         }
     }
@@ -227,8 +227,8 @@ mod tests {
             assert_eq!(text, format!("\"{topic}\""));
             assert_eq!(serde_json::from_str::<Topic>(&text).unwrap(), topic);
         }
-        assert!(Topic::ENDINGS.iter().all(|topic| Topic::USUAL.contains(topic)));
-        assert!(Topic::USUAL.iter().all(|topic| Topic::ALL.contains(topic)));
+        assert!(Topic::ENDINGS.iter().all(|topic| Topic::DEFAULT.contains(topic)));
+        assert!(Topic::DEFAULT.iter().all(|topic| Topic::ALL.contains(topic)));
         for duty in
             [Duty::Delegate, Duty::Block, Duty::Resume, Duty::Handoff, Duty::Steer, Duty::Cancel]
         {

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::actor::By;
+use crate::actor::ActorRef;
 use crate::ask::Ask;
 use crate::directory::Directory;
-use crate::event::{AskEvent, Happened};
+use crate::event::{AskEvent, DomainEvent};
 use crate::evolve::Entity;
 use crate::follow_up::FollowUp;
 use crate::ids::{ArtifactId, AskId, EntryId, Subject, TaskId};
-use crate::question::Confided;
+use crate::question::SecretValues;
 use crate::refusal::Refusal;
-use crate::task::{Artifact, Entry, Task, Wanted};
+use crate::task::{Artifact, Entry, NewContract, Task};
 use crate::time::Time;
 
 /// The data that is available to a decision.
@@ -105,7 +105,7 @@ fn found<'a, K: Copy + Ord, T>(
 
 /// The result of deciding a command.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
+pub enum DecideOutcome {
     /// The command is accepted, with these consequences.
     Decided(Decision),
     /// More data is needed: load these subjects and decide again.
@@ -116,7 +116,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Decision {
     /// The events, in order.
-    pub happened: Vec<(Subject, Happened)>,
+    pub happened: Vec<(Subject, DomainEvent)>,
     /// Work that must be stored in the same transaction, because a follower could not derive it
     /// from the events later: the email of a sign-in link, whose seed is in no event, and
     /// notifications of a security event, which go to the contact methods that were verified before
@@ -124,12 +124,12 @@ pub struct Decision {
     pub work: Vec<FollowUp>,
     /// The contracts for agent runtimes. Each gets its number when the event that requires it is
     /// settled.
-    pub contracts: Vec<(TaskId, Wanted)>,
+    pub contracts: Vec<(TaskId, NewContract)>,
     /// The secret values of an answer. The store encrypts them and writes them in the same transaction,
     /// apart from the events.
     pub secret: Option<SecretAnswer>,
     /// Who did it, where that is not who sent the command: a held answer is its person's.
-    pub by: Option<By>,
+    pub by: Option<ActorRef>,
 }
 
 /// The secret values of an answer to an ask.
@@ -138,11 +138,11 @@ pub struct SecretAnswer {
     /// The ask.
     pub ask: AskId,
     /// The values.
-    pub values: Confided,
+    pub values: SecretValues,
 }
 
 impl Decision {
-    pub(crate) fn of(subject: Subject, happened: impl Into<Happened>) -> Self {
+    pub(crate) fn of(subject: Subject, happened: impl Into<DomainEvent>) -> Self {
         Self { happened: vec![(subject, happened.into())], ..Self::default() }
     }
 

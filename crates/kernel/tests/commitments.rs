@@ -6,14 +6,15 @@
 use std::collections::BTreeSet;
 
 use kernel::actor::Actor;
-use kernel::ask::claims::Finding;
-use kernel::ask::{Labels, NewClaims, Route};
-use kernel::command::{NewAsk, Silence};
+use kernel::ask::experience_envelope::EnvelopeFindings;
+use kernel::ask::{Labels, NewExperienceEnvelope, Route};
+use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::directory::{NewHuman, Profile};
-use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
+use kernel::question::{Answer, Body, Choice, Options, PickMode, Question, Reply};
 use kernel::task::{
-    Action, Capability, CheckpointKind, Evidence, ExternalRef, Given, Input, Intent, Leave,
-    NewEntry, NewGrant, ProposedAction, Severity, Spec, TaskCommand, Until, Verdict,
+    AgentInput, Capability, CheckpointKind, Evidence, ExternalRef, GrantDecision, GrantDuration,
+    Intent, NewEntry, NewGrant, ProposedAction, ResolutionAction, Severity, Spec, TaskCommand,
+    TaskInput, Verdict,
 };
 use kernel::testing::{Cast, human, new_ask, new_task, raising, resolution, verdict, version};
 use kernel::{AskCommand, AskId, Command, DirectoryCommand};
@@ -221,7 +222,7 @@ fn story(words: &mut Words) -> Cast {
         &mut cast,
         words,
         "choose",
-        Body::Choose { options, pick: Pick::One, suggested: None },
+        Body::Choose { options, pick: PickMode::One, suggested: None },
         chosen,
     );
 
@@ -244,7 +245,7 @@ fn story(words: &mut Words) -> Cast {
     let comment = Some(words.secret("default-comment"));
     let default = Reply { answer: Answer::Approved { edits: others }, comment };
     let question = Question::new(words.secret("default-prompt"), None, approve).unwrap();
-    let (timeout, on_expiry) = (Some(60), Silence::Answer(default));
+    let (timeout, on_expiry) = (Some(60), NewOnExpiry::Answer(default));
     let silent = cast.ask(NewAsk { question, timeout, on_expiry, ..new_ask() });
     cast.advance(60);
     cast.run(Actor::System, AskCommand::Expire(silent));
@@ -314,8 +315,8 @@ fn numbers_read_back_as_they_were_committed_to() {
         let read: kernel::Ask = serde_json::from_str(&stored).unwrap();
         assert!(read.question.is_intact(), "{digits}");
         assert_eq!(
-            kernel::receipt::Exhibit::of(&read),
-            kernel::receipt::Exhibit::of(cast.seen(id)),
+            kernel::receipt::QuestionDigests::of(&read),
+            kernel::receipt::QuestionDigests::of(cast.seen(id)),
             "{digits}"
         );
     }
@@ -375,7 +376,7 @@ fn only_names_differ_when_the_words_of_tasks_do() {
 fn erased_tasks_hold_no_words() {
     let mut words = Words::new("one");
     let mut cast = task_story(&mut words);
-    let tasks: Vec<_> = cast.tasks().map(|task| (task.id, task.state.is_over())).collect();
+    let tasks: Vec<_> = cast.tasks().map(|task| (task.id, task.state.is_closed())).collect();
     for (id, over) in tasks {
         assert!(over, "{id}");
         cast.run(Actor::System, Command::Task(Box::new(TaskCommand::Erase(id))));
@@ -403,7 +404,7 @@ fn task_story(words: &mut Words) -> Cast {
     new.spec = Spec {
         goal: words.secret("goal"),
         acceptance_criteria: vec![words.secret("criterion")],
-        inputs: vec![Input::Resource {
+        inputs: vec![TaskInput::Resource {
             id: Some(words.secret("input-id")),
             uri: words.secret("input-uri"),
         }],
@@ -423,15 +424,15 @@ fn task_story(words: &mut Words) -> Cast {
     };
     new.grants = vec![grant(words, "grant")];
     let id = cast.written(new);
-    let given = Given {
+    let given = AgentInput {
         capability: Some(words.secret("given-capability")),
         input: Some(Value::Object(words.object("given-input"))),
     };
-    cast.may(olga.clone(), TaskCommand::Assign(id, "bot".parse().unwrap(), given));
-    cast.may(cast.agent("bot"), TaskCommand::Start(id));
-    cast.may(olga.clone(), TaskCommand::Amend(id, words.secret("amendment"), Intent::Clarify));
+    cast.run_task(olga.clone(), TaskCommand::Assign(id, "bot".parse().unwrap(), given));
+    cast.run_task(cast.agent("bot"), TaskCommand::Start(id));
+    cast.run_task(olga.clone(), TaskCommand::Amend(id, words.secret("amendment"), Intent::Clarify));
     let granted = grant(words, "granted");
-    cast.may(olga.clone(), TaskCommand::Grant(id, granted));
+    cast.run_task(olga.clone(), TaskCommand::Grant(id, granted));
 
     let mut choice = raising(CheckpointKind::Choice);
     choice.prompt = words.secret("prompt");
@@ -450,15 +451,15 @@ fn task_story(words: &mut Words) -> Cast {
         risk: None,
         permission_scope: Some(format!("fs:{}", words.secret("action-scope"))),
     }];
-    let (said, finding) = (words.object("checkpoint-hxp"), Finding::default());
-    choice.claims = Some(Box::new(NewClaims { said, finding, objection: None }));
+    let (said, finding) = (words.object("checkpoint-hxp"), EnvelopeFindings::default());
+    choice.claims = Some(Box::new(NewExperienceEnvelope { said, finding, objection: None }));
     let ask = cast.raised(id, choice);
-    let mut chosen = resolution(Action::Choose);
+    let mut chosen = resolution(ResolutionAction::Choose);
     chosen.said.comment = Some(words.secret("resolution-comment"));
     chosen.said.state_patch = Some(words.object("state-patch"));
     cast.resolve("olga", ask, chosen).unwrap();
     let ask = cast.raised(id, raising(CheckpointKind::Input));
-    let mut provided = resolution(Action::Provide);
+    let mut provided = resolution(ResolutionAction::Provide);
     provided.said.input = Some(words.secret("provided"));
     cast.resolve("olga", ask, provided).unwrap();
 
@@ -472,28 +473,28 @@ fn task_story(words: &mut Words) -> Cast {
     judged.words.comments = vec![comment(words, "comment")];
     let review = cast.judge("olga", id, judged).unwrap();
     let remark = comment(words, "remark");
-    cast.may(olga.clone(), TaskCommand::Remark(id, review, remark));
+    cast.run_task(olga.clone(), TaskCommand::Remark(id, review, remark));
     let entry = NewEntry {
         scope: "project:acme".parse().unwrap(),
         key: words.clear("ledger-key"),
         value: Value::Object(words.object("ledger-value")),
         expected: None,
     };
-    cast.may(olga.clone(), TaskCommand::Write(id, Box::new(entry)));
+    cast.run_task(olga.clone(), TaskCommand::Write(id, Box::new(entry)));
 
     let moot = cast.begun(new_task());
     cast.raised(moot, raising(CheckpointKind::Approval));
-    cast.may(olga, TaskCommand::Cancel(moot, Some(words.secret("cancel-reason"))));
+    cast.run_task(olga, TaskCommand::Cancel(moot, Some(words.secret("cancel-reason"))));
     cast
 }
 
 fn grant(words: &mut Words, place: &str) -> NewGrant {
     let scope = format!("fs:{}", words.clear(place));
-    NewGrant { scope, decision: Leave::Allow, until: Until::Task }
+    NewGrant { scope, decision: GrantDecision::Allow, until: GrantDuration::Task }
 }
 
-fn comment(words: &mut Words, place: &str) -> kernel::task::Comment {
+fn comment(words: &mut Words, place: &str) -> kernel::task::AnchoredComment {
     let anchor = Some(words.secret(&format!("{place}-anchor")));
     let body = words.secret(&format!("{place}-body"));
-    kernel::task::Comment { anchor, severity: Severity::Nit, body }
+    kernel::task::AnchoredComment { anchor, severity: Severity::Nit, body }
 }

@@ -11,15 +11,15 @@ mod tamper;
 
 use std::collections::BTreeMap;
 
-use kernel::actor::{Actor, By, Reach};
-use kernel::ask::{Ask, Ending, OnExpiry, Seat};
+use kernel::actor::{Actor, ActorRef, KeyScope};
+use kernel::ask::{Ask, Assignee, Ending, OnExpiry};
 use kernel::audit::Record;
 use kernel::directory::Human;
-use kernel::insight::{COUNTED, Measure, Tally, counts_for};
+use kernel::insight::{COUNTED_EVENTS, Measure, Tally, counts_for};
 use kernel::receipt::Receipt;
 use kernel::{
-    AskCommand, AskEvent, AskId, Command, Entity, Event, FollowUp, Happened, Subject, Verdict,
-    decide, evolve, follow_ups, settle,
+    AskCommand, AskEvent, AskId, Command, DecideOutcome, DomainEvent, Entity, Event, FollowUp,
+    Subject, apply_decision, decide, evolve, follow_ups,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -66,23 +66,23 @@ proptest! {
                 prop_assert_eq!(receipt.place.seq, end.seq, "a receipt names what decided");
             }
             let said = ends.into_iter().next().and_then(|event| match event.what {
-                Happened::Ask(AskEvent::Answered { vote, .. }) => Some(*vote),
-                Happened::Ask(AskEvent::Defaulted { resolution }) => Some(*resolution),
+                DomainEvent::Ask(AskEvent::Answered { vote, .. }) => Some(*vote),
+                DomainEvent::Ask(AskEvent::Defaulted { resolution }) => Some(*resolution),
                 _ => None,
             });
-            let Some(resolution) = ask.resolution() else {
+            let Some(resolution) = ask.deciding_answer() else {
                 prop_assert!(said.is_none());
                 continue;
             };
             prop_assert_eq!(Some(resolution), said.as_ref());
             // A default never looks like a person's answer, nor the other way round.
-            let silent = resolution.by == By::System;
+            let silent = resolution.by == ActorRef::System;
             prop_assert_eq!(silent, resolution.assurance == kernel::Assurance::None);
             prop_assert_eq!(silent, ask.votes.is_empty());
             // What an agent passed on is told apart from what anybody was seen to say.
             // Whoever used a link that the agent was given is not told apart from the agent.
-            let relayed = resolution.by == By::Relay;
-            let attested = relayed || resolution.by == By::LinkHolder;
+            let relayed = resolution.by == ActorRef::Relay;
+            let attested = relayed || resolution.by == ActorRef::LinkHolder;
             prop_assert_eq!(attested, resolution.assurance == kernel::Assurance::AgentAttested);
             prop_assert_eq!(relayed, resolution.attested.is_some());
         }
@@ -188,14 +188,14 @@ proptest! {
                 let deadline = before.expires_at.filter(|_| before.on_expiry != OnExpiry::StayOpen);
                 let at = after.head.at;
                 match after.ending() {
-                    Some(Ending::Completed(end)) if end.by != By::System => {
+                    Some(Ending::Completed(end)) if end.by != ActorRef::System => {
                         prop_assert!(deadline.is_none_or(|deadline| end.at < deadline));
                         // Dated by the person: when they answered, held or not.
                         let held = before.held.as_ref().filter(|_| is_commit(step));
                         prop_assert_eq!(end.at, held.map_or(at, |held| held.vote.at));
                     }
                     Some(
-                        Ending::Completed(kernel::ask::Resolution { at: end, .. })
+                        Ending::Completed(kernel::ask::RecordedAnswer { at: end, .. })
                         | Ending::Expired { at: end, .. }
                         | Ending::Failed { at: end },
                     ) => {
@@ -235,11 +235,11 @@ proptest! {
                             record.at >= held.until
                         }
                         "answered" | "answer_withdrawn" => {
-                            step.envelope.actor.by() == held.vote.by && record.at < held.until
+                            step.envelope.actor.to_ref() == held.vote.by && record.at < held.until
                         }
                         "expired" | "failed" | "defaulted" | "reminded" | "escalated" => false,
                         "claimed" | "assigned" | "progressed" | "action_picked" => {
-                            step.envelope.actor.by() == held.vote.by
+                            step.envelope.actor.to_ref() == held.vote.by
                         }
                         _ => true,
                     };
@@ -250,7 +250,7 @@ proptest! {
                 }
                 if is_commit(step) && let Some(vote) = after.votes.get(before.votes.len()) {
                     prop_assert_eq!(vote.reply.value(), held.vote.reply.value());
-                    let of = |vote: &kernel::ask::Resolution| (vote.by.clone(), vote.via, vote.assurance);
+                    let of = |vote: &kernel::ask::RecordedAnswer| (vote.by.clone(), vote.via, vote.assurance);
                     prop_assert_eq!(of(vote), of(&held.vote));
                 }
             }
@@ -264,16 +264,16 @@ proptest! {
         Stage::play(&script, |step| {
             for (before, after) in step.moved() {
                 let sat = before.map_or(&[][..], |ask| &ask.seats);
-                let mut new: Vec<Seat> =
+                let mut new: Vec<Assignee> =
                     after.seats.iter().filter(|seat| !sat.contains(seat)).cloned().collect();
                 let held = |ask: &Ask| ask.claim.as_ref().map(|claim| claim.human.clone());
                 if let Some(human) = held(after).filter(|_| before.and_then(held) != held(after))
-                    && By::Human(human.clone()) != step.envelope.actor.by()
+                    && ActorRef::Human(human.clone()) != step.envelope.actor.to_ref()
                 {
-                    new.push(Seat::Person { human });
+                    new.push(Assignee::Person { human });
                 }
                 let (_, changes) = step.outcome.as_ref().unwrap();
-                let told = |wanted: &Seat| changes.follow_ups.iter().flatten().any(|effect| {
+                let told = |wanted: &Assignee| changes.follow_ups.iter().flatten().any(|effect| {
                     matches!(effect, FollowUp::Notify { ask, seat, .. } if *ask == after.id && seat == wanted)
                 });
                 prop_assert!(new.iter().all(told), "{:?} not told", new);
@@ -311,14 +311,14 @@ proptest! {
             let again = decide(&step.world, step.envelope);
             match &step.outcome {
                 Ok((decision, changes)) => {
-                    prop_assert_eq!(again, Ok(Verdict::Decided(decision.clone())));
-                    let settled = settle(&step.world, step.envelope, decision.clone());
+                    prop_assert_eq!(again, Ok(DecideOutcome::Decided(decision.clone())));
+                    let settled = apply_decision(&step.world, step.envelope, decision.clone());
                     prop_assert_eq!(settled.as_ref(), Ok(changes));
                 }
                 Err(refusal) => {
                     let same = match again {
-                        Ok(Verdict::Need(_)) => true,
-                        Ok(Verdict::Decided(_)) => false,
+                        Ok(DecideOutcome::Need(_)) => true,
+                        Ok(DecideOutcome::Decided(_)) => false,
                         Err(other) => other == *refusal,
                     };
                     prop_assert!(same);
@@ -387,7 +387,7 @@ proptest! {
             for event in events(&stage, ask) {
                 sum.add(&event, ask);
                 let counts = !counts_for(&event, ask).is_empty();
-                prop_assert!(!counts || COUNTED.contains(&event.what.name()), "{:?}", event);
+                prop_assert!(!counts || COUNTED_EVENTS.contains(&event.what.name()), "{:?}", event);
             }
             let asked = later.cells().filter(|(cell, _)| cell.measure == Measure::Asked);
             prop_assert_eq!(asked.map(|(_, n)| n).sum::<u64>(), 3, "its own, its project's, all");
@@ -435,8 +435,8 @@ fn events(stage: &Stage, ask: &Ask) -> Vec<Event> {
 
 fn is_end(event: &Event) -> bool {
     match event.what {
-        Happened::Ask(AskEvent::Answered { decisive, .. }) => decisive,
-        Happened::Ask(
+        DomainEvent::Ask(AskEvent::Answered { decisive, .. }) => decisive,
+        DomainEvent::Ask(
             AskEvent::Defaulted { .. }
             | AskEvent::Cancelled { .. }
             | AskEvent::Expired { .. }
@@ -467,7 +467,7 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
             let own = ["followed", "cancelled", "extended", "commented"];
             (own.contains(&what) || ["granted", "callback_wanted"].contains(&what))
                 && ask.project == *project
-                && (ask.agent == *id || *reach == Reach::Project)
+                && (ask.agent == *id || *reach == KeyScope::Project)
         }
         Actor::Human { id, assurance, .. } => {
             let Some(person) = step.world.directory.human(id) else { return false };
@@ -514,7 +514,7 @@ fn is_in(ask: &Ask, person: &Human) -> bool {
     person.id == ask.owner
         || ask.claim.iter().any(|claim| claim.human == person.id)
         || ask.seats.iter().any(|seat| match seat {
-            Seat::Person { human } => *human == person.id,
-            Seat::Pool { group } => qualified(group),
+            Assignee::Person { human } => *human == person.id,
+            Assignee::Pool { group } => qualified(group),
         })
 }

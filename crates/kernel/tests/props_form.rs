@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
-use kernel::form::{Code, Field, FieldSpec, Form};
+use kernel::form::{Field, FieldErrorCode, FieldSpec, Form};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -120,7 +120,7 @@ fn accepted_part(form: &Form, mut answers: Map<String, Value>) -> Map<String, Va
     loop {
         let Err(errors) = form.validate(&answers) else { return answers };
         let before = answers.len();
-        for error in errors.iter().filter(|error| error.code != Code::Required) {
+        for error in errors.iter().filter(|error| error.code != FieldErrorCode::Required) {
             answers.remove(&error.key);
         }
         if answers.len() == before {
@@ -153,7 +153,7 @@ proptest! {
         match form.validate(&answers) {
             Ok(values) => prop_assert!(answers.keys().all(|key| known(key)) && values.iter().all(|(key, _)| known(key))),
             Err(errors) => for error in errors {
-                prop_assert_eq!(error.code == Code::UnknownField, !known(&error.key));
+                prop_assert_eq!(error.code == FieldErrorCode::UnknownField, !known(&error.key));
                 prop_assert!(!error.message.is_empty());
             },
         }

@@ -5,9 +5,11 @@
 use kernel::Time;
 use kernel::ask::Priority;
 use kernel::audit::Digest;
-use kernel::directory::{About, Cadence, Means, QuietHours, TimeOfDay};
-use kernel::follow_up::Occasion;
-use kernel::reach::{Addressee, Notice, Step, gathered_at, silent_until, step};
+use kernel::directory::{ContactMethod, DigestFrequency, ProfileSettings, QuietHours, TimeOfDay};
+use kernel::follow_up::NotificationReason;
+use kernel::notification_steps::{
+    Addressee, NextNotification, Notice, next_digest_at, next_notification, retry_at,
+};
 use proptest::prelude::*;
 
 const ZONES: [&str; 6] = [
@@ -28,23 +30,23 @@ fn time_of_day() -> impl Strategy<Value = TimeOfDay> {
     (0..24_u8, 0..60_u8).prop_map(|(h, m)| format!("{h:02}:{m:02}").parse().unwrap())
 }
 
-fn about() -> impl Strategy<Value = About> {
+fn about() -> impl Strategy<Value = ProfileSettings> {
     let quiet = proptest::option::of((time_of_day(), time_of_day()));
     (proptest::sample::select(&ZONES[..]), quiet).prop_map(|(zone, quiet)| {
         let quiet = quiet.filter(|(from, to)| from != to);
-        About {
+        ProfileSettings {
             time_zone: Some(zone.to_owned()),
             quiet_hours: quiet.map(|(from, to)| QuietHours { from, to }),
-            ..About::default()
+            ..ProfileSettings::default()
         }
     })
 }
 
-fn cadence() -> impl Strategy<Value = Cadence> {
+fn cadence() -> impl Strategy<Value = DigestFrequency> {
     prop_oneof![
-        Just(Cadence::Off),
-        Just(Cadence::Hour),
-        time_of_day().prop_map(|at| Cadence::Day { at }),
+        Just(DigestFrequency::Off),
+        Just(DigestFrequency::Hour),
+        time_of_day().prop_map(|at| DigestFrequency::Day { at }),
     ]
 }
 
@@ -52,8 +54,8 @@ fn priority() -> impl Strategy<Value = Priority> {
     proptest::sample::select(&Priority::ALL[..])
 }
 
-fn means(n: usize) -> Vec<Means> {
-    (0..n).map(|n| Means::email(&format!("n{n}@example.com"))).collect()
+fn means(n: usize) -> Vec<ContactMethod> {
+    (0..n).map(|n| ContactMethod::email(&format!("n{n}@example.com"))).collect()
 }
 
 proptest! {
@@ -65,8 +67,8 @@ proptest! {
         now in moment(),
         share in 0.0..1.0_f64,
     ) {
-        let Some(at) = gathered_at(cadence, Some(&about), now) else {
-            prop_assert_eq!(cadence, Cadence::Off);
+        let Some(at) = next_digest_at(cadence, Some(&about), now) else {
+            prop_assert_eq!(cadence, DigestFrequency::Off);
             return Ok(());
         };
         prop_assert!(at > now);
@@ -74,7 +76,7 @@ proptest! {
         #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a share")]
         let between = now.millis() + ((at.millis() - now.millis()) as f64 * share) as i64;
         let between = Time::from_millis(between.min(at.millis() - 1));
-        prop_assert_eq!(gathered_at(cadence, Some(&about), between), Some(at));
+        prop_assert_eq!(next_digest_at(cadence, Some(&about), between), Some(at));
         let days = (at.millis() - now.millis()) / 86_400_000;
         prop_assert!(days <= 2, "{} days", days);
     }
@@ -88,29 +90,29 @@ proptest! {
         mut now in moment(),
     ) {
         let means = means(n);
-        let to = Addressee { means: &means, about: Some(&about), digest: Cadence::Off };
+        let to = Addressee { means: &means, about: Some(&about), digest: DigestFrequency::Off };
         let mut tried: Vec<Digest> = Vec::new();
         let mut told = Vec::new();
         for _ in 0..=2 * n {
-            let notice = Notice { priority, why: Occasion::Asked, tried: &tried };
-            match step(&to, &notice, now) {
-                Step::Tell(by) => {
+            let notice = Notice { priority, why: NotificationReason::Asked, tried: &tried };
+            match next_notification(&to, &notice, now) {
+                NextNotification::Tell(by) => {
                     prop_assert!(priority == Priority::Critical || about.quiet_until(now).is_none());
-                    tried.push(by.mark());
+                    tried.push(by.digest());
                     told.push(by);
-                    let after = Notice { priority, why: Occasion::Asked, tried: &tried };
-                    let more = silent_until(&to, &after, now);
+                    let after = Notice { priority, why: NotificationReason::Asked, tried: &tried };
+                    let more = retry_at(&to, &after, now);
                     let goes_on = told.len() < n && priority != Priority::Low;
                     prop_assert_eq!(more.is_some(), goes_on);
                     now = more.unwrap_or(now);
                     prop_assert!(more.is_none_or(|at| at >= now));
                 }
-                Step::Hold(until) => {
+                NextNotification::Hold(until) => {
                     prop_assert!(priority != Priority::Critical && until > now);
                     now = until;
                 }
-                Step::Gather(_) => prop_assert!(false, "digests are off"),
-                Step::Nothing => break,
+                NextNotification::Gather(_) => prop_assert!(false, "digests are off"),
+                NextNotification::Nothing => break,
             }
         }
         prop_assert_eq!(told, means);
@@ -126,10 +128,10 @@ proptest! {
     ) {
         let means = means(1);
         let to = Addressee { means: &means, about: Some(&about), digest: cadence };
-        for why in [Occasion::Asked, Occasion::Assigned, Occasion::Reminder, Occasion::Escalated] {
-            let gathered = matches!(step(&to, &Notice { priority, why, tried: &[] }, now), Step::Gather(_));
-            let can_wait = priority == Priority::Low && why != Occasion::Escalated;
-            prop_assert_eq!(gathered, can_wait && cadence != Cadence::Off, "{:?}", why);
+        for why in [NotificationReason::Asked, NotificationReason::Assigned, NotificationReason::Reminder, NotificationReason::Escalated] {
+            let gathered = matches!(next_notification(&to, &Notice { priority, why, tried: &[] }, now), NextNotification::Gather(_));
+            let can_wait = priority == Priority::Low && why != NotificationReason::Escalated;
+            prop_assert_eq!(gathered, can_wait && cadence != DigestFrequency::Off, "{:?}", why);
         }
     }
 }

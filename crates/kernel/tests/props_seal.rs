@@ -1,7 +1,7 @@
 //! Laws of Merkle trees and their proofs.
 
 use kernel::audit::Digest;
-use kernel::seal::{Tree, path, proves};
+use kernel::seal::{MerkleTree, path, proves};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -14,7 +14,7 @@ fn records() -> impl Strategy<Value = Vec<Digest>> {
 }
 
 fn root(records: &[Digest]) -> Digest {
-    let mut tree = Tree::default();
+    let mut tree = MerkleTree::default();
     tree.extend(records.iter().copied());
     tree.root()
 }
@@ -78,7 +78,7 @@ proptest! {
     /// A tree grown in steps is the tree of the whole, and each size has its own root.
     #[test]
     fn a_tree_grows_to_the_same_root(records in records()) {
-        let mut tree = Tree::default();
+        let mut tree = MerkleTree::default();
         let mut roots = std::collections::BTreeSet::new();
         for (n, record) in records.iter().enumerate() {
             tree.push(*record);

@@ -7,11 +7,11 @@ mod script;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kernel::actor::By;
+use kernel::actor::ActorRef;
 use kernel::audit::{Record, Verifier};
 use kernel::task::{Outcome, Party, State, TRANSITIONS, Task, TaskEvent, Trigger};
 use kernel::testing::{Cast, human};
-use kernel::{Command, Entity, Event, FollowUp, Happened, Refusal, Subject, TaskId, evolve};
+use kernel::{Command, DomainEvent, Entity, Event, FollowUp, Refusal, Subject, TaskId, evolve};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -98,7 +98,7 @@ proptest! {
                 let what = pair[1].0.what.name();
                 let reviewed = what == "review_submitted" && is_legal_in_two(from, to);
                 prop_assert!(from == to || is_legal(from, to) || reviewed, "{:?} {:?} {}", from, to, what);
-                if from.is_over() {
+                if from.is_closed() {
                     let quiet = [
                         "review_commented",
                         "artifact_referenced",
@@ -274,9 +274,9 @@ proptest! {
     #[test]
     fn chains_hold_after_the_words_are_gone(script in any_script()) {
         let mut cast = play(&script, |_| Ok(()))?;
-        let over: Vec<TaskId> = cast.tasks().filter(|t| t.state.is_over()).map(|t| t.id).collect();
+        let over: Vec<TaskId> = cast.tasks().filter(|t| t.state.is_closed()).map(|t| t.id).collect();
         for id in over {
-            cast.may(cast.human("adam"), kernel::task::TaskCommand::Erase(id));
+            cast.run_task(cast.human("adam"), kernel::task::TaskCommand::Erase(id));
         }
         let subjects: Vec<Subject> = cast.records().iter().map(|record| record.subject.clone()).collect();
         for subject in subjects {
@@ -351,17 +351,17 @@ fn verify(chain: &[Record]) -> bool {
 
 /// Who may bring what about, as a table of its own.
 fn may(before: &Task, event: &Event) -> bool {
-    let Happened::Task(what) = &event.what else { return false };
+    let DomainEvent::Task(what) = &event.what else { return false };
     let (is_person, party) = match &event.by {
-        By::Human(id) => (true, Some(Party::Human(id.clone()))),
-        By::Agent(id) => (false, Some(Party::Agent(id.clone()))),
+        ActorRef::Human(id) => (true, Some(Party::Human(id.clone()))),
+        ActorRef::Agent(id) => (false, Some(Party::Agent(id.clone()))),
         _ => (false, None),
     };
-    let principal = event.by == By::Human(before.principal.clone());
-    let administrator = event.by == By::System || event.by == By::Human(human("adam"));
+    let principal = event.by == ActorRef::Human(before.principal.clone());
+    let administrator = event.by == ActorRef::System || event.by == ActorRef::Human(human("adam"));
     let named =
         |id| before.review_policy.iter().any(|policy| policy.required_reviewers.contains(id));
-    let reviewer = matches!(&event.by, By::Human(id) if named(id));
+    let reviewer = matches!(&event.by, ActorRef::Human(id) if named(id));
     let assignee = party.as_ref() == Some(&before.assignee);
     match &**what {
         TaskEvent::Created(_) => false,

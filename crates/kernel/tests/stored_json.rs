@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use kernel::audit::{Digest, Record, open};
-use kernel::directory::{Agent, Human, Kept, Key, Project, Rule, Webhook};
+use kernel::directory::{Agent, Human, Key, Project, Rule, Webhook, WithHead};
 use kernel::task::{Artifact, ArtifactEvent, Entry, Task, TaskEvent};
 use kernel::{Ask, AskEvent, DirectoryEvent};
 use serde::Serialize;
@@ -51,12 +51,12 @@ fn states_are_stored_as_they_always_were() {
     holds::<Task>("task", include_str!("stored/task.jsonl"));
     holds::<Artifact>("artifact", include_str!("stored/artifact.jsonl"));
     holds::<Entry>("ledger entry", include_str!("stored/entry.jsonl"));
-    holds::<Kept<Project>>("project", include_str!("stored/project.jsonl"));
-    holds::<Kept<Agent>>("agent", include_str!("stored/agent.jsonl"));
-    holds::<Kept<Human>>("person", include_str!("stored/human.jsonl"));
-    holds::<Kept<Key>>("credential", include_str!("stored/key.jsonl"));
-    holds::<Kept<Rule>>("delegation rule", include_str!("stored/rule.jsonl"));
-    holds::<Kept<Webhook>>("webhook endpoint", include_str!("stored/webhook.jsonl"));
+    holds::<WithHead<Project>>("project", include_str!("stored/project.jsonl"));
+    holds::<WithHead<Agent>>("agent", include_str!("stored/agent.jsonl"));
+    holds::<WithHead<Human>>("person", include_str!("stored/human.jsonl"));
+    holds::<WithHead<Key>>("credential", include_str!("stored/key.jsonl"));
+    holds::<WithHead<Rule>>("delegation rule", include_str!("stored/rule.jsonl"));
+    holds::<WithHead<Webhook>>("webhook endpoint", include_str!("stored/webhook.jsonl"));
 }
 
 /// Each line is one record: the text that was hashed, and the erasable contents beside it.

@@ -6,8 +6,9 @@ use std::fmt::Write;
 
 use kernel::ids::{AskId, ReviewId, TaskId};
 use kernel::task::{
-    CheckpointKind, Comment, Given, Handover, Input, Intent, Leave, NewEntry, NewGrant, Party,
-    Quorum, Role, Severity, State, TRANSITIONS, TaskCommand, Until, Verdict, VersionRef,
+    AgentInput, AnchoredComment, CheckpointKind, GrantDecision, GrantDuration, Handover, Intent,
+    NewEntry, NewGrant, Party, Quorum, Role, Severity, State, TRANSITIONS, TaskCommand, TaskInput,
+    Verdict, VersionRef,
 };
 use kernel::testing::{Cast, approve, new_task, raising, verdict, version, yes};
 use kernel::{Actor, AskCommand, Command};
@@ -46,9 +47,9 @@ fn the_states_are_those_of_the_protocol() {
     assert_eq!(tidy(&table), tidy(LEGAL), "\n{table}");
     for state in State::ALL {
         let leaves = TRANSITIONS.iter().any(|(from, ..)| *from == state);
-        assert_eq!(leaves, !state.is_over(), "{state:?}");
+        assert_eq!(leaves, !state.is_closed(), "{state:?}");
         let over = matches!(state, State::Completed | State::Rejected);
-        assert_eq!(state.is_over(), over, "{state:?}");
+        assert_eq!(state.is_closed(), over, "{state:?}");
         let stored = serde_json::to_value(state).unwrap();
         assert_eq!(stored, state.as_str());
     }
@@ -146,13 +147,13 @@ fn what_does_not_hang_on_the_state() {
     for caller in CALLERS {
         let mut cast = scene.cast.clone();
         let create = TaskCommand::Create(Box::new(new_task()));
-        let created = cell(cast.want(scene.actor(caller), create), "ok");
+        let created = cell(cast.attempt_task(scene.actor(caller), create), "ok");
         let share = TaskCommand::Share(scene.made.id, "rival".parse().unwrap());
-        let shared = cell(cast.want(scene.actor(caller), share), "ok");
+        let shared = cell(cast.attempt_task(scene.actor(caller), share), "ok");
         let plain = cast.begun(new_task());
         cast.delivered(plain, version());
         let review = TaskCommand::Review(plain, Box::new(verdict(Verdict::Approved)));
-        let reviewed = cell(cast.want(scene.actor(caller), review), "completed");
+        let reviewed = cell(cast.attempt_task(scene.actor(caller), review), "completed");
         writeln!(table, "{caller:14}| {created:14}| {shared:14}| {reviewed}").unwrap();
     }
     let expected = "
@@ -194,7 +195,7 @@ impl Scene {
         let new = new_task().judged_by(Quorum::All, &["nina", "rita"]);
         let mut new = kernel::task::NewTask { delegable: true, ..new };
         let (id, version) = (used.id.to_string(), used.version.clone());
-        new.spec.inputs.push(Input::Artifact { id, version });
+        new.spec.inputs.push(TaskInput::Artifact { id, version });
         let task = cast.written(new);
         let nothing = Ulid::from(7_u128);
         let (checkpoint, review) = (AskId::new(nothing), ReviewId::new(nothing));
@@ -211,13 +212,16 @@ impl Scene {
             return;
         }
         let olga = cast.human("olga");
-        cast.may(olga.clone(), TaskCommand::Assign(task, "old".parse().unwrap(), Given::default()));
+        cast.run_task(
+            olga.clone(),
+            TaskCommand::Assign(task, "old".parse().unwrap(), AgentInput::default()),
+        );
         let bot = Party::Agent("bot".parse().unwrap());
-        cast.may(olga, TaskCommand::Transfer(task, bot, Handover::Handoff));
+        cast.run_task(olga, TaskCommand::Transfer(task, bot, Handover::Handoff));
         if state == "assigned" {
             return;
         }
-        cast.may(cast.agent("bot"), TaskCommand::Start(task));
+        cast.run_task(cast.agent("bot"), TaskCommand::Start(task));
         *checkpoint = cast.raised(task, raising(CheckpointKind::Approval));
         if state == "blocked" {
             return;
@@ -261,13 +265,13 @@ impl Scene {
         let task = self.task;
         let bob = || "bob".parse().unwrap();
         let command = match operation {
-            "task.assign" => TaskCommand::Assign(task, bob(), Given::default()),
+            "task.assign" => TaskCommand::Assign(task, bob(), AgentInput::default()),
             "task.start" => TaskCommand::Start(task),
             "task.cancel" => TaskCommand::Cancel(task, Some("moot".to_owned())),
             "task.interrupt" => TaskCommand::Interrupt(task, "Wait.".to_owned()),
             "task.amend" => TaskCommand::Amend(task, "In euros.".to_owned(), Intent::Clarify),
             "task.grant" => {
-                let (decision, until) = (Leave::Allow, Until::Task);
+                let (decision, until) = (GrantDecision::Allow, GrantDuration::Task);
                 TaskCommand::Grant(task, NewGrant { scope: "net:*".to_owned(), decision, until })
             }
             "checkpoint.raise" => {
@@ -278,11 +282,11 @@ impl Scene {
             "ownership.transfer" => {
                 TaskCommand::Transfer(task, Party::Agent(bob()), Handover::Handoff)
             }
-            "ownership.delegate" => TaskCommand::Delegate(task, bob(), Given::default()),
+            "ownership.delegate" => TaskCommand::Delegate(task, bob(), AgentInput::default()),
             "review.submit" => TaskCommand::Review(task, Box::new(verdict(Verdict::Approved))),
             "review.comment" => {
                 let (anchor, body) = (None, "Page 2, too.".to_owned());
-                let comment = Comment { anchor, severity: Severity::Nit, body };
+                let comment = AnchoredComment { anchor, severity: Severity::Nit, body };
                 TaskCommand::Remark(task, self.review, comment)
             }
             "artifact.commit" => TaskCommand::Commit(task, Box::new(version())),

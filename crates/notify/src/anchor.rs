@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::operator_command::OperatorCommands;
 
 /// How long the command may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest pause between two attempts.
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 
@@ -88,9 +88,9 @@ async fn next(
     let n = sealed.block.n;
     tokio::select! {
         () = stop.cancelled() => bail!("the server stops"),
-        outcome = tokio::time::timeout(PATIENCE, perform(commands, command, &sealed)) => match outcome {
+        outcome = tokio::time::timeout(COMMAND_TIMEOUT, perform(commands, command, &sealed)) => match outcome {
             Ok(outcome) => outcome.with_context(|| format!("block {n}"))?,
-            Err(_) => bail!("block {n}: the command took longer than {PATIENCE:?}"),
+            Err(_) => bail!("block {n}: the command took longer than {COMMAND_TIMEOUT:?}"),
         },
     }
     store.anchor(n).await?;

@@ -4,21 +4,21 @@
 use std::sync::Arc;
 
 use gateway::Gateway;
-use gateway::secrets::Secrets;
-use kernel::form::{Field, Form, Kind as FieldKind, Layout};
-use kernel::question::{Answer, Body, Pick, Question, Reply};
+use gateway::secrets::ServerSecrets;
+use kernel::form::{Field, FieldKind, Form, Layout};
+use kernel::question::{Answer, Body, PickMode, Question, Reply};
 use kernel::{Actor, Ask, AskCommand, AskId, Assurance};
 use store::StoreError;
 
-use views::components::words::{self, are_bare, is_destructive};
+use views::components::words::{self, are_protocol_labels, is_destructive};
 use views::message_card::{AnswerOptions, ButtonTone, CardButton, LONGEST_TOKEN, one_line};
 
 /// With more offers than this a message shows no buttons.
-const MOST: usize = 20;
+const MAX_BUTTONS: usize = 20;
 
 /// One answer that a button gives.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Offer {
+pub(crate) struct ButtonAnswer {
     /// The label of the button.
     pub(crate) label: String,
     /// The word for it in a written answer.
@@ -29,16 +29,16 @@ pub(crate) struct Offer {
     pub(crate) answer: Answer,
 }
 
-impl Offer {
+impl ButtonAnswer {
     /// Whether this answer stops the agent.
-    pub(crate) fn is_no(&self) -> bool {
+    pub(crate) fn stops_agent(&self) -> bool {
         matches!(self.answer, Answer::Rejected { option: None } | Answer::Declined)
     }
 }
 
 /// Every answer to a question that a button can give, always in the same order.
-pub(crate) fn offers(question: &Question) -> Vec<Offer> {
-    let offer = |label: &str, word: &str, tone, answer| Offer {
+pub(crate) fn button_answers(question: &Question) -> Vec<ButtonAnswer> {
+    let offer = |label: &str, word: &str, tone, answer| ButtonAnswer {
         label: label.to_owned(),
         word: word.to_owned(),
         tone,
@@ -50,7 +50,7 @@ pub(crate) fn offers(question: &Question) -> Vec<Offer> {
         Body::Approve { reject_requires_reason, reject_options, .. } => {
             let yes = offer("Approve", "yes", go, Answer::Approved { edits: None });
             let no = offer("Reject", "no", ButtonTone::No, Answer::REJECTED);
-            let no = Offer { wants_words: *reject_requires_reason, ..no };
+            let no = ButtonAnswer { wants_words: *reject_requires_reason, ..no };
             let because = |(n, reason): (usize, &kernel::question::Choice)| {
                 let answer = Answer::Rejected { option: Some(reason.id.clone()) };
                 let label = format!("Reject: {}", reason.label);
@@ -58,7 +58,7 @@ pub(crate) fn offers(question: &Question) -> Vec<Offer> {
             };
             [yes, no].into_iter().chain(reject_options.iter().enumerate().map(because)).collect()
         }
-        Body::Choose { options, pick: Pick::One, .. } => {
+        Body::Choose { options, pick: PickMode::One, .. } => {
             let choose = |(n, option): (usize, &kernel::question::Choice)| {
                 let answer = Answer::Chosen { options: vec![option.id.clone()] };
                 let tone = if is_destructive(&option.label) {
@@ -82,7 +82,7 @@ pub(crate) fn offers(question: &Question) -> Vec<Offer> {
                 go
             };
             // The protocol's own labels: "Cancel" alone could mean to cancel the order.
-            let (yes, no) = if are_bare(yes, no) {
+            let (yes, no) = if are_protocol_labels(yes, no) {
                 (words::GO_AHEAD, words::DO_NOT_GO_AHEAD)
             } else {
                 (yes.as_str(), no.as_str())
@@ -102,7 +102,7 @@ pub(crate) fn offers(question: &Question) -> Vec<Offer> {
 }
 
 /// The only field of a form, if it takes plain text.
-pub(crate) fn only_words(form: &Form) -> Option<&Field> {
+pub(crate) fn only_text_field(form: &Form) -> Option<&Field> {
     let Layout::Single(fields) = form.layout() else { return None };
     let [field] = &fields[..] else { return None };
     let plain = matches!(field.kind(), FieldKind::Text(_) | FieldKind::Textarea(_));
@@ -140,20 +140,23 @@ impl ButtonAction {
 
 /// The token of a button: the ask, the action, and a mark that proves that the server made it. The platform
 /// says who presses it.
-pub(crate) fn button_token(secrets: &Secrets, ask: AskId, action: ButtonAction) -> String {
+pub(crate) fn button_token(secrets: &ServerSecrets, ask: AskId, action: ButtonAction) -> String {
     let said = action.text();
-    let token = format!("{}.{said}.{}", ask.ulid(), secrets.button(ask, &said));
+    let token = format!("{}.{said}.{}", ask.ulid(), secrets.button_mac(ask, &said));
     debug_assert!(token.len() <= LONGEST_TOKEN);
     token
 }
 
 /// The ask and the action of a token, if the server made it.
-pub(crate) fn open_button_token(secrets: &Secrets, token: &str) -> Option<(AskId, ButtonAction)> {
+pub(crate) fn open_button_token(
+    secrets: &ServerSecrets,
+    token: &str,
+) -> Option<(AskId, ButtonAction)> {
     use subtle::ConstantTimeEq;
     let mut parts = token.split('.');
     let (ask, said, mark) = (parts.next()?, parts.next()?, parts.next()?);
     let ask: AskId = format!("ask_{ask}").parse().ok()?;
-    let ours = secrets.button(ask, said);
+    let ours = secrets.button_mac(ask, said);
     let same: bool = ours.as_bytes().ct_eq(mark.as_bytes()).into();
     Some((ask, ButtonAction::read(said)?)).filter(|_| same && parts.next().is_none())
 }
@@ -162,7 +165,7 @@ pub(crate) fn open_button_token(secrets: &Secrets, token: &str) -> Option<(AskId
 #[derive(Clone)]
 pub(crate) struct AnswerOffers {
     pub(crate) gateway: Gateway,
-    pub(crate) secrets: Arc<Secrets>,
+    pub(crate) secrets: Arc<ServerSecrets>,
 }
 
 impl AnswerOffers {
@@ -183,14 +186,14 @@ impl AnswerOffers {
         if careful || !ask.is_open() {
             return Ok(AnswerOptions::default());
         }
-        let considering = self.gateway.considering(ask).await?;
+        let considering = self.gateway.command_check(ask).await?;
         let takes = |answer: &Answer| {
             let reply = Box::new(Reply { answer: answer.clone(), comment: Some("ok".to_owned()) });
-            considering.takes(actor, AskCommand::Answer(ask.id, reply)).is_ok()
+            considering.accepts(actor, AskCommand::Answer(ask.id, reply)).is_ok()
         };
-        let offers = offers(question);
+        let offers = button_answers(question);
         let buttons =
-            offers.iter().enumerate().take(MOST).filter(|(_, offer)| takes(&offer.answer));
+            offers.iter().enumerate().take(MAX_BUTTONS).filter(|(_, offer)| takes(&offer.answer));
         let buttons = buttons.map(|(n, offer)| CardButton {
             label: one_line(&offer.label),
             token: button_token(&self.secrets, ask.id, ButtonAction::Offer(n)),
@@ -199,7 +202,7 @@ impl AnswerOffers {
             wants_words: offer.wants_words,
         });
         let buttons: Vec<CardButton> =
-            if offers.len() > MOST { Vec::new() } else { buttons.collect() };
+            if offers.len() > MAX_BUTTONS { Vec::new() } else { buttons.collect() };
         let form = match question.body() {
             Body::Provide { form } => {
                 Some((button_token(&self.secrets, ask.id, ButtonAction::Form), form.clone()))
@@ -212,7 +215,7 @@ impl AnswerOffers {
         };
         let reply = match question.body() {
             Body::Converse => takes(&Answer::Replied { text: "ok".to_owned() }),
-            Body::Provide { form } => only_words(form).is_some(),
+            Body::Provide { form } => only_text_field(form).is_some(),
             Body::Approve { .. }
             | Body::Choose { .. }
             | Body::Confirm { .. }
@@ -234,7 +237,7 @@ mod tests {
         use kernel::question::{Choice, Options};
         let tones = |prompt: &str, body: Body| {
             let question = Question::new(prompt, None, body).unwrap();
-            offers(&question).iter().map(|offer| offer.tone).collect::<Vec<_>>()
+            button_answers(&question).iter().map(|offer| offer.tone).collect::<Vec<_>>()
         };
         let confirm = |yes: &str, no: &str| Body::Confirm {
             items: Vec::new(),
@@ -257,7 +260,7 @@ mod tests {
         assert_eq!(tones("Dropping the table failed.", stuck())[0], ButtonTone::Yes);
         assert_eq!(tones("Delete of the volume failed.", stuck())[0], ButtonTone::Danger);
         let options = Options::new(["Keep", "Drop it"].map(Choice::plain).to_vec()).unwrap();
-        let choose = Body::Choose { options, pick: Pick::One, suggested: None };
+        let choose = Body::Choose { options, pick: PickMode::One, suggested: None };
         assert_eq!(tones("So?", choose), [ButtonTone::Plain, ButtonTone::Danger]);
     }
 
@@ -270,7 +273,7 @@ mod tests {
         };
         let labels = |body: Body| {
             let question = Question::new("Cancel the order?", None, body).unwrap();
-            offers(&question).into_iter().map(|offer| offer.label).collect::<Vec<_>>()
+            button_answers(&question).into_iter().map(|offer| offer.label).collect::<Vec<_>>()
         };
         let said = ["Confirm and go ahead", "Do not go ahead"];
         assert_eq!(labels(body("Confirm", "Cancel")), said);
@@ -279,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_token_is_short_and_ours() {
-        let secrets = Secrets::for_tests();
+        let secrets = ServerSecrets::for_tests();
         let mut cast = Cast::new();
         let (ask, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
         for action in [

@@ -3,7 +3,7 @@
 use channels::DeliveryError;
 use gateway::Gateway;
 use kernel::Time;
-use kernel::quota::Exceeded;
+use kernel::quota::QuotaExceeded;
 
 /// How often a delivery is attempted.
 pub(crate) const ATTEMPTS: u32 = 12;
@@ -43,7 +43,7 @@ impl AttemptResult {
     }
 
     /// The quota does not allow the notification now. It is sent when the quota starts again.
-    pub(crate) fn over_quota(exceeded: &Exceeded) -> Self {
+    pub(crate) fn over_quota(exceeded: &QuotaExceeded) -> Self {
         let (per, quota) = (exceeded.per.as_str(), exceeded.metric.as_str());
         metrics::counter!("countersign_quota_delayed_total", "per" => per, "quota" => quota)
             .increment(1);

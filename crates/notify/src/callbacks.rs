@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use gateway::secrets::Secrets;
-use gateway::ssrf_guard::Policy;
+use gateway::secrets::ServerSecrets;
+use gateway::ssrf_guard::OutboundPolicy;
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::fmt::rfc2822;
 use kernel::ask::CallbackResult;
@@ -18,9 +18,9 @@ use url::Url;
 use crate::guarded_http;
 
 /// How much of a response is read, so that the connection can be reused.
-const READ: usize = 16 * 1024;
+const MAX_RESPONSE_BYTES: usize = 16 * 1024;
 /// How much of the response is kept if the receiver did not accept the call.
-const KEPT: usize = 300;
+const MAX_STORED_RESPONSE: usize = 300;
 
 /// With `--dev` the secret is public, as every credential is.
 const DEV_SECRET: &str = "dev-callback-secret";
@@ -36,12 +36,12 @@ pub const TIMESTAMP: &str = "x-hitl-timestamp";
 #[derive(Clone)]
 pub struct Callbacks {
     http: reqwest::Client,
-    policy: Arc<Policy>,
-    secrets: Arc<Secrets>,
+    policy: Arc<OutboundPolicy>,
+    secrets: Arc<ServerSecrets>,
 }
 
 /// One HTTP call to a callback or webhook URL.
-pub struct Call<'a> {
+pub struct OutgoingCall<'a> {
     /// The URL of the receiver.
     pub url: &'a str,
     /// Id, time and signature.
@@ -82,14 +82,14 @@ impl CallResponse {
 
 impl Callbacks {
     /// Calls only URLs that the policy permits.
-    pub fn new(policy: Policy, secrets: Arc<Secrets>) -> anyhow::Result<Self> {
+    pub fn new(policy: OutboundPolicy, secrets: Arc<ServerSecrets>) -> anyhow::Result<Self> {
         let policy = Arc::new(policy);
         Ok(Self { http: guarded_http::client(&policy)?, policy, secrets })
     }
 
     /// The secret that signs the callbacks of cases created with this key.
     pub fn secret(&self, key: KeyId) -> String {
-        if self.policy.dev { DEV_SECRET.to_owned() } else { self.secrets.callback(key) }
+        if self.policy.dev { DEV_SECRET.to_owned() } else { self.secrets.callback_secret(key) }
     }
 
     /// The URL, if calls may go there; otherwise the description of allowed URLs.
@@ -98,7 +98,7 @@ impl Callbacks {
     }
 
     /// Makes one attempt.
-    pub async fn call(&self, call: Call<'_>) -> CallResponse {
+    pub async fn call(&self, call: OutgoingCall<'_>) -> CallResponse {
         // Checked again: the settings may have changed since the URL was accepted.
         let Ok(url) = self.policy.address(call.url) else {
             return CallResponse::unreached("calls may not go to this address");
@@ -109,18 +109,18 @@ impl Callbacks {
             .into_iter()
             .fold(request, |request, (name, value)| request.header(name, value));
         match request.body(call.body).send().await {
-            Ok(answer) => received(answer, call.at).await,
+            Ok(answer) => response_of(answer, call.at).await,
             Err(error) => CallResponse::unreached(guarded_http::reason(&error)),
         }
     }
 }
 
-async fn received(mut answer: reqwest::Response, now: Time) -> CallResponse {
+async fn response_of(mut answer: reqwest::Response, now: Time) -> CallResponse {
     let (taken, status) = (answer.status().is_success(), answer.status().as_u16());
     let not_before = retry_after(answer.headers(), now);
     let mut read = Vec::new();
     // Only the status decides; a body that breaks off changes nothing.
-    while read.len() < READ
+    while read.len() < MAX_RESPONSE_BYTES
         && let Ok(Some(more)) = answer.chunk().await
     {
         read.extend_from_slice(&more);
@@ -129,7 +129,7 @@ async fn received(mut answer: reqwest::Response, now: Time) -> CallResponse {
         let result = CallbackResult::Taken { status };
         return CallResponse { result, not_before: None, words: None };
     }
-    read.truncate(KEPT);
+    read.truncate(MAX_STORED_RESPONSE);
     let words = (!read.is_empty()).then(|| String::from_utf8_lossy(&read).into_owned());
     CallResponse { result: CallbackResult::Refused { status }, not_before, words }
 }
@@ -144,7 +144,7 @@ fn retry_after(headers: &HeaderMap, now: Time) -> Option<Time> {
 }
 
 /// Whether another attempt may succeed: the receiver has a problem, or was not reached.
-pub fn may_help(result: &CallbackResult) -> bool {
+pub fn is_retryable(result: &CallbackResult) -> bool {
     match result {
         CallbackResult::Taken { .. } => false,
         CallbackResult::Refused { status } => *status >= 500 || matches!(status, 408 | 425 | 429),
@@ -197,10 +197,10 @@ mod tests {
             (404, false),
             (302, false),
         ] {
-            assert_eq!(may_help(&CallbackResult::Refused { status }), again, "{status}");
+            assert_eq!(is_retryable(&CallbackResult::Refused { status }), again, "{status}");
         }
-        assert!(may_help(&CallbackResult::Unreached { error: String::new() }));
-        assert!(!may_help(&CallbackResult::Taken { status: 200 }));
+        assert!(is_retryable(&CallbackResult::Unreached { error: String::new() }));
+        assert!(!is_retryable(&CallbackResult::Taken { status: 200 }));
     }
 
     #[test]

@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::guarded_http;
-use gateway::secrets::Secrets;
-use gateway::ssrf_guard::Policy;
+use gateway::secrets::ServerSecrets;
+use gateway::ssrf_guard::OutboundPolicy;
 
 /// What channels need beside their settings.
 pub struct ChannelEnvironment<'a> {
@@ -35,10 +35,10 @@ pub fn open(
     around: &ChannelEnvironment<'_>,
 ) -> anyhow::Result<ChannelRegistry> {
     let context = ChannelContext {
-        clock: reading(around.clock),
-        wall_clock: reading(around.wall_clock),
+        clock: clock_fn(around.clock),
+        wall_clock: clock_fn(around.wall_clock),
         stop: around.stop.clone(),
-        outages: Box::new(Outages),
+        outages: Box::new(OutageReporter),
     };
     ChannelRegistry::open(settings, &context).map_err(anyhow::Error::msg)
 }
@@ -47,42 +47,42 @@ pub fn open(
 /// terminal.
 pub fn complete(
     mut settings: ChannelSettings,
-    secrets: &Secrets,
-    push: Option<(Policy, String)>,
+    secrets: &ServerSecrets,
+    push: Option<(OutboundPolicy, String)>,
 ) -> anyhow::Result<ChannelSettings> {
     if let Some(replies) = settings.email.as_mut().and_then(|email| email.replies.as_mut()) {
-        replies.key = secrets.replies();
+        replies.key = secrets.reply_address_key();
     }
     settings.push = match push {
         None => None,
         Some((policy, contact)) => {
-            let keys = (0..=u8::MAX).map(|n| secrets.vapid(n)).collect();
-            Some(PushSettings { http: Arc::new(Guarded::new(policy)?), keys, contact })
+            let keys = (0..=u8::MAX).map(|n| secrets.vapid_key(n)).collect();
+            Some(PushSettings { http: Arc::new(GuardedPushClient::new(policy)?), keys, contact })
         }
     };
     settings.terminal = std::io::stdout().is_terminal().then_some(TerminalSettings);
     Ok(settings)
 }
 
-fn reading(clock: &Arc<dyn Clock>) -> ClockFn {
+fn clock_fn(clock: &Arc<dyn Clock>) -> ClockFn {
     let clock = Arc::clone(clock);
     Arc::new(move || clock.now())
 }
 
 /// Calls to push services, only where the policy permits.
-struct Guarded {
-    policy: Arc<Policy>,
+struct GuardedPushClient {
+    policy: Arc<OutboundPolicy>,
     client: Client,
 }
 
-impl Guarded {
-    fn new(policy: Policy) -> anyhow::Result<Self> {
+impl GuardedPushClient {
+    fn new(policy: OutboundPolicy) -> anyhow::Result<Self> {
         let policy = Arc::new(policy);
         Ok(Self { client: guarded_http::client(&policy)?, policy })
     }
 }
 
-impl GuardedHttp for Guarded {
+impl GuardedHttp for GuardedPushClient {
     fn client(&self) -> Client {
         self.client.clone()
     }
@@ -91,15 +91,15 @@ impl GuardedHttp for Guarded {
         self.policy.address(text)
     }
 
-    fn why(&self, error: &reqwest::Error) -> &'static str {
+    fn describe_error(&self, error: &reqwest::Error) -> &'static str {
         guarded_http::reason(error)
     }
 }
 
 /// Logs outages of what channels depend on.
-struct Outages;
+struct OutageReporter;
 
-impl OpenOutageLog for Outages {
+impl OpenOutageLog for OutageReporter {
     fn open(&self, dependency: &str) -> Box<dyn OutageLog> {
         Box::new(OutageLogger(Outage::new(dependency)))
     }

@@ -18,8 +18,8 @@ use gateway::Gateway;
 use kernel::ask::Priority;
 use kernel::{Ask, AskId, FollowUp, Subject, Time, follow_ups};
 use store::Work;
-use store::followers::{Advance, DELIVERIES};
-use store::{News, StoreError};
+use store::followers::{DELIVERIES, FollowerAdvance};
+use store::{AnnouncedChange, StoreError};
 use tokio::sync::{Mutex, Notify, broadcast};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -28,19 +28,19 @@ use ulid::Ulid;
 /// Events handled in one step.
 const BATCH: usize = 500;
 /// Events whose follow-ups are kept in memory. A follower that is further behind reads them back.
-const HANDED_OVER: usize = 10_000;
+const MAX_EVENTS_IN_MEMORY: usize = 10_000;
 /// How long to wait for the end of a burst: one commit then serves many events. Critical notifications
 /// do not wait.
-const GATHER: Duration = Duration::from_millis(20);
+const BURST_WAIT: Duration = Duration::from_millis(20);
 /// How soon to look for events that nothing announced.
-const TICK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a node runs the follower without saying so again. A node that dies is replaced after this time
 /// and a tick.
 const LEASE: Duration = Duration::from_secs(3);
 
 /// Turns follow-ups into deliveries.
 #[async_trait]
-pub trait Plan: Send + Sync {
+pub trait DeliveryPlanner: Send + Sync {
     /// The deliveries for these follow-ups, each with the moment of its event, and when each is due.
     async fn deliveries(
         &self,
@@ -51,13 +51,13 @@ pub trait Plan: Send + Sync {
 /// The follower that writes deliveries.
 pub struct DeliveryFollower {
     gateway: Gateway,
-    plan: Arc<dyn Plan>,
-    handed_over: SyncMutex<VecDeque<News>>,
-    progress: Mutex<Progress>,
+    plan: Arc<dyn DeliveryPlanner>,
+    handed_over: SyncMutex<VecDeque<AnnouncedChange>>,
+    progress: Mutex<FollowerProgress>,
 }
 
 #[derive(Default)]
-struct Progress {
+struct FollowerProgress {
     /// The position in the store; unknown at first and after a failed step.
     stored: Option<u64>,
     /// The position up to which events are handled. No work follows from those behind the stored one.
@@ -67,21 +67,21 @@ struct Progress {
 
 /// Where the events of a step came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Handled {
+enum BatchOrigin {
     Nothing,
     HandedOver,
     ReadBack,
 }
 
 /// Some events and what follows from them.
-struct Batch {
+struct FollowUpBatch {
     to: u64,
     follow_ups: Vec<(Time, Work)>,
 }
 
 impl DeliveryFollower {
     /// A follower of the feed of this gateway.
-    pub fn new(gateway: Gateway, plan: Arc<dyn Plan>) -> Self {
+    pub fn new(gateway: Gateway, plan: Arc<dyn DeliveryPlanner>) -> Self {
         let (handed_over, progress) = (SyncMutex::default(), Mutex::default());
         Self { gateway, plan, handed_over, progress }
     }
@@ -89,19 +89,20 @@ impl DeliveryFollower {
     /// Follows until shutdown, and rings `work` whenever there may be deliveries to execute.
     pub async fn run(
         &self,
-        mut feed: broadcast::Receiver<Arc<[News]>>,
+        mut feed: broadcast::Receiver<Arc<[AnnouncedChange]>>,
         work: Arc<Notify>,
         stop: CancellationToken,
     ) {
         let (node, database) = (self.gateway.ids().ulid(), self.gateway.database());
         let mut leads_since = None;
         loop {
-            database.note("notifications", &self.round(node, &mut leads_since, &mut feed).await);
+            database
+                .note("notifications", &self.handle_all(node, &mut leads_since, &mut feed).await);
             work.notify_one();
             tokio::select! {
                 () = stop.cancelled() => break,
-                () = tokio::time::sleep(TICK) => {}
-                closed = self.gather(&mut feed) => if closed {
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
+                closed = self.wait_for_burst(&mut feed) => if closed {
                     return;
                 },
             }
@@ -112,7 +113,7 @@ impl DeliveryFollower {
 
     /// Waits for an event, and then for the end of a burst or for a critical event. Returns whether the
     /// feed is closed.
-    async fn gather(&self, feed: &mut broadcast::Receiver<Arc<[News]>>) -> bool {
+    async fn wait_for_burst(&self, feed: &mut broadcast::Receiver<Arc<[AnnouncedChange]>>) -> bool {
         let mut end = None;
         loop {
             let news = match end {
@@ -125,7 +126,7 @@ impl DeliveryFollower {
             match news {
                 Ok(news) if self.hand_over(&news) => return false,
                 Ok(_) | Err(broadcast::error::RecvError::Lagged(_)) => {
-                    end.get_or_insert_with(|| Instant::now() + GATHER);
+                    end.get_or_insert_with(|| Instant::now() + BURST_WAIT);
                 }
                 Err(broadcast::error::RecvError::Closed) => return true,
             }
@@ -134,20 +135,23 @@ impl DeliveryFollower {
 
     /// Handles everything there is, if this node runs the follower. A busy node does not extend its lease with
     /// every round, but once a tick.
-    async fn round(
+    async fn handle_all(
         &self,
         node: Ulid,
         leads_since: &mut Option<Instant>,
-        feed: &mut broadcast::Receiver<Arc<[News]>>,
+        feed: &mut broadcast::Receiver<Arc<[AnnouncedChange]>>,
     ) -> Result<(), StoreError> {
-        if leads_since.is_none_or(|since| since.elapsed() >= TICK) {
+        if leads_since.is_none_or(|since| since.elapsed() >= POLL_INTERVAL) {
             let asked = Instant::now();
-            let leads =
-                self.gateway.store().lead(DELIVERIES, node, self.gateway.now(), LEASE).await;
+            let leads = self
+                .gateway
+                .store()
+                .acquire_lead(DELIVERIES, node, self.gateway.now(), LEASE)
+                .await;
             *leads_since = matches!(leads, Ok(true)).then_some(asked);
             if !leads? {
                 self.handed_over().clear();
-                *self.progress.lock().await = Progress::default();
+                *self.progress.lock().await = FollowerProgress::default();
                 return Ok(());
             }
         }
@@ -158,12 +162,14 @@ impl DeliveryFollower {
                 self.hand_over(&news);
             }
             match self.handle().await? {
-                Handled::Nothing => break,
-                Handled::HandedOver if self.handed_over().is_empty() && feed.is_empty() => break,
-                Handled::HandedOver | Handled::ReadBack => {}
+                BatchOrigin::Nothing => break,
+                BatchOrigin::HandedOver if self.handed_over().is_empty() && feed.is_empty() => {
+                    break;
+                }
+                BatchOrigin::HandedOver | BatchOrigin::ReadBack => {}
             }
         }
-        self.store_position(TICK).await
+        self.store_position(POLL_INTERVAL).await
     }
 
     /// Handles everything that is committed by now, and stores the position.
@@ -181,9 +187,9 @@ impl DeliveryFollower {
     }
 
     /// Takes events over from a commit of this process. Returns whether one of them is critical.
-    pub fn hand_over(&self, news: &[News]) -> bool {
+    pub fn hand_over(&self, news: &[AnnouncedChange]) -> bool {
         let mut handed_over = self.handed_over();
-        if handed_over.len() + news.len() > HANDED_OVER {
+        if handed_over.len() + news.len() > MAX_EVENTS_IN_MEMORY {
             handed_over.clear();
         }
         handed_over.extend(news.iter().cloned());
@@ -193,22 +199,22 @@ impl DeliveryFollower {
 
     /// Handles some events. Returns whether there may be more.
     pub async fn step(&self) -> Result<bool, StoreError> {
-        Ok(self.handle().await? != Handled::Nothing)
+        Ok(self.handle().await? != BatchOrigin::Nothing)
     }
 
     /// Handles some events: those that were handed over, or else those in the store.
-    async fn handle(&self) -> Result<Handled, StoreError> {
+    async fn handle(&self) -> Result<BatchOrigin, StoreError> {
         let mut progress = self.progress.lock().await;
         if progress.stored.is_none() {
             let stored = self.gateway.store().follower(DELIVERIES).await?;
-            *progress = Progress { stored: Some(stored), handled: stored, stored_at: None };
+            *progress = FollowerProgress { stored: Some(stored), handled: stored, stored_at: None };
         }
         let (batch, handled) = match self.handed_over_after(progress.handled) {
-            Some(batch) => (batch, Handled::HandedOver),
-            None => (self.read_back(progress.handled).await?, Handled::ReadBack),
+            Some(batch) => (batch, BatchOrigin::HandedOver),
+            None => (self.read_back(progress.handled).await?, BatchOrigin::ReadBack),
         };
         if batch.to == progress.handled {
-            return Ok(Handled::Nothing);
+            return Ok(BatchOrigin::Nothing);
         }
         let work = if batch.follow_ups.is_empty() {
             Vec::new()
@@ -236,12 +242,12 @@ impl DeliveryFollower {
 
     async fn store_step(
         &self,
-        progress: &mut Progress,
+        progress: &mut FollowerProgress,
         work: Vec<(Time, Work)>,
     ) -> Result<(), StoreError> {
         // Unknown until the store confirms the step.
         let Some(from) = progress.stored.take() else { return Ok(()) };
-        let step = Advance { follower: DELIVERIES, from, to: progress.handled, work };
+        let step = FollowerAdvance { follower: DELIVERIES, from, to: progress.handled, work };
         if self.gateway.store().advance(step).await? {
             progress.stored = Some(progress.handled);
             progress.stored_at = Some(self.gateway.now());
@@ -250,12 +256,12 @@ impl DeliveryFollower {
     }
 
     /// The events behind a position that were handed over, if the first of them was.
-    fn handed_over_after(&self, position: u64) -> Option<Batch> {
+    fn handed_over_after(&self, position: u64) -> Option<FollowUpBatch> {
         let mut handed_over = self.handed_over();
         while handed_over.front().is_some_and(|news| news.change.position <= position) {
             handed_over.pop_front();
         }
-        let mut batch = Batch { to: position, follow_ups: Vec::new() };
+        let mut batch = FollowUpBatch { to: position, follow_ups: Vec::new() };
         for _ in 0..BATCH {
             let next = handed_over.front().filter(|news| news.change.position == batch.to + 1);
             let Some(follow_ups) = next.and_then(|news| news.follow_ups.clone()) else { break };
@@ -268,17 +274,17 @@ impl DeliveryFollower {
     }
 
     /// The events behind a position, read back.
-    async fn read_back(&self, position: u64) -> Result<Batch, StoreError> {
+    async fn read_back(&self, position: u64) -> Result<FollowUpBatch, StoreError> {
         let rows = self.gateway.store().events_after(position, BATCH).await?;
         let directory = self.gateway.directory();
         let mut asks: HashMap<AskId, Option<Arc<Ask>>> = HashMap::new();
-        let mut batch = Batch { to: position, follow_ups: Vec::new() };
+        let mut batch = FollowUpBatch { to: position, follow_ups: Vec::new() };
         for row in rows {
             batch.to = row.position;
             let event = match row.open() {
                 Ok(event) => event,
                 Err(error) => {
-                    batch.set_aside(row.at, &format!("{error:?}"));
+                    batch.dead_letter(row.at, &format!("{error:?}"));
                     continue;
                 }
             };
@@ -288,7 +294,7 @@ impl DeliveryFollower {
                     None => match self.gateway.store().ask(id).await {
                         Ok(ask) => asks.entry(id).or_insert(ask).clone(),
                         Err(StoreError::Damaged { what, source }) => {
-                            batch.set_aside(row.at, &format!("{what}: {source}"));
+                            batch.dead_letter(row.at, &format!("{what}: {source}"));
                             continue;
                         }
                         Err(error) => return Err(error),
@@ -302,15 +308,15 @@ impl DeliveryFollower {
         Ok(batch)
     }
 
-    fn handed_over(&self) -> std::sync::MutexGuard<'_, VecDeque<News>> {
+    fn handed_over(&self) -> std::sync::MutexGuard<'_, VecDeque<AnnouncedChange>> {
         // A panic leaves the queue whole.
         self.handed_over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Batch {
+impl FollowUpBatch {
     /// An event that cannot be read delays no other. It becomes a dead letter, which operators see.
-    fn set_aside(&mut self, at: Time, error: &str) {
+    fn dead_letter(&mut self, at: Time, error: &str) {
         tracing::error!(
             position = self.to,
             error,

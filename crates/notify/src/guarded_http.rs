@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use gateway::ssrf_guard::{Forbidden, Policy, Resolver};
+use gateway::ssrf_guard::{ForbiddenHost, GuardedResolver, OutboundPolicy};
 use reqwest::redirect::Policy as Redirects;
 
 /// How long a call may take from beginning to end.
@@ -14,14 +14,14 @@ const TOTAL_TIMEOUT: Duration = Duration::from_secs(10);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A client that connects only where the policy permits.
-pub(crate) fn client(policy: &Arc<Policy>) -> anyhow::Result<reqwest::Client> {
+pub(crate) fn client(policy: &Arc<OutboundPolicy>) -> anyhow::Result<reqwest::Client> {
     reqwest::Client::builder()
         .http1_only()
         .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
         .redirect(Redirects::none())
         // A proxy would resolve names by itself and bypass the guard.
         .no_proxy()
-        .dns_resolver(Arc::new(Resolver(Arc::clone(policy))))
+        .dns_resolver(Arc::new(GuardedResolver(Arc::clone(policy))))
         .connect_timeout(CONNECT_TIMEOUT)
         .timeout(TOTAL_TIMEOUT)
         .build()
@@ -32,7 +32,7 @@ pub(crate) fn client(policy: &Arc<Policy>) -> anyhow::Result<reqwest::Client> {
 pub(crate) fn reason(error: &reqwest::Error) -> &'static str {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
-        if error.is::<Forbidden>() {
+        if error.is::<ForbiddenHost>() {
             return "the name leads to addresses calls may not go to";
         }
         cause = error.source();

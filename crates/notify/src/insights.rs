@@ -3,23 +3,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kernel::insight::{Tally, Whose};
+use kernel::insight::{CountScope, Tally};
 use store::outage::Outage;
 use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
-use crate::projection_loop::{self, Feed};
+use crate::projection_loop::{self, NewsReceiver};
 
 /// How many records are counted at once.
 const BATCH: usize = 1_000;
 /// How long to wait after a change, so that the counts of a burst are written together.
-const GATHER: Duration = Duration::from_millis(250);
+const BURST_WAIT: Duration = Duration::from_millis(250);
 
 /// Runs until shutdown.
 pub async fn run(
     store: Arc<dyn Store>,
     database: Arc<Outage>,
-    feed: Feed,
+    feed: NewsReceiver,
     name_projects: bool,
     stop: CancellationToken,
 ) {
@@ -27,12 +27,12 @@ pub async fn run(
         let store = Arc::clone(&store);
         async move { count(&*store, name_projects).await }
     };
-    projection_loop::run("insights", database, GATHER, feed, stop, step).await;
+    projection_loop::run("insights", database, BURST_WAIT, feed, stop, step).await;
 }
 
 /// Counts the next records. Returns whether there may be more.
 pub async fn count(store: &dyn Store, name_projects: bool) -> Result<bool, StoreError> {
-    let counted = store.count_on(BATCH).await?;
+    let counted = store.count_next(BATCH).await?;
     export(&counted.tally, name_projects);
     Ok(counted.records > 0)
 }
@@ -42,7 +42,7 @@ pub async fn count(store: &dyn Store, name_projects: bool) -> Result<bool, Store
 /// `/metrics` needs no credential.
 fn export(tally: &Tally, name_projects: bool) {
     for (cell, n) in tally.cells() {
-        let Whose::Project(project) = &cell.whose else { continue };
+        let CountScope::Project(project) = &cell.whose else { continue };
         let (measure, bin) = (cell.measure.as_str(), cell.bin);
         let counter = if name_projects {
             metrics::counter!(

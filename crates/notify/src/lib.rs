@@ -40,4 +40,4 @@ pub mod sealer;
 pub mod search_index;
 pub mod webhooks;
 
-pub use notifier::{Dependencies, Notifier};
+pub use notifier::{Notifier, NotifierDependencies};

@@ -4,11 +4,11 @@ use url::Url;
 
 /// Makes links from the public URL.
 #[derive(Debug, Clone)]
-pub struct Links {
+pub struct LinkBuilder {
     public_url: Url,
 }
 
-impl Links {
+impl LinkBuilder {
     /// Links below this URL.
     pub fn new(public_url: Url) -> Self {
         Self { public_url }

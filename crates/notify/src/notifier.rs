@@ -5,11 +5,11 @@ use std::sync::Arc;
 use channels::ChannelRegistry;
 use gateway::Gateway;
 use gateway::auth::Authenticator;
-use gateway::erasure::Erasure;
+use gateway::data_eraser::DataEraser;
 use gateway::receipts::Receipts;
-use gateway::secrets::Secrets;
+use gateway::secrets::ServerSecrets;
 use gateway::sessions::Sessions;
-use store::News;
+use store::AnnouncedChange;
 use tokio::sync::Notify;
 use tokio::sync::broadcast::Receiver;
 use tokio_util::sync::CancellationToken;
@@ -20,23 +20,23 @@ use crate::callbacks::Callbacks;
 use crate::deliveries::Deliveries;
 use crate::deliveries::lanes::Lanes;
 use crate::deliveries::runtime_contracts::RuntimeCommands;
-use crate::delivery_follower::{DeliveryFollower, Plan};
-use crate::devices::{self, Devices};
-use crate::inbound::Inbound;
-use crate::inbound::listening::Listening;
-use crate::links::Links;
+use crate::delivery_follower::{DeliveryFollower, DeliveryPlanner};
+use crate::devices::{self, DeviceRegistry};
+use crate::inbound::InboundProcessor;
+use crate::inbound::channel_listener::ChannelListener;
+use crate::links::LinkBuilder;
 use crate::outgoing::Outgoing;
-use crate::people::People;
+use crate::people::PeopleNotifier;
 use crate::people::contact_methods::ContactMethods;
 use crate::people::verification_codes::VerificationCodes;
 use crate::webhooks::Webhooks;
 
 /// What notifications need.
-pub struct Dependencies {
+pub struct NotifierDependencies {
     /// Runs commands and reads asks.
     pub gateway: Gateway,
     /// The server's own keys.
-    pub secrets: Arc<Secrets>,
+    pub secrets: Arc<ServerSecrets>,
     /// Makes the receipts in callbacks and webhooks.
     pub receipts: Receipts,
     /// Limits how many codes a person can request.
@@ -44,7 +44,7 @@ pub struct Dependencies {
     /// Says whether the session of a device is still valid.
     pub sessions: Sessions,
     /// Deletes files and personal data after a commit decided so.
-    pub erasure: Erasure,
+    pub erasure: DataEraser,
     /// The channels that are configured.
     pub channels: ChannelRegistry,
     /// Calls agents and endpoints.
@@ -52,7 +52,7 @@ pub struct Dependencies {
     /// Passes contracts to the runtimes of agents.
     pub runtimes: RuntimeCommands,
     /// Makes links to the server's pages.
-    pub links: Links,
+    pub links: LinkBuilder,
     /// Ends the work when the server stops.
     pub stop: CancellationToken,
     /// What the server waits for when it stops.
@@ -64,13 +64,13 @@ pub struct Notifier {
     /// The channels that are configured.
     pub channels: Arc<ChannelRegistry>,
     /// People's devices.
-    pub devices: Devices,
+    pub devices: DeviceRegistry,
     /// By which contact methods people can be notified.
     pub contacts: ContactMethods,
     /// Codes that verify contact methods.
     pub codes: VerificationCodes,
     /// Inbound messages.
-    pub inbound: Inbound,
+    pub inbound: InboundProcessor,
     /// Secrets and bodies of webhooks.
     pub webhooks: Webhooks,
     /// Calls to URLs that others named.
@@ -81,8 +81,8 @@ pub struct Notifier {
 
 impl Notifier {
     /// Puts the services together.
-    pub fn new(dependencies: Dependencies) -> Self {
-        let Dependencies {
+    pub fn new(dependencies: NotifierDependencies) -> Self {
+        let NotifierDependencies {
             gateway,
             secrets,
             receipts,
@@ -97,7 +97,7 @@ impl Notifier {
             tasks,
         } = dependencies;
         let channels = Arc::new(channels);
-        let devices = Devices {
+        let devices = DeviceRegistry {
             gateway: gateway.clone(),
             secrets: Arc::clone(&secrets),
             sessions,
@@ -116,15 +116,16 @@ impl Notifier {
             links: links.clone(),
             outgoing: Outgoing { gateway: gateway.clone(), channels: Arc::clone(&channels) },
         };
-        let inbound = Inbound {
+        let inbound = InboundProcessor {
             gateway: gateway.clone(),
             secrets: Arc::clone(&secrets),
             channels: Arc::clone(&channels),
             offers: AnswerOffers { gateway: gateway.clone(), secrets: Arc::clone(&secrets) },
             links: links.clone(),
         };
-        let people = Arc::new(People::new(&gateway, &secrets, &channels, &contacts, &links));
-        let plan = Arc::clone(&people) as Arc<dyn Plan>;
+        let people =
+            Arc::new(PeopleNotifier::new(&gateway, &secrets, &channels, &contacts, &links));
+        let plan = Arc::clone(&people) as Arc<dyn DeliveryPlanner>;
         let follower = Arc::new(DeliveryFollower::new(gateway.clone(), plan));
         let webhooks = Webhooks {
             gateway: gateway.clone(),
@@ -151,7 +152,7 @@ impl Notifier {
 
     /// Starts the work: the follower, its deliveries, the listeners, and the removal of devices
     /// that are signed out. `feed` subscribes to changes.
-    pub fn start(&self, feed: impl Fn() -> Receiver<Arc<[News]>>) {
+    pub fn start(&self, feed: impl Fn() -> Receiver<Arc<[AnnouncedChange]>>) {
         let Deliveries { tasks, stop, .. } = &self.deliveries;
         let written = Arc::new(Notify::new());
         let follower = Arc::clone(&self.deliveries.follower);
@@ -160,7 +161,7 @@ impl Notifier {
         tasks.spawn(self.deliveries.clone().run(written));
         tasks.spawn(devices::signed_out::run(self.devices.clone(), feed(), stop.clone()));
         for channel in self.channels.addressable() {
-            let listening = Listening::new(self.inbound.clone(), channel);
+            let listening = ChannelListener::new(self.inbound.clone(), channel);
             tasks.spawn(listening.run(stop.clone()));
         }
     }

@@ -11,13 +11,13 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
 /// How many bytes of standard error are kept, counted from its end.
-const COMPLAINT: usize = 1024;
+const MAX_STDERR_BYTES: usize = 1024;
 /// How many bytes of standard output are kept, counted from its beginning.
-const ANSWER: usize = 64 * 1024;
+const MAX_STDOUT_BYTES: usize = 64 * 1024;
 
 /// How long output is read after the command ended: a process that it left running may hold the pipes
 /// open forever.
-const LINGER: Duration = Duration::from_millis(200);
+const OUTPUT_GRACE_PERIOD: Duration = Duration::from_millis(200);
 
 /// Runs commands of the operator. Clones share the list of hidden variables.
 #[derive(Clone)]
@@ -73,7 +73,7 @@ async fn run(
         .kill_on_drop(true)
         .spawn()
         .context("cannot run the command")?;
-    let mut group = Group::of(&child);
+    let mut group = ProcessGroup::of(&child);
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let write = async {
         if let Some(mut stdin) = stdin {
@@ -98,7 +98,7 @@ async fn run(
         match ended {
             Some(status) => {
                 // Output that the command wrote before it ended is still in the pipes.
-                let _ = tokio::time::timeout(LINGER, work).await;
+                let _ = tokio::time::timeout(OUTPUT_GRACE_PERIOD, work).await;
                 status
             }
             None => child.wait().await?,
@@ -115,7 +115,7 @@ async fn run(
 /// Keeps the beginning of a stream; reads and drops the rest.
 async fn first(from: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
     read(from, |said| {
-        let room = ANSWER.saturating_sub(kept.len());
+        let room = MAX_STDOUT_BYTES.saturating_sub(kept.len());
         kept.extend(said.iter().take(room));
     })
     .await;
@@ -125,7 +125,7 @@ async fn first(from: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
 async fn last(from: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
     read(from, |said| {
         kept.extend(said);
-        let surplus = kept.len().saturating_sub(COMPLAINT);
+        let surplus = kept.len().saturating_sub(MAX_STDERR_BYTES);
         kept.drain(..surplus);
     })
     .await;
@@ -140,16 +140,16 @@ async fn read(from: Option<impl AsyncRead + Unpin>, mut keep: impl FnMut(&[u8]))
 }
 
 /// The process group of a command. Killed when dropped, unless the command ended by itself.
-struct Group(Option<Pid>);
+struct ProcessGroup(Option<Pid>);
 
-impl Group {
+impl ProcessGroup {
     fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         Self(id.and_then(Pid::from_raw))
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
             // It may have ended already.
@@ -180,8 +180,8 @@ mod tests {
         let command = "cat; cat /dev/zero | head -c 300000 >&2";
         let ended = commands().run(command, &input, &[]).await.unwrap();
         assert!(ended.status.success());
-        assert_eq!(ended.answer.len(), ANSWER);
-        assert_eq!(ended.complaint.len(), COMPLAINT);
+        assert_eq!(ended.answer.len(), MAX_STDOUT_BYTES);
+        assert_eq!(ended.complaint.len(), MAX_STDERR_BYTES);
     }
 
     #[tokio::test]

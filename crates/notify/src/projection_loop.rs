@@ -5,19 +5,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use store::outage::Outage;
-use store::{News, StoreError};
+use store::{AnnouncedChange, StoreError};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 /// While requests write, a follower pauses this many times as long as it worked.
-const REST: u32 = 9;
+const PAUSE_FACTOR: u32 = 9;
 /// How soon to look again without a notification: another node may have written.
-const IDLE: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// How soon to retry a failed step.
-const AGAIN: Duration = Duration::from_secs(5);
+const RETRY_DELAY: Duration = Duration::from_secs(5);
 
 /// Changes, as the store announces them.
-pub(crate) type Feed = broadcast::Receiver<Arc<[News]>>;
+pub(crate) type NewsReceiver = broadcast::Receiver<Arc<[AnnouncedChange]>>;
 
 /// Follows the feed until shutdown. `step` processes some events and returns whether there may be more;
 /// `gather` is how long to wait for the end of a burst.
@@ -25,7 +25,7 @@ pub(crate) async fn run<S, F>(
     what: &'static str,
     database: Arc<Outage>,
     gather: Duration,
-    mut feed: Feed,
+    mut feed: NewsReceiver,
     stop: CancellationToken,
     step: S,
 ) where
@@ -40,7 +40,7 @@ pub(crate) async fn run<S, F>(
             }
             Err(error) => {
                 database.failed(what, &error);
-                AGAIN
+                RETRY_DELAY
             }
         };
         tokio::select! {
@@ -53,7 +53,7 @@ pub(crate) async fn run<S, F>(
             change = feed.recv() => if matches!(change, Err(broadcast::error::RecvError::Closed)) {
                 return;
             },
-            () = tokio::time::sleep(IDLE) => {}
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
         }
     }
 }
@@ -61,7 +61,7 @@ pub(crate) async fn run<S, F>(
 /// Processes everything there is. Requests come first: it works without pauses only while no one writes.
 async fn catch_up<S, F>(
     step: &S,
-    feed: &mut Feed,
+    feed: &mut NewsReceiver,
     stop: &CancellationToken,
 ) -> Result<(), StoreError>
 where
@@ -73,7 +73,7 @@ where
         if !step().await? {
             return Ok(());
         }
-        let rest = if has_changed(feed) { begun.elapsed() * REST } else { Duration::ZERO };
+        let rest = if has_changed(feed) { begun.elapsed() * PAUSE_FACTOR } else { Duration::ZERO };
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
             () = tokio::time::sleep(rest) => {}
@@ -82,7 +82,7 @@ where
 }
 
 /// Whether something was written since the last call.
-fn has_changed(feed: &mut Feed) -> bool {
+fn has_changed(feed: &mut NewsReceiver) -> bool {
     use broadcast::error::TryRecvError::Lagged;
     let mut changed = false;
     while matches!(feed.try_recv(), Ok(_) | Err(Lagged(_))) {

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::bail;
-use gateway::sealed_head::{HeadFile, Sealed};
+use gateway::sealed_head::{HeadFile, SealedHead};
 use gateway::signing::Signer;
 use kernel::Time;
 use kernel::audit::Digest;
-use kernel::seal::{Block, LARGEST, Tree};
+use kernel::seal::{Block, LARGEST, MerkleTree};
 use store::outage::Outage;
-use store::{Clock, News, SealedBlock, Store};
+use store::{AnnouncedChange, Clock, SealedBlock, Store};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::watch;
@@ -72,7 +72,7 @@ impl Sealer {
             let last = self.store.block(store::BlockQuery::Last).await?.map(|sealed| sealed.block);
             if let Some(last) = &last {
                 if head.is_none_or(|head| head.n < last.n) {
-                    self.sealed_head.write(Sealed { n: last.n, hash: last.hash() })?;
+                    self.sealed_head.write(SealedHead { n: last.n, hash: last.hash() })?;
                 }
                 self.newest.send_if_modified(|n| std::mem::replace(n, last.n) != last.n);
             }
@@ -92,7 +92,7 @@ impl Sealer {
     }
 
     /// The block that was written to the file last. It must still be in the database.
-    async fn last_sealed_here(&self) -> anyhow::Result<Option<Sealed>> {
+    async fn last_sealed_here(&self) -> anyhow::Result<Option<SealedHead>> {
         let Some(head) = self.sealed_head.read()? else { return Ok(None) };
         let found = self.store.blocks(head.n.saturating_sub(1), 1).await?;
         let there =
@@ -111,7 +111,7 @@ impl Sealer {
     async fn next(&self, last: Option<&Block>, end: u64) -> anyhow::Result<Option<Block>> {
         let first = last.map_or(1, Block::end);
         let to = end.min(first + LARGEST - 1);
-        let mut tree = Tree::default();
+        let mut tree = MerkleTree::default();
         while first + tree.len() <= to {
             let after = first + tree.len() - 1;
             let limit = usize::try_from(to - after).unwrap_or(PAGE).min(PAGE);
@@ -145,7 +145,7 @@ impl Sealer {
     }
 
     /// Seals, and logs a failure. Returns whether it succeeded.
-    async fn sealed(&self) -> bool {
+    async fn try_seal(&self) -> bool {
         let outcome = self.seal().await;
         match &outcome {
             Ok(_) => self.outage.worked("sealer"),
@@ -173,11 +173,11 @@ impl Sealer {
 pub async fn run(
     sealer: Arc<Sealer>,
     every: Duration,
-    mut feed: Receiver<Arc<[News]>>,
+    mut feed: Receiver<Arc<[AnnouncedChange]>>,
     stop: CancellationToken,
 ) {
     // Records that a previous process left.
-    let mut waiting = !sealer.sealed().await;
+    let mut waiting = !sealer.try_seal().await;
     loop {
         let mut since = sealer.clock.now();
         if !waiting {
@@ -204,6 +204,6 @@ pub async fn run(
         // Changes that are committed from here on are read from the feed, even if this block
         // contains them already.
         while !matches!(feed.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
-        waiting = !sealer.sealed().await;
+        waiting = !sealer.try_seal().await;
     }
 }

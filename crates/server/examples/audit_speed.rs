@@ -9,12 +9,12 @@ use std::time::Instant;
 
 use gateway::Gateway;
 use gateway::audit::{Against, Export, check, check_export};
-use gateway::clock::SystemClock;
+use gateway::clock::OsClock;
 use gateway::signing::Signer;
 use gateway::vault::Vault;
-use kernel::actor::Reach;
+use kernel::actor::KeyScope;
 use kernel::testing::{everyone, new_ask, yes};
-use kernel::{Actor, AskCommand, Assurance, KeyId, Via};
+use kernel::{Actor, AnswerInterface, AskCommand, Assurance, KeyId};
 use notify::sealer::Sealer;
 use store::sqlite::Sqlite;
 use store::{Clock, Store};
@@ -29,7 +29,7 @@ async fn main() -> anyhow::Result<()> {
     // Not in /tmp, which may be memory.
     let folder = tempfile::tempdir_in(".")?;
     let path = folder.path().join("countersign.db");
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let clock: Arc<dyn Clock> = Arc::new(OsClock);
     let store: Arc<dyn Store> = Arc::new(Sqlite::open(&path, Arc::clone(&clock))?);
 
     let begun = Begun::now();
@@ -92,10 +92,13 @@ async fn fill(gateway: &Gateway, events: u64) -> anyhow::Result<()> {
                 id: "bot".parse()?,
                 project: "acme".parse()?,
                 key: KeyId::new(gateway.ids().ulid()),
-                reach: Reach::Agent,
+                reach: KeyScope::Agent,
             };
-            let olga =
-                Actor::Human { id: "olga".parse()?, via: Via::Api, assurance: Assurance::Session };
+            let olga = Actor::Human {
+                id: "olga".parse()?,
+                via: AnswerInterface::Api,
+                assurance: Assurance::Session,
+            };
             while left
                 .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1))
                 .is_ok()

@@ -5,11 +5,11 @@
 mod bucket;
 mod channels;
 mod environment;
-mod mail;
 mod oidc;
 mod retention;
 mod settings;
 mod sign_in;
+mod smtp;
 mod verification;
 
 use std::collections::BTreeMap;
@@ -21,26 +21,26 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args as _;
 use gateway::installation::DataLocation;
 use gateway::jwt::TokenIssuer;
-use gateway::ssrf_guard::Range;
+use gateway::ssrf_guard::IpRange;
 use gateway::vault::shared::MasterKey;
 use gateway::verification::ProofIssuer;
 use kernel::AgentId;
 use kernel::quota::Limits;
 use kernel::time::LONGEST_TIMEOUT;
-use notify::links::Links;
+use notify::links::LinkBuilder;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use ::channels::ChannelSettings;
-pub use ::channels::Secret;
+pub use ::channels::SecretString;
 pub use bucket::FilesUrl;
 pub use environment::{UnknownVariable, unknown_variables};
-pub use gateway::database::{Database, DatabaseUrl};
+pub use gateway::database::{DatabaseLocation, DatabaseUrl};
 pub use gateway::files::Bucket;
 pub use oidc::Identify;
-pub use retention::{Keep, Retention};
+pub use retention::{Retention, RetentionSetting};
 pub use settings::Settings;
-pub use sign_in::SignIn;
+pub use sign_in::SignInSettings;
 pub use verification::{InlineKeys, ProviderTable, ProviderTables};
 
 /// The default port of the server.
@@ -108,7 +108,7 @@ pub struct Config {
     /// Whether `/metrics` names projects.
     pub metrics_projects: bool,
     /// Address ranges that callbacks may use besides public ones.
-    pub callback_allow: Vec<Range>,
+    pub callback_allow: Vec<IpRange>,
     /// The commands that receive the contracts of agent runtimes.
     pub runtime_commands: BTreeMap<AgentId, String>,
     /// How long the text of closed requests is kept; `None` keeps it permanently.
@@ -119,14 +119,14 @@ pub struct Config {
     pub a2h_timeout: Option<u64>,
     pub evidence_form: EvidenceForm,
     /// The secret of the evidence hash, if given.
-    pub evidence_secret: Option<Secret>,
+    pub evidence_secret: Option<SecretString>,
     /// Whether `WebSockets` need no key.
     pub open_websockets: bool,
     /// The issuer of human JWTs.
     pub jwt: Option<TokenIssuer>,
     /// The services that can prove that a person is present.
     pub verification: Vec<ProofIssuer>,
-    pub sign_in: SignIn,
+    pub sign_in: SignInSettings,
     pub channels: Box<ChannelSettings>,
     /// Whether the server sends push notifications.
     pub push: bool,
@@ -138,14 +138,14 @@ pub struct Config {
     pub dev: bool,
     /// A script of people who answer by themselves.
     pub scripted: Option<PathBuf>,
-    pub agent_api_keys: Vec<Secret>,
-    pub human_tokens: Vec<Secret>,
+    pub agent_api_keys: Vec<SecretString>,
+    pub human_tokens: Vec<SecretString>,
 }
 
 impl Config {
     /// Makes links to the server's own pages.
-    pub fn links(&self) -> Links {
-        Links::new(self.public_url.clone())
+    pub fn links(&self) -> LinkBuilder {
+        LinkBuilder::new(self.public_url.clone())
     }
 }
 
@@ -171,11 +171,11 @@ impl Settings {
         };
         let list = |name: &str| {
             let text = variable(name)?;
-            Some(text.split(',').map(|key| Secret::new(key.trim())).collect::<Vec<_>>())
+            Some(text.split(',').map(|key| SecretString::new(key.trim())).collect::<Vec<_>>())
         };
         let upstream = Self {
             listen: variable("PORT").map(|port| format!("localhost:{port}")),
-            evidence_secret: variable("SERVER_SECRET").map(Secret::new),
+            evidence_secret: variable("SERVER_SECRET").map(SecretString::new),
             agent_api_keys: list("AGENT_API_KEYS"),
             human_tokens: list("HUMAN_TOKENS"),
             ..Self::default()
@@ -187,7 +187,7 @@ impl Settings {
     pub fn check(self) -> anyhow::Result<Config> {
         let dev = self.dev.unwrap_or(false);
         let given = self.clone();
-        let sign_in = SignIn::read(&self, dev)?;
+        let sign_in = SignInSettings::read(&self, dev)?;
         let listen = addresses("listen", self.listen.as_deref().unwrap_or("localhost:3402"))?;
         let operations = self.operations_listen.as_deref();
         let operations_listen = operations.map(|text| addresses("operations_listen", text));
@@ -237,19 +237,20 @@ impl Settings {
         let data = self.data.unwrap_or_else(|| PathBuf::from("countersign-data"));
         let database = DatabaseUrl::database(self.database, &data)?;
         let bucket = bucket::read(&given, variable)?;
-        if bucket.is_some() && matches!(database, Database::Memory) {
+        if bucket.is_some() && matches!(database, DatabaseLocation::Memory) {
             bail!("files: a database in memory forgets what is in the bucket: give another");
         }
-        let whole = |text: &str| Secret::new(text.trim_end());
-        let master_key = one_of("master_key", self.master_key, self.master_key_file, whole)?;
+        let whole = |text: &str| SecretString::new(text.trim_end());
+        let master_key =
+            secret_or_file("master_key", self.master_key, self.master_key_file, whole)?;
         let master_key = master_key.as_ref().map(MasterKey::read).transpose()?;
         let (secret, file) = (self.evidence_secret, self.evidence_secret_file);
-        let evidence_secret = one_of("evidence_secret", secret, file, whole)?;
-        let lines = |text: &str| text.lines().map(|line| Secret::new(line.trim())).collect();
+        let evidence_secret = secret_or_file("evidence_secret", secret, file, whole)?;
+        let lines = |text: &str| text.lines().map(|line| SecretString::new(line.trim())).collect();
         let (keys, file) = (self.agent_api_keys, self.agent_api_keys_file);
-        let agent_api_keys = filled(one_of("agent_api_keys", keys, file, lines)?);
+        let agent_api_keys = non_empty(secret_or_file("agent_api_keys", keys, file, lines)?);
         let (tokens, file) = (self.human_tokens, self.human_tokens_file);
-        let human_tokens = filled(one_of("human_tokens", tokens, file, lines)?);
+        let human_tokens = non_empty(secret_or_file("human_tokens", tokens, file, lines)?);
         let jwt = match (self.jwt_issuer, self.jwt_audience, self.jwt_jwks) {
             (Some(issuer), Some(audience), Some(jwks)) => {
                 Some(TokenIssuer { issuer, audience, jwks })
@@ -298,8 +299,8 @@ impl Settings {
             metrics_projects: self.metrics_projects.unwrap_or(false),
             callback_allow,
             runtime_commands: runtimes(self.runtime_command.as_deref())?,
-            retention: self.retention.and_then(Keep::span),
-            insights_retention: self.insights_retention.and_then(Keep::span),
+            retention: self.retention.and_then(RetentionSetting::period),
+            insights_retention: self.insights_retention.and_then(RetentionSetting::period),
             a2h_timeout,
             evidence_form: self.evidence_form.unwrap_or_default(),
             evidence_secret,
@@ -343,7 +344,7 @@ pub fn refuse_unknown_variables() -> anyhow::Result<()> {
 }
 
 /// A secret, given directly or in a file.
-fn one_of<T>(
+fn secret_or_file<T>(
     name: &str,
     value: Option<T>,
     file: Option<PathBuf>,
@@ -371,9 +372,9 @@ fn contact(text: String) -> anyhow::Result<String> {
 }
 
 /// Parses address ranges.
-fn ranges(name: &str, given: Option<&[String]>) -> anyhow::Result<Vec<Range>> {
+fn ranges(name: &str, given: Option<&[String]>) -> anyhow::Result<Vec<IpRange>> {
     let range = |text: &String| {
-        let range = text.trim().parse::<Range>();
+        let range = text.trim().parse::<IpRange>();
         range.map_err(|expected| anyhow!("{name}: expected {expected}, not {text}"))
     };
     given.unwrap_or_default().iter().map(range).collect()
@@ -399,7 +400,7 @@ fn runtimes(given: Option<&[String]>) -> anyhow::Result<BTreeMap<AgentId, String
 }
 
 /// Drops empty secrets: a trailing comma must not make the empty text a credential.
-fn filled(secrets: Option<Vec<Secret>>) -> Vec<Secret> {
+fn non_empty(secrets: Option<Vec<SecretString>>) -> Vec<SecretString> {
     let secrets = secrets.unwrap_or_default();
     secrets.into_iter().filter(|secret| !secret.reveal().is_empty()).collect()
 }
@@ -476,7 +477,8 @@ mod tests {
             let wrong = Settings { runtime_command: Some(given), ..Settings::default() };
             assert!(refused(wrong).contains(why), "{text}");
         }
-        let weak = Settings { master_key: Some(Secret::new("secret")), ..Settings::default() };
+        let weak =
+            Settings { master_key: Some(SecretString::new("secret")), ..Settings::default() };
         assert!(refused(weak).contains("32 random bytes"));
     }
 
@@ -498,9 +500,9 @@ mod tests {
         let path = || Some(file.path().to_owned());
         let from_file = Settings { human_tokens_file: path(), ..Settings::default() };
         let tokens = from_file.check().unwrap().human_tokens;
-        assert_eq!(tokens.iter().map(Secret::reveal).collect::<Vec<_>>(), ["one", "two"]);
+        assert_eq!(tokens.iter().map(SecretString::reveal).collect::<Vec<_>>(), ["one", "two"]);
         let both = Settings {
-            agent_api_keys: Some(vec![Secret::new("a")]),
+            agent_api_keys: Some(vec![SecretString::new("a")]),
             agent_api_keys_file: path(),
             ..Settings::default()
         };
@@ -512,7 +514,8 @@ mod tests {
 
     #[test]
     fn secrets_do_not_print() {
-        let secret = Settings { evidence_secret: Some(Secret::new("s3")), ..Settings::default() };
+        let secret =
+            Settings { evidence_secret: Some(SecretString::new("s3")), ..Settings::default() };
         assert!(!format!("{secret:?}").contains("s3"));
         assert!(!toml::to_string(&secret).unwrap().contains("s3"));
     }

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gateway::login_rate_limit::neighbourhood;
-use gateway::ssrf_guard::Range;
+use gateway::login_rate_limit::network_of;
+use gateway::ssrf_guard::IpRange;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -29,19 +29,19 @@ const OPERATIONS: usize = 64;
 
 /// How many connections may be open.
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct ConnectionLimits {
     /// The most connections in total.
     pub total: usize,
     /// The most from one client address, or one IPv6 /64 network; 0 for no limit.
     pub per_address: usize,
     /// Proxies, whose connections carry many clients. Loopback addresses are exempt as well.
-    pub exempt: Vec<Range>,
+    pub exempt: Vec<IpRange>,
 }
 
-impl Limits {
+impl ConnectionLimits {
     /// The limits for the main address: those of the settings, and never more than the process may
     /// have open files.
-    pub fn of(config: &Config) -> Self {
+    pub fn from_settings(config: &Config) -> Self {
         let wanted = config.connection_limit.unwrap_or(DEFAULT_TOTAL);
         let possible = open_files().saturating_sub(RESERVED_FILES).max(SMALLEST_TOTAL);
         if config.connection_limit.is_some_and(|wanted| wanted > possible) {
@@ -69,7 +69,7 @@ impl Limits {
     fn counted(&self, peer: SocketAddr) -> Option<IpAddr> {
         let ip = peer.ip().to_canonical();
         let exempt = ip.is_loopback() || self.exempt.iter().any(|range| range.contains(ip));
-        (self.per_address > 0 && !exempt).then(|| neighbourhood(ip))
+        (self.per_address > 0 && !exempt).then(|| network_of(ip))
     }
 }
 
@@ -86,7 +86,7 @@ fn open_files() -> usize {
 
 /// Why a connection was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
+pub enum ConnectionRefused {
     /// The total limit is reached, and each connection is serving a request.
     Total,
     /// The limit of this client address is reached, and each of its connections is
@@ -94,7 +94,7 @@ pub enum Refused {
     Address,
 }
 
-impl Refused {
+impl ConnectionRefused {
     /// The name in metrics and logs.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -106,28 +106,28 @@ impl Refused {
 
 /// The connections of a listener.
 pub struct Connections {
-    limits: Limits,
-    state: Mutex<State>,
+    limits: ConnectionLimits,
+    state: Mutex<ConnectionsState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ConnectionsState {
     open: usize,
     by_address: HashMap<IpAddr, usize>,
     /// The connections that wait for a request, longest first.
-    waiting: BTreeMap<u64, Waiting>,
+    waiting: BTreeMap<u64, WaitingConnection>,
     next_turn: u64,
     /// Whether the limit was reached and the count has not dropped since.
     full: bool,
 }
 
-struct Waiting {
+struct WaitingConnection {
     address: Option<IpAddr>,
     close: CancellationToken,
 }
 
-impl State {
-    fn wait(&mut self, waiting: Waiting) -> u64 {
+impl ConnectionsState {
+    fn wait(&mut self, waiting: WaitingConnection) -> u64 {
         let turn = self.next_turn;
         self.next_turn += 1;
         self.waiting.insert(turn, waiting);
@@ -148,19 +148,19 @@ impl State {
 
 impl Connections {
     /// No connections yet.
-    pub fn new(limits: Limits) -> Arc<Self> {
+    pub fn new(limits: ConnectionLimits) -> Arc<Self> {
         Arc::new(Self { limits, state: Mutex::default() })
     }
 
     /// Admits a connection, if necessary in place of one that waits for a request.
-    pub fn admit(self: &Arc<Self>, peer: SocketAddr) -> Result<Arc<Connection>, Refused> {
+    pub fn admit(self: &Arc<Self>, peer: SocketAddr) -> Result<Arc<Connection>, ConnectionRefused> {
         let address = self.limits.counted(peer);
         let mut state = self.state();
         let from_address =
             address.and_then(|address| state.by_address.get(&address)).copied().unwrap_or(0);
         if address.is_some() && from_address >= self.limits.per_address && !state.make_room(address)
         {
-            return Err(refused(Refused::Address));
+            return Err(refused(ConnectionRefused::Address));
         }
         if state.open >= self.limits.total && !state.make_room(None) {
             if !state.full {
@@ -170,14 +170,14 @@ impl Connections {
                     "connection limit reached, refusing new connections with 503"
                 );
             }
-            return Err(refused(Refused::Total));
+            return Err(refused(ConnectionRefused::Total));
         }
         state.open += 1;
         if let Some(address) = address {
             *state.by_address.entry(address).or_default() += 1;
         }
         let close = CancellationToken::new();
-        let turn = state.wait(Waiting { address, close: close.clone() });
+        let turn = state.wait(WaitingConnection { address, close: close.clone() });
         drop(state);
         metrics::gauge!("countersign_connections").increment(1);
         let activity = Activity {
@@ -206,12 +206,12 @@ impl Connections {
         self.state().open
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ConnectionsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn refused(why: Refused) -> Refused {
+fn refused(why: ConnectionRefused) -> ConnectionRefused {
     metrics::counter!("countersign_connections_refused_total", "reason" => why.as_str())
         .increment(1);
     why
@@ -239,7 +239,7 @@ struct Activity {
 
 /// The activity of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doing {
+pub enum ConnectionPhase {
     /// Serving at least one request, or a WebSocket.
     Serving,
     /// Waiting for its first request.
@@ -275,14 +275,14 @@ impl Connection {
         self.activity().since = Instant::now();
     }
 
-    pub fn doing(&self) -> Doing {
+    pub fn phase(&self) -> ConnectionPhase {
         let activity = self.activity();
         if activity.upgraded || activity.in_flight > 0 {
-            Doing::Serving
+            ConnectionPhase::Serving
         } else if activity.served {
-            Doing::Idle(activity.since)
+            ConnectionPhase::Idle(activity.since)
         } else {
-            Doing::FirstWait(activity.since)
+            ConnectionPhase::FirstWait(activity.since)
         }
     }
 
@@ -331,7 +331,8 @@ impl Drop for InFlight {
         activity.in_flight -= 1;
         if activity.in_flight == 0 && !activity.upgraded {
             activity.since = Instant::now();
-            let waiting = Waiting { address: connection.address, close: connection.close.clone() };
+            let waiting =
+                WaitingConnection { address: connection.address, close: connection.close.clone() };
             activity.turn = Some(connection.connections.state().wait(waiting));
         }
     }
@@ -343,7 +344,7 @@ mod tests {
 
     fn connections(total: usize, per_address: usize) -> Arc<Connections> {
         let exempt = vec!["10.0.0.0/8".parse().unwrap()];
-        Connections::new(Limits { total, per_address, exempt })
+        Connections::new(ConnectionLimits { total, per_address, exempt })
     }
 
     fn peer(text: &str) -> SocketAddr {
@@ -374,7 +375,7 @@ mod tests {
             (all.admit(peer("192.0.2.1:1")).unwrap(), all.admit(peer("192.0.2.1:2")).unwrap());
         let request = one.request();
         two.upgraded();
-        assert_eq!(all.admit(peer("192.0.2.1:3")).err(), Some(Refused::Total));
+        assert_eq!(all.admit(peer("192.0.2.1:3")).err(), Some(ConnectionRefused::Total));
         assert!(!all.make_room());
         drop((request, one));
         assert!(all.admit(peer("192.0.2.1:3")).is_ok());
@@ -393,7 +394,7 @@ mod tests {
         ] {
             let first = all.admit(peer(text)).unwrap();
             let request = first.request();
-            assert_eq!(all.admit(peer(text)).err(), Some(Refused::Address), "{text}");
+            assert_eq!(all.admit(peer(text)).err(), Some(ConnectionRefused::Address), "{text}");
             let other = all.admit(peer(other)).unwrap();
             // Only a waiting connection of the same address makes room.
             drop(request);
@@ -403,7 +404,7 @@ mod tests {
         }
         let same_network = all.admit(peer("[2001:db8::1]:1")).unwrap();
         let _request = same_network.request();
-        assert_eq!(all.admit(peer("[2001:db8::2]:1")).err(), Some(Refused::Address));
+        assert_eq!(all.admit(peer("[2001:db8::2]:1")).err(), Some(ConnectionRefused::Address));
         for text in ["127.0.0.1:1", "[::1]:1", "10.1.2.3:1"] {
             let busy: Vec<_> = (0..5)
                 .map(|_| all.admit(peer(text)).unwrap())

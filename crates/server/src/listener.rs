@@ -38,24 +38,24 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
-use crate::connections::{Connection, Connections, Doing, InFlight};
+use crate::connections::{Connection, ConnectionPhase, Connections, InFlight};
 use crate::http::WithoutTrailingSlashes;
 
 /// How long a connection may take for its first request.
 const FIRST_REQUEST: Duration = Duration::from_secs(10);
 /// How long a connection may take for another request. Longer than proxies keep connections to us
 /// (60 seconds with nginx and with AWS), so that they never send a request on one we are closing.
-const IDLE: Duration = Duration::from_secs(75);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
 /// How long a client may take no byte of a response.
-const STALLED: Duration = Duration::from_mins(1);
+const STALL_TIMEOUT: Duration = Duration::from_mins(1);
 /// How often HTTP/2 connections are pinged, and how long the answer may take.
 const PING: Duration = Duration::from_secs(20);
 /// Concurrent requests on one HTTP/2 connection.
 const STREAMS: u32 = 100;
 /// How long requests in flight may take to end when the server stops.
-const GRACE: Duration = Duration::from_secs(10);
+const SHUTDOWN_GRACE_PERIOD: Duration = Duration::from_secs(10);
 /// How long an idle HTTP/2 connection may take to receive the shutdown notice.
-const GOODBYE: Duration = Duration::from_secs(1);
+const SHUTDOWN_NOTICE_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long a refused connection may take to send its request and to receive the refusal.
 const REFUSAL: Duration = Duration::from_secs(2);
 /// How many connections are refused with a response at a time; the others are closed at once.
@@ -107,7 +107,7 @@ impl Listener {
                 accepted = self.socket.accept() => accepted,
             };
             match accepted {
-                Ok((stream, peer)) => self.accepted(stream, peer, &tasks, &stop),
+                Ok((stream, peer)) => self.handle_accept(stream, peer, &tasks, &stop),
                 Err(error) if is_of_one_connection(&error) => {}
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection, trying again");
@@ -118,7 +118,7 @@ impl Listener {
         }
     }
 
-    fn accepted(
+    fn handle_accept(
         &self,
         stream: TcpStream,
         peer: SocketAddr,
@@ -128,13 +128,13 @@ impl Listener {
         let (tls, http, stop) = (self.tls.clone(), Arc::clone(&self.http), stop.clone());
         if let Ok(connection) = self.connections.admit(peer) {
             let socket = Socket::new(stream, Some(Arc::clone(&connection)));
-            let service = Requests { routes: self.routes.clone(), peer, connection };
+            let service = ConnectionService { routes: self.routes.clone(), peer, connection };
             tasks.spawn(async move {
                 let closed = service.connection.clone();
                 tokio::select! {
                     biased;
                     () = closed.must_close() => {}
-                    () = secured(tls, socket, service, &http, &stop) => {}
+                    () = serve_after_tls(tls, socket, service, &http, &stop) => {}
                 }
             });
             return;
@@ -159,7 +159,7 @@ fn is_of_one_connection(error: &io::Error) -> bool {
 
 fn http() -> Builder<TokioExecutor> {
     let mut http = Builder::new(TokioExecutor::new());
-    http.http1().timer(TokioTimer::new()).header_read_timeout(IDLE);
+    http.http1().timer(TokioTimer::new()).header_read_timeout(IDLE_TIMEOUT);
     http.http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(PING)
@@ -169,10 +169,10 @@ fn http() -> Builder<TokioExecutor> {
 }
 
 /// Serves a connection, after its TLS handshake if there is one.
-async fn secured(
+async fn serve_after_tls(
     tls: Option<RustlsAcceptor>,
     socket: Socket<TcpStream>,
-    service: Requests,
+    service: ConnectionService,
     http: &Builder<TokioExecutor>,
     stop: &CancellationToken,
 ) {
@@ -191,7 +191,7 @@ async fn secured(
 /// Serves HTTP on a connection until it ends, is idle for too long, or the server stops.
 async fn serve<S>(
     socket: S,
-    service: Requests,
+    service: ConnectionService,
     http: &Builder<TokioExecutor>,
     stop: &CancellationToken,
 ) where
@@ -203,8 +203,8 @@ async fn serve<S>(
     tokio::pin!(served);
     let patience = tokio::select! {
         biased;
-        () = stop.cancelled() => GRACE,
-        () = idle_for_too_long(&connection) => GOODBYE,
+        () = stop.cancelled() => SHUTDOWN_GRACE_PERIOD,
+        () = idle_for_too_long(&connection) => SHUTDOWN_NOTICE_TIMEOUT,
         _ = &mut served => {
             connection.upgraded();
             return;
@@ -217,11 +217,11 @@ async fn serve<S>(
 /// Waits until a connection has waited too long for a request.
 async fn idle_for_too_long(connection: &Connection) {
     loop {
-        let deadline = match connection.doing() {
+        let deadline = match connection.phase() {
             // Check again at the earliest time it could have been idle for too long.
-            Doing::Serving => Instant::now() + IDLE,
-            Doing::FirstWait(since) => since + FIRST_REQUEST,
-            Doing::Idle(since) => since + IDLE,
+            ConnectionPhase::Serving => Instant::now() + IDLE_TIMEOUT,
+            ConnectionPhase::FirstWait(since) => since + FIRST_REQUEST,
+            ConnectionPhase::Idle(since) => since + IDLE_TIMEOUT,
         };
         if deadline <= Instant::now() {
             return;
@@ -236,7 +236,7 @@ async fn refuse(
     routes: Routes,
     http: &Builder<TokioExecutor>,
 ) {
-    let service = TowerToHyperService::new(Refusals(routes));
+    let service = TowerToHyperService::new(RefusalService(routes));
     match tls {
         None => drop(http.serve_connection(TokioIo::new(socket), service).await),
         Some(tls) => {
@@ -249,22 +249,23 @@ async fn refuse(
 
 /// The requests of one connection.
 #[derive(Clone)]
-struct Requests {
+struct ConnectionService {
     routes: Routes,
     peer: SocketAddr,
     connection: Arc<Connection>,
 }
 
-type Answering<B> = Pin<Box<dyn Future<Output = Result<http::Response<B>, Infallible>> + Send>>;
+type ResponseFuture<B> =
+    Pin<Box<dyn Future<Output = Result<http::Response<B>, Infallible>> + Send>>;
 
-impl<B> Service<http::Request<B>> for Requests
+impl<B> Service<http::Request<B>> for ConnectionService
 where
     B: HttpBody<Data = Bytes> + Send + 'static,
     B::Error: Into<axum::BoxError>,
 {
     type Response = http::Response<InFlightBody>;
     type Error = Infallible;
-    type Future = Answering<InFlightBody>;
+    type Future = ResponseFuture<InFlightBody>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
@@ -309,16 +310,16 @@ impl HttpBody for InFlightBody {
 
 /// Answers a connection beyond the limits once, then closes it.
 #[derive(Clone)]
-struct Refusals(Routes);
+struct RefusalService(Routes);
 
-impl<B> Service<http::Request<B>> for Refusals
+impl<B> Service<http::Request<B>> for RefusalService
 where
     B: HttpBody<Data = Bytes> + Send + 'static,
     B::Error: Into<axum::BoxError>,
 {
     type Response = Response;
     type Error = Infallible;
-    type Future = Answering<Body>;
+    type Future = ResponseFuture<Body>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
@@ -353,7 +354,7 @@ impl<S> Socket<S> {
     }
 
     /// The outcome of a write, or an error if writes have been pending for too long.
-    fn written<T>(
+    fn check_stall<T>(
         &mut self,
         context: &mut Context<'_>,
         outcome: Poll<io::Result<T>>,
@@ -362,7 +363,8 @@ impl<S> Socket<S> {
             self.stalled = None;
             return outcome;
         }
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(STALLED)));
+        let stalled =
+            self.stalled.get_or_insert_with(|| Box::pin(tokio::time::sleep(STALL_TIMEOUT)));
         ready!(stalled.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
@@ -385,7 +387,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.written(context, outcome)
+        self.check_stall(context, outcome)
     }
 
     fn poll_write_vectored(
@@ -394,7 +396,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
-        self.written(context, outcome)
+        self.check_stall(context, outcome)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -403,12 +405,12 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.stream).poll_flush(context);
-        self.written(context, outcome)
+        self.check_stall(context, outcome)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.stream).poll_shutdown(context);
-        self.written(context, outcome)
+        self.check_stall(context, outcome)
     }
 }
 
@@ -421,7 +423,7 @@ mod tests {
     use tokio::task::JoinHandle;
 
     use super::*;
-    use crate::connections::Limits;
+    use crate::connections::ConnectionLimits;
 
     const HOUR: Duration = Duration::from_hours(1);
 
@@ -442,13 +444,14 @@ mod tests {
             .route("/", get(|| async { "hello" }))
             .route("/beats", get(beats))
             .route("/flood", get(flood));
-        let limits = Limits { total: 4, per_address: 0, exempt: Vec::new() };
+        let limits = ConnectionLimits { total: 4, per_address: 0, exempt: Vec::new() };
         let connections = Connections::new(limits);
         let peer = "192.0.2.1:1".parse().unwrap();
         let connection = connections.admit(peer).unwrap();
         let (client, server) = duplex(buffer);
         let socket = Socket::new(server, Some(Arc::clone(&connection)));
-        let service = Requests { routes: WithoutTrailingSlashes(routes), peer, connection };
+        let service =
+            ConnectionService { routes: WithoutTrailingSlashes(routes), peer, connection };
         let served = TaskTracker::new().spawn(async move {
             serve(socket, service, &http(), &CancellationToken::new()).await;
         });

@@ -11,43 +11,45 @@ use gateway::Gateway;
 use gateway::answer_files::AnswerFiles;
 use gateway::auth::Authenticator;
 use gateway::blobs::Blobs;
-use gateway::bootstrap::{self, FirstStart, WayIn};
+use gateway::bootstrap::{self, FirstSignIn, FirstStart};
 use gateway::clock::MovableClock;
-use gateway::erasure::Erasure;
+use gateway::data_eraser::DataEraser;
 use gateway::feed_head;
 use gateway::installation::Installation;
 use gateway::jwt::JwtVerifier;
 use gateway::key_destruction::KeyDestruction;
 use gateway::login_rate_limit::LoginRateLimit;
-use gateway::oidc::Provider;
+use gateway::oidc::IdentityProvider;
 use gateway::readiness::Readiness;
 use gateway::receipts::Receipts;
 use gateway::sealed_head::HeadFile;
-use gateway::secrets::Secrets;
+use gateway::secrets::ServerSecrets;
 use gateway::sessions::Sessions;
 use gateway::signing::Signer;
-use gateway::ssrf_guard::Policy;
+use gateway::ssrf_guard::OutboundPolicy;
 use gateway::streams::Streams;
-use gateway::verification::Providers;
+use gateway::verification::ProofVerifiers;
 use kernel::HumanId;
 use notify::callbacks::Callbacks;
 use notify::channel_setup::{self, ChannelEnvironment};
 use notify::deliveries::runtime_contracts::RuntimeCommands;
 use notify::operator_command::OperatorCommands;
 use notify::sealer::Sealer;
-use notify::{Dependencies, Notifier, anchor, insights, sealer, search_index};
+use notify::{Notifier, NotifierDependencies, anchor, insights, sealer, search_index};
 use store::Clock;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::config::{Config, Database, variables};
-use crate::connections::{Connections, Limits};
-use crate::http::api::Dev;
+use crate::config::{Config, DatabaseLocation, variables};
+use crate::connections::{ConnectionLimits, Connections};
+use crate::http::api::DevServices;
 use crate::http::callers::Callers;
-use crate::http::services::{Core, Operations, Services, Shared, Storage, Streaming};
+use crate::http::services::{
+    CoreServices, Operations, Services, Shared, StorageServices, Streaming,
+};
 use crate::http::{operations_router, refusal_router, router};
 use crate::listener::Listener;
-use crate::script::{Players, Script};
+use crate::script::{Script, ScriptedPeople};
 use crate::telemetry;
 use crate::workers::{housekeeping, keys, retention, timers};
 
@@ -93,7 +95,7 @@ impl Server {
         let operations = operations_listeners.iter().map(TcpListener::local_addr);
         let operations = operations.collect::<Result<Vec<_>, _>>()?;
         let tls = tls(&config).await?;
-        let secrets = Secrets::open(&vault, config.evidence_secret.clone()).await?;
+        let secrets = ServerSecrets::open(&vault, config.evidence_secret.clone()).await?;
         let secrets = Arc::new(secrets);
         let signer = Signer::open(vault, clock.now()).await?;
         let issuer = config.public_url.as_str().trim_end_matches('/').to_owned();
@@ -103,9 +105,9 @@ impl Server {
             config.jwt.clone().map(|jwt| JwtVerifier::new(jwt, Arc::clone(&wall))).transpose()?;
         let login_rate_limit = LoginRateLimit::new(config.sign_in.limit);
         let authenticator = Arc::new(Authenticator::new(config.rate_limit, jwt, login_rate_limit));
-        let providers = Providers::open(&config.verification)?;
+        let providers = ProofVerifiers::open(&config.verification)?;
         let allowed = config.callback_allow.clone();
-        let policy = Policy { dev: config.dev, allowed };
+        let policy = OutboundPolicy { dev: config.dev, allowed };
         let contact = config.push_contact.clone().unwrap_or_else(|| issuer.clone());
         let push = config.push.then(|| (policy.clone(), contact));
         let callbacks = Callbacks::new(policy, Arc::clone(&secrets))?;
@@ -113,9 +115,9 @@ impl Server {
         let settings = channel_setup::complete((*config.channels).clone(), &secrets, push)?;
         let around = ChannelEnvironment { clock: &clock, wall_clock: &wall, stop: &stop };
         let channels = channel_setup::open(settings, &around)?;
-        let provider = config.sign_in.oidc.clone().map(Provider::new).transpose()?;
+        let provider = config.sign_in.oidc.clone().map(IdentityProvider::new).transpose()?;
         let gateway =
-            Gateway::new(store, clock).with_wall_clock(wall).keeping(Arc::clone(&secrets));
+            Gateway::new(store, clock).with_wall_clock(wall).with_secrets(Arc::clone(&secrets));
         // Metrics need a recorder first.
         let metrics = telemetry::metrics();
         let gateway = gateway.with_quotas(&config.quotas);
@@ -123,7 +125,9 @@ impl Server {
         let welcome = prepare(&gateway, &config).await?;
         drop(start_lock);
         let dev = match movable {
-            Some(clock) => Some(Dev { clock, players: players(&gateway, script).await? }),
+            Some(clock) => {
+                Some(DevServices { clock, players: scripted_people(&gateway, script).await? })
+            }
             None => None,
         };
         let tasks = TaskTracker::new();
@@ -131,12 +135,12 @@ impl Server {
         let blobs = Blobs::new(files.clone(), gateway.clone());
         let answer_files = AnswerFiles::new(gateway.clone(), files.clone(), Arc::clone(&secrets));
         let key_destruction = KeyDestruction::new(gateway.clone(), receipts.clone());
-        let erasure = Erasure::new(gateway.clone(), blobs.clone());
+        let erasure = DataEraser::new(gateway.clone(), blobs.clone());
         let callers = Callers::new(gateway.clone(), Arc::clone(&authenticator));
         let idle = config.sign_in.idle;
         let sessions = Sessions::new(gateway.clone(), Arc::clone(&authenticator), idle);
         let commands = OperatorCommands::new(variables());
-        let notifier = Notifier::new(Dependencies {
+        let notifier = Notifier::new(NotifierDependencies {
             gateway: gateway.clone(),
             secrets: Arc::clone(&secrets),
             receipts: receipts.clone(),
@@ -156,7 +160,7 @@ impl Server {
             stop: stop.clone(),
             tasks: tasks.clone(),
         };
-        let core = Core {
+        let core = CoreServices {
             gateway,
             config: Arc::new(config),
             secrets,
@@ -167,13 +171,13 @@ impl Server {
             providers: Arc::new(providers),
             streaming,
         };
-        let storage = Storage { blobs, answer_files, erasure, key_destruction };
+        let storage = StorageServices { blobs, answer_files, erasure, key_destruction };
         let sealer = Arc::new(sealer);
         let readiness = Readiness::default();
         let reported = Operations { readiness, metrics, sealer, files };
         let app = Shared::new(Services::new(core, storage, notifier, reported, provider, dev));
         let server = Self { app, feed_head: head, tasks, stop, listening, operations, welcome };
-        server.work();
+        server.start_workers();
         server.listen(listeners, tls)?;
         server.listen_for_operations(operations_listeners)?;
         Ok(server)
@@ -209,13 +213,13 @@ impl Server {
             // The next start seals them.
             tracing::warn!(error = format!("{error:#}"), "cannot seal the last records");
         }
-        let kept = feed_head::keep(self.app.core.gateway.store(), &self.feed_head).await;
+        let kept = feed_head::record_head(self.app.core.gateway.store(), &self.feed_head).await;
         if let Err(error) = kept {
             tracing::warn!(error = format!("{error:#}"), "cannot keep the head of the feed");
         }
     }
 
-    fn work(&self) {
+    fn start_workers(&self) {
         let gateway = &self.app.core.gateway;
         let feed = || gateway.store().feed();
         let stop = || self.stop.clone();
@@ -232,7 +236,7 @@ impl Server {
         let counted = Arc::clone(gateway.store());
         self.tasks.spawn(insights::run(counted, database(), feed(), named, stop()));
         self.app.notifier.start(feed);
-        if let Some(dev) = Option::<Dev>::from_ref(&self.app) {
+        if let Some(dev) = Option::<DevServices>::from_ref(&self.app) {
             let players = Arc::clone(&dev.players);
             self.tasks.spawn(players.run(gateway.clone(), feed(), stop()));
         }
@@ -272,8 +276,9 @@ impl Server {
         let tls = tls.map(RustlsAcceptor::new);
         let mut first: Option<Arc<Connections>> = None;
         for socket in sockets {
-            let connections =
-                first.get_or_insert_with(|| Connections::new(Limits::of(&self.app.core.config)));
+            let connections = first.get_or_insert_with(|| {
+                Connections::new(ConnectionLimits::from_settings(&self.app.core.config))
+            });
             let routes = router(self.app.clone());
             let listener = Listener::new(
                 socket,
@@ -293,7 +298,7 @@ impl Server {
         for socket in sockets {
             let local = socket.local_addr()?.ip().is_loopback();
             let routes = operations_router(self.app.clone(), local);
-            let connections = Connections::new(Limits::operations());
+            let connections = Connections::new(ConnectionLimits::operations());
             let listener = Listener::new(socket, None, routes, refusal_router(), connections)?;
             self.tasks.spawn(listener.run(self.tasks.clone(), self.stop.clone()));
         }
@@ -357,8 +362,14 @@ fn bind_addresses(addresses: &mut [SocketAddr]) -> anyhow::Result<Vec<TcpListene
 }
 
 /// The people of a script. They answer requests created from now on.
-async fn players(gateway: &Gateway, script: Option<Script>) -> anyhow::Result<Arc<Players>> {
-    Ok(Arc::new(Players::new(script.unwrap_or_default(), gateway.store().last_position().await?)))
+async fn scripted_people(
+    gateway: &Gateway,
+    script: Option<Script>,
+) -> anyhow::Result<Arc<ScriptedPeople>> {
+    Ok(Arc::new(ScriptedPeople::new(
+        script.unwrap_or_default(),
+        gateway.store().last_position().await?,
+    )))
 }
 
 async fn prepare(gateway: &Gateway, config: &Config) -> anyhow::Result<Welcome> {
@@ -370,25 +381,25 @@ async fn prepare(gateway: &Gateway, config: &Config) -> anyhow::Result<Welcome> 
     }
     if !config.agent_api_keys.is_empty() || !config.human_tokens.is_empty() {
         let (keys, tokens) = (&config.agent_api_keys, &config.human_tokens);
-        bootstrap::configured(gateway, keys, tokens, config.dev).await?;
+        bootstrap::apply_configured_credentials(gateway, keys, tokens, config.dev).await?;
     }
     if config.dev {
-        bootstrap::dev(gateway).await?;
+        bootstrap::create_dev_directory(gateway).await?;
         let sign_in = dev_sign_in(gateway, config).await?;
         return Ok(Welcome { first: None, sign_in, sign_in_elsewhere: None });
     }
     let first = bootstrap::first_start(gateway).await?;
-    let shared = matches!(config.location.database, Database::Postgres(_));
+    let shared = matches!(config.location.database, DatabaseLocation::Postgres(_));
     let (sign_in, sign_in_elsewhere) = match bootstrap::link_if_locked_out(gateway, shared).await? {
-        WayIn::Exists => (None, None),
-        WayIn::Link { secret } => (Some(config.links().sign_in(&secret)?), None),
-        WayIn::PrintedElsewhere { human } => (None, Some(human)),
+        FirstSignIn::Exists => (None, None),
+        FirstSignIn::Link { secret } => (Some(config.links().sign_in(&secret)?), None),
+        FirstSignIn::PrintedElsewhere { human } => (None, Some(human)),
     };
     Ok(Welcome { first, sign_in, sign_in_elsewhere })
 }
 
 async fn dev_sign_in(gateway: &Gateway, config: &Config) -> anyhow::Result<Option<String>> {
     let human = "user_dev".parse()?;
-    let secret = bootstrap::link(gateway, kernel::Actor::System, human).await?;
+    let secret = bootstrap::create_sign_in_link(gateway, kernel::Actor::System, human).await?;
     Ok(Some(config.links().sign_in(&secret)?))
 }

@@ -10,7 +10,7 @@ use kernel::AskCommand;
 use kernel::testing::new_ask;
 use store::sqlite::Sqlite;
 use store::suite::stage::bot;
-use store::suite::{Hands, Stage};
+use store::suite::{ManualClock, Stage};
 use store::{Clock, Store};
 
 // As in the binary.
@@ -23,7 +23,7 @@ async fn main() -> Result<(), store::BoxError> {
     let (tasks, seconds) = (args.next().unwrap_or(256), args.next().unwrap_or(2));
     // Not in /tmp, which may be memory.
     let folder = tempfile::tempdir_in(".")?;
-    let hands = Hands::new();
+    let hands = ManualClock::new();
     let clock = Arc::clone(&hands) as Arc<dyn Clock>;
     let store = Sqlite::open(&folder.path().join("store.db"), clock)?;
     let stage = Arc::new(Stage::on(Arc::new(store) as Arc<dyn Store>, hands, Box::new(())));

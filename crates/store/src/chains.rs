@@ -3,24 +3,24 @@
 use std::str::FromStr;
 
 use kernel::Subject;
-use kernel::audit::Row;
+use kernel::audit::RecordRow;
 
 /// A part of the audit log by subject, as stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Chains {
+pub struct ChainPage {
     /// Complete chains, in the order of their subjects' names.
-    pub chains: Vec<Chain>,
+    pub chains: Vec<StoredChain>,
     /// The subject to continue after; `None` at the end.
     pub next: Option<String>,
 }
 
 /// One subject's records and its state at the same time. Neither is verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chain {
+pub struct StoredChain {
     /// The subject's name as stored.
     pub subject: String,
     /// Its records in order; empty for a state without records.
-    pub rows: Vec<Row>,
+    pub rows: Vec<RecordRow>,
     /// Its state, if it has one.
     pub state: Option<StoredState>,
 }
@@ -36,16 +36,17 @@ pub struct StoredState {
     pub state: String,
 }
 
-impl Chains {
+impl ChainPage {
     /// Joins rows and states; both are ordered by name.
     pub(crate) fn join(
-        rows: Vec<Row>,
+        rows: Vec<RecordRow>,
         states: Vec<(String, StoredState)>,
         next: Option<String>,
     ) -> Self {
-        let mut chains: Vec<Chain> = Vec::new();
+        let mut chains: Vec<StoredChain> = Vec::new();
         let mut states = states.into_iter().peekable();
-        let alone = |(subject, state)| Chain { subject, rows: Vec::new(), state: Some(state) };
+        let alone =
+            |(subject, state)| StoredChain { subject, rows: Vec::new(), state: Some(state) };
         for row in rows {
             if let Some(chain) = chains.last_mut()
                 && chain.subject == row.subject
@@ -58,7 +59,7 @@ impl Chains {
             }
             let state =
                 states.next_if(|(subject, _)| *subject == row.subject).map(|(_, state)| state);
-            chains.push(Chain { subject: row.subject.clone(), rows: vec![row], state });
+            chains.push(StoredChain { subject: row.subject.clone(), rows: vec![row], state });
         }
         chains.extend(states.map(alone));
         Self { chains, next }
@@ -68,7 +69,7 @@ impl Chains {
 /// The subject to stop after, before reading `next`: at a boundary between two subjects once there
 /// are `limit` rows, and only if the subject's name can be parsed, because many names are turned
 /// into ids to find their states.
-pub(crate) fn stop(rows: &[Row], next: &Row, limit: usize) -> Option<String> {
+pub(crate) fn stop(rows: &[RecordRow], next: &RecordRow, limit: usize) -> Option<String> {
     let last = rows.last().filter(|last| rows.len() >= limit && last.subject != next.subject)?;
     last.subject.parse::<Subject>().is_ok().then(|| last.subject.clone())
 }

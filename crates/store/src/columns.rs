@@ -1,7 +1,7 @@
 //! Conversions between columns and types.
 
 use kernel::Subject;
-use kernel::ask::Fold;
+use kernel::ask::SimilarityKey;
 use kernel::audit::{self, Digest, Record};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +13,7 @@ use crate::{Result, StoreError};
 const ALTERED: &str = "altered";
 
 /// Opens a damaged row too: the verifier reports what is wrong with it.
-pub(crate) fn opened(row: audit::Row, subject: Subject) -> Record {
+pub(crate) fn open_row(row: audit::RecordRow, subject: Subject) -> Record {
     // The event without its contents: it has its own name and the number of its contents.
     let event = audit::open(&row.body, &[]);
     let name = event.as_ref().map(|event| event.what.name());
@@ -39,9 +39,9 @@ pub(crate) fn opened(row: audit::Row, subject: Subject) -> Record {
 }
 
 /// The record in a row. Fails if the subject cannot be parsed.
-pub(crate) fn record(row: audit::Row) -> Result<Record> {
+pub(crate) fn record(row: audit::RecordRow) -> Result<Record> {
     let subject = subject(&row.subject, row.seq)?;
-    Ok(opened(row, subject))
+    Ok(open_row(row, subject))
 }
 
 /// The subject of a record. Fails if the name cannot be parsed.
@@ -64,7 +64,7 @@ pub(crate) fn int(number: impl TryInto<i64>) -> i64 {
 }
 
 /// A similarity key as databases store numbers.
-pub(crate) fn fold(key: Fold) -> i64 {
+pub(crate) fn similarity_column(key: SimilarityKey) -> i64 {
     i64::from_be_bytes(key.0.to_be_bytes())
 }
 

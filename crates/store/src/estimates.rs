@@ -8,17 +8,17 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::listing::{Count, List, MARGIN};
+use crate::listing::{AskListQuery, Count, MARGIN};
 
 /// The most cached lists. Few lists are this long; beyond this number the cache is cleared.
 const KEPT: usize = 256;
 
 #[derive(Default)]
 pub(crate) struct Estimates {
-    kept: Mutex<HashMap<List, Kept>>,
+    kept: Mutex<HashMap<AskListQuery, CachedCount>>,
 }
 
-struct Kept {
+struct CachedCount {
     count: Count,
     /// The feed position at the time of the estimate.
     position: u64,
@@ -26,7 +26,7 @@ struct Kept {
 
 impl Estimates {
     /// The estimate, if it is still valid at this position.
-    pub(crate) fn find(&self, list: &List, position: u64) -> Option<Count> {
+    pub(crate) fn find(&self, list: &AskListQuery, position: u64) -> Option<Count> {
         let kept = self.kept();
         let found = kept.get(list)?;
         // A record changes one ask, which has at most one row in each scope.
@@ -34,15 +34,15 @@ impl Estimates {
         (gone <= MARGIN as u64).then_some(found.count)
     }
 
-    pub(crate) fn keep(&self, list: &List, position: u64, count: Count) {
+    pub(crate) fn keep(&self, list: &AskListQuery, position: u64, count: Count) {
         let mut kept = self.kept();
         if kept.len() >= KEPT && !kept.contains_key(list) {
             kept.clear();
         }
-        kept.insert(list.clone(), Kept { count, position });
+        kept.insert(list.clone(), CachedCount { count, position });
     }
 
-    fn kept(&self) -> MutexGuard<'_, HashMap<List, Kept>> {
+    fn kept(&self) -> MutexGuard<'_, HashMap<AskListQuery, CachedCount>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -52,12 +52,12 @@ mod tests {
     use kernel::Phase;
 
     use super::*;
-    use crate::listing::{Filter, Order, Scope};
+    use crate::listing::{Filter, ListScope, Order};
 
-    fn inbox(people: &[&str]) -> List {
-        let scopes = people.iter().map(|name| Scope::Human(name.parse().unwrap())).collect();
+    fn inbox(people: &[&str]) -> AskListQuery {
+        let scopes = people.iter().map(|name| ListScope::Human(name.parse().unwrap())).collect();
         let (phases, filter) = (Phase::OPEN.to_vec(), Filter::default());
-        List { scopes, phases, order: Order::Urgency, filter, after: None, limit: 0 }
+        AskListQuery { scopes, phases, order: Order::Urgency, filter, after: None, limit: 0 }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use kernel::Time;
-use kernel::audit::Row;
+use kernel::audit::RecordRow;
 use ulid::Ulid;
 
 use crate::{Result, Work};
@@ -18,7 +18,7 @@ pub const DELIVERIES: &str = "deliveries";
 
 /// One step of a follower.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Advance {
+pub struct FollowerAdvance {
     /// The name of the follower.
     pub follower: &'static str,
     /// The position it was at.
@@ -32,21 +32,21 @@ pub struct Advance {
 
 /// Positions of followers.
 #[async_trait]
-pub trait Followers: Send + Sync {
+pub trait FollowerStore: Send + Sync {
     /// The position up to which a follower has handled the feed.
     async fn follower(&self, name: &'static str) -> Result<u64>;
 
     /// The records behind a position as they are stored, at most `limit`, for a follower that has to read
     /// them back. Afterwards the [directory](crate::Store::directory) is at least as new as they are.
-    async fn events_after(&self, position: u64, limit: usize) -> Result<Vec<Row>>;
+    async fn events_after(&self, position: u64, limit: usize) -> Result<Vec<RecordRow>>;
 
     /// Moves a follower on and writes its work, in one commit. `false`, and nothing changed, if the
-    /// follower is not at [`Advance::from`]: another node has moved it.
-    async fn advance(&self, step: Advance) -> Result<bool>;
+    /// follower is not at [`FollowerAdvance::from`]: another node has moved it.
+    async fn advance(&self, step: FollowerAdvance) -> Result<bool>;
 
     /// Makes a node the one that runs a follower until `now + lease`, or extends that. `false` if another
     /// node runs it. Only nodes that share a database can be told so.
-    async fn lead(
+    async fn acquire_lead(
         &self,
         name: &'static str,
         node: Ulid,

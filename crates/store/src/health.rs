@@ -8,7 +8,7 @@ use crate::Result;
 
 /// Checks of the store itself, not of the contents of the audit log.
 #[async_trait]
-pub trait Health {
+pub trait StoreHealth {
     /// Commits a small write and reverts it. Fails where an ordinary request could not be stored: a
     /// full disk, a read-only disk or database, a database that does not respond. Repeated calls do
     /// not grow the store.

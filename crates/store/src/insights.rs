@@ -12,18 +12,18 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use kernel::audit::Row;
-use kernel::insight::summary::Line;
-use kernel::insight::{COUNTED, Day, Measure, Tally, Whose};
+use kernel::audit::RecordRow;
+use kernel::insight::summary::StoredCount;
+use kernel::insight::{COUNTED_EVENTS, CountScope, Day, Measure, Tally};
 use kernel::{Ask, AskId, Subject};
 
 use crate::Result;
 
 /// A query for counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counts {
+pub struct CountsQuery {
     /// The owners of the counts, each counted separately.
-    pub whose: Vec<Whose>,
+    pub whose: Vec<CountScope>,
     /// The measures to count.
     pub measures: Vec<Measure>,
     /// The first day.
@@ -34,7 +34,7 @@ pub struct Counts {
     pub grain: Grain,
 }
 
-impl Counts {
+impl CountsQuery {
     /// Each requested bin with its measure.
     pub(crate) fn bins(&self) -> Vec<(Measure, &'static str)> {
         let of = |measure: &Measure| {
@@ -55,11 +55,11 @@ pub enum Grain {
 }
 
 /// Turns the running totals of one bin, in the order of days, into the counts of each day.
-pub(crate) struct Steps {
+pub(crate) struct DailyIncreases {
     before: u64,
 }
 
-impl Steps {
+impl DailyIncreases {
     /// Starts with the total before the first day.
     pub(crate) fn from(before: u64) -> Self {
         Self { before }
@@ -75,7 +75,7 @@ impl Steps {
 
 /// The result of one counting step.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct CountedRecords {
     /// The number of records counted; 0 if there were no more, or if another node is counting.
     pub records: usize,
     /// The counts of these records.
@@ -84,12 +84,12 @@ pub struct Counted {
 
 /// Storage of counts. Every backend passes the checks of `suite`.
 #[async_trait]
-pub trait Insights {
+pub trait InsightStore {
     /// Counts at most `limit` further records. With several nodes, one counts at a time.
-    async fn count_on(&self, limit: usize) -> Result<Counted>;
+    async fn count_next(&self, limit: usize) -> Result<CountedRecords>;
 
-    /// The counts, as far as [`Insights::count_on`] has progressed.
-    async fn counts(&self, wanted: Counts) -> Result<Vec<Line>>;
+    /// The counts, as far as [`InsightStore::count_on`] has progressed.
+    async fn counts(&self, wanted: CountsQuery) -> Result<Vec<StoredCount>>;
 
     /// Deletes the counts of the days before a given one, at most `limit` rows; returns how many.
     /// From then on those days have no counts, even if more of their records are counted later.
@@ -97,12 +97,12 @@ pub trait Insights {
 }
 
 /// Records that were read and not counted yet.
-pub(crate) struct Behind {
-    rows: Vec<Row>,
+pub(crate) struct UncountedRecords {
+    rows: Vec<RecordRow>,
 }
 
-impl Behind {
-    pub(crate) fn new(rows: Vec<Row>) -> Self {
+impl UncountedRecords {
+    pub(crate) fn new(rows: Vec<RecordRow>) -> Self {
         Self { rows }
     }
 
@@ -118,7 +118,7 @@ impl Behind {
 
     /// The counts of the records. Unreadable records and asks are skipped: the
     /// verification reports them.
-    pub(crate) fn counted(&self, asks: &BTreeMap<AskId, Ask>) -> Counted {
+    pub(crate) fn counted(&self, asks: &BTreeMap<AskId, Ask>) -> CountedRecords {
         let mut tally = Tally::default();
         for row in &self.rows {
             let Some(ask) = about(row).and_then(|id| asks.get(&id)) else { continue };
@@ -129,12 +129,12 @@ impl Behind {
                 tracing::warn!(%subject, seq, "a record cannot be read and is not counted");
             }
         }
-        Counted { records: self.rows.len(), tally }
+        CountedRecords { records: self.rows.len(), tally }
     }
 }
 
-fn about(row: &Row) -> Option<AskId> {
-    if !COUNTED.contains(&row.what.as_str()) {
+fn about(row: &RecordRow) -> Option<AskId> {
+    if !COUNTED_EVENTS.contains(&row.what.as_str()) {
         return None;
     }
     match row.subject.parse() {

@@ -8,17 +8,17 @@ use kernel::audit::{Digest, Record};
 use kernel::directory::Directory;
 use kernel::task::{Artifact, Contract, Entry, TaskCommand};
 use kernel::{
-    AgentId, ArtifactId, Ask, AskId, Command, Entity, EntryId, Envelope, FollowUp, Loaded,
-    ProjectId, Refusal, ReviewId, SecretAnswer, Subject, Task, TaskId, Time, UploadId, Verdict,
+    AgentId, ArtifactId, Ask, AskId, Command, DecideOutcome, Entity, EntryId, Envelope, FollowUp,
+    Loaded, ProjectId, Refusal, ReviewId, SecretAnswer, Subject, Task, TaskId, Time, UploadId,
     World,
 };
 
-use crate::listing::{Moved, Scope};
+use crate::listing::{ChangedAsk, ListScope};
 use crate::side::{SideRow, secret_row};
-use crate::{IDEMPOTENCY_HOURS, Idempotency, Job, Outcome, Result, StoreError, Work};
+use crate::{IDEMPOTENCY_HOURS, Idempotency, Job, JobOutcome, Result, StoreError, Work};
 
 /// How often a decision may ask for more data before that counts as a bug.
-const ROUNDS: usize = 4;
+const MAX_ROUNDS: usize = 4;
 
 /// The write transaction of a backend, as a job sees it.
 pub(crate) trait UnitOfWork {
@@ -38,13 +38,13 @@ pub(crate) trait UnitOfWork {
     fn entry(&mut self, id: EntryId) -> Result<Option<Entry>>;
 
     /// The idempotency record under a key, however old.
-    fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>>;
+    fn idempotency_record(&mut self, scope: &str, key: &str) -> Result<Option<IdempotencyRecord>>;
 
     /// Writes the whole outcome of a job, or nothing.
     fn write(
         &mut self,
         work: &JobWrites,
-        remember: Option<(&Idempotency, Remembered)>,
+        remember: Option<(&Idempotency, IdempotencyRecord)>,
     ) -> Result<()>;
 }
 
@@ -54,7 +54,7 @@ const LASTING: Time = Time::LAST;
 /// An idempotency record. It holds no answer and no token: a replay reads the ask again, and folds
 /// the earlier state of a task from its records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Remembered {
+pub(crate) struct IdempotencyRecord {
     pub(crate) fingerprint: Digest,
     pub(crate) ask: Option<AskId>,
     /// The task of the job, and the last sequence number of its chain at that time.
@@ -62,12 +62,12 @@ pub(crate) struct Remembered {
     pub(crate) at: Time,
 }
 
-impl Remembered {
+impl IdempotencyRecord {
     /// Whether the record is recent enough to count at `now` by itself. An older one counts only
     /// while its ask [keeps](keeps_key) it. Otherwise it is treated as absent, even before the
     /// sweep deletes it.
     pub(crate) fn is_recent(&self, now: Time) -> bool {
-        self.at > forgotten_before(now)
+        self.at > expired_before(now)
     }
 }
 
@@ -82,7 +82,7 @@ fn ended_at(ask: &Ask) -> Option<Time> {
 /// Whether an ask keeps its idempotency keys: while it is open, and [`IDEMPOTENCY_HOURS`] longer.
 /// An agent that resumes after a weekend must not ask twice.
 pub(crate) fn keeps_key(ask: &Ask, now: Time) -> bool {
-    ended_at(ask).is_none_or(|at| at > forgotten_before(now))
+    ended_at(ask).is_none_or(|at| at > expired_before(now))
 }
 
 /// The new use time of an expired key whose ask still keeps it; `None` if the key is to be deleted.
@@ -92,12 +92,12 @@ pub(crate) fn renewed(ask: &Ask, now: Time) -> Option<Time> {
 
 /// The same, given the time the ask ended; `None` while it is open.
 pub(crate) fn renewed_since(ended: Option<Time>, now: Time) -> Option<Time> {
-    Some(ended.unwrap_or(now)).filter(|at| *at > forgotten_before(now))
+    Some(ended.unwrap_or(now)).filter(|at| *at > expired_before(now))
 }
 
 /// Idempotency keys used at this time or earlier have expired at `now`, unless their
 /// ask keeps them.
-pub(crate) fn forgotten_before(now: Time) -> Time {
+pub(crate) fn expired_before(now: Time) -> Time {
     let millis = i64::try_from(IDEMPOTENCY_HOURS).unwrap_or(i64::MAX).saturating_mul(3_600_000);
     Time::from_millis(now.millis().saturating_sub(millis))
 }
@@ -109,9 +109,9 @@ pub(crate) struct JobWrites {
     /// are dated later because the clock went back.
     pub(crate) now: Time,
     /// The asks created or changed.
-    pub(crate) asks: Vec<Moved>,
+    pub(crate) asks: Vec<ChangedAsk>,
     /// The tasks created or changed.
-    pub(crate) tasks: Vec<MovedTask>,
+    pub(crate) tasks: Vec<ChangedTask>,
     /// The artifacts created or changed.
     pub(crate) artifacts: Vec<Artifact>,
     /// The ledger keys written.
@@ -148,24 +148,25 @@ impl JobWrites {
     }
 
     /// What the feed announces with a record.
-    pub(crate) fn about(&self, record: &Record) -> About<'_> {
+    pub(crate) fn feed_metadata(&self, record: &Record) -> FeedMetadata<'_> {
         match &record.subject {
             Subject::Ask(id) => self.asks.iter().find(|moved| moved.after.id == *id).map_or_else(
-                About::default,
-                |moved| About {
+                FeedMetadata::default,
+                |moved| FeedMetadata {
                     agent: Some(&moved.after.agent),
                     project: None,
                     lists: Arc::clone(&moved.lists),
                 },
             ),
             Subject::Task(id) => self.tasks.iter().find(|moved| moved.after.id == *id).map_or_else(
-                About::default,
+                FeedMetadata::default,
                 |moved| {
                     let project = &moved.after.project;
                     let runtimes = self.contracts().filter(|contract| contract.task == *id);
-                    let runtimes = runtimes.map(|contract| Scope::Runtime(contract.agent.clone()));
-                    let lists = [Scope::Tasks(project.clone())].into_iter().chain(runtimes);
-                    About { agent: None, project: Some(project), lists: lists.collect() }
+                    let runtimes =
+                        runtimes.map(|contract| ListScope::Runtime(contract.agent.clone()));
+                    let lists = [ListScope::Tasks(project.clone())].into_iter().chain(runtimes);
+                    FeedMetadata { agent: None, project: Some(project), lists: lists.collect() }
                 },
             ),
             Subject::Project(_)
@@ -175,7 +176,7 @@ impl JobWrites {
             | Subject::Rule(_)
             | Subject::Webhook(_)
             | Subject::Artifact(_)
-            | Subject::Entry(_) => About::default(),
+            | Subject::Entry(_) => FeedMetadata::default(),
         }
     }
 
@@ -203,23 +204,23 @@ pub(crate) fn contracts<'a>(
 
 /// The feed metadata of a record.
 #[derive(Default)]
-pub(crate) struct About<'a> {
+pub(crate) struct FeedMetadata<'a> {
     /// The agent, if the record is about an ask.
     pub(crate) agent: Option<&'a AgentId>,
     /// The project, if the record is about a task.
     pub(crate) project: Option<&'a ProjectId>,
     /// The lists that changed.
-    pub(crate) lists: Arc<[Scope]>,
+    pub(crate) lists: Arc<[ListScope]>,
 }
 
 /// A task before and after a job.
 #[derive(Debug)]
-pub(crate) struct MovedTask {
+pub(crate) struct ChangedTask {
     pub(crate) before: Option<Task>,
     pub(crate) after: Task,
 }
 
-impl MovedTask {
+impl ChangedTask {
     /// The reviews the job added.
     pub(crate) fn reviews(&self) -> impl Iterator<Item = ReviewId> {
         let known = self.before.as_ref().map_or(0, |before| before.reviews.len());
@@ -230,21 +231,21 @@ impl MovedTask {
 /// A decision made before the job's turn in the writer, on the directory at that time. A new ask or
 /// task depends on nothing else, so the decision is valid if the directory has not changed since.
 #[derive(Debug)]
-pub(crate) struct Ahead {
+pub(crate) struct EarlyDecision {
     directory: Arc<Directory>,
     work: JobWrites,
 }
 
-impl Ahead {
+impl EarlyDecision {
     /// Decides a new ask or task. Other commands, and refused ones, wait for their turn.
     pub(crate) fn decide(directory: Arc<Directory>, now: Time, job: &Job) -> Option<Self> {
         let command = &job.envelope.command;
-        if !command.makes_ask() && !makes_task(command) {
+        if !command.creates_ask() && !creates_task(command) {
             return None;
         }
-        match judge(&directory, now, job, &mut Loaded::default()) {
-            Ok(Judged::Done(work)) => Some(Self { directory, work: *work }),
-            Ok(Judged::Need(_)) | Err(_) => None,
+        match decide_round(&directory, now, job, &mut Loaded::default()) {
+            Ok(RoundResult::Done(work)) => Some(Self { directory, work: *work }),
+            Ok(RoundResult::Need(_)) | Err(_) => None,
         }
     }
 }
@@ -255,11 +256,11 @@ pub(crate) fn transact(
     unit: &mut impl UnitOfWork,
     now: Time,
     job: &Job,
-    ahead: Option<Ahead>,
-) -> Result<Outcome> {
+    ahead: Option<EarlyDecision>,
+) -> Result<JobOutcome> {
     let Job { envelope, idempotency, uses, .. } = job;
     if let Some(request) = idempotency
-        && let Some(earlier) = counting(unit, request, now)?
+        && let Some(earlier) = valid_record(unit, request, now)?
     {
         if earlier.fingerprint != request.fingerprint {
             return Err(Refusal::IdempotencyMismatch.into());
@@ -270,7 +271,15 @@ pub(crate) fn transact(
         let at = last.map_or(earlier.at, |head| earlier.at.min(head.at));
         let place = earlier.place;
         let task = task.map(Box::new);
-        return Ok(Outcome { ask, task, artifact: None, entry: None, replayed: true, place, at });
+        return Ok(JobOutcome {
+            ask,
+            task,
+            artifact: None,
+            entry: None,
+            replayed: true,
+            place,
+            at,
+        });
     }
 
     let id = envelope.subject();
@@ -281,12 +290,12 @@ pub(crate) fn transact(
     };
     // The time is never before the subject's last event, even if the clock went back.
     let at = work.records.first().map_or(work.now, |record| record.at);
-    let task = touched(envelope, &work, &loaded);
+    let task = changed_task(envelope, &work, &loaded);
     let place = task.as_ref().map(|task| (task.id, task.head.seq));
     let remember = idempotency.as_ref().map(|request| {
         let fingerprint = request.fingerprint;
         let at = if request.lasting { LASTING } else { work.now };
-        (request, Remembered { fingerprint, ask: id, place, at })
+        (request, IdempotencyRecord { fingerprint, ask: id, place, at })
     });
     work.uses = uses.filter(|_| !work.is_empty());
     if !work.is_empty() || remember.is_some() {
@@ -305,16 +314,18 @@ pub(crate) fn transact(
         loaded.artifacts.remove(&id).flatten()
     });
     let (artifact, entry) = (artifact.map(Box::new), work.entries.pop().map(Box::new));
-    Ok(Outcome { ask, task, artifact, entry, replayed: false, place, at })
+    Ok(JobOutcome { ask, task, artifact, entry, replayed: false, place, at })
 }
 
 /// The idempotency record of a request, if it still counts.
-fn counting(
+fn valid_record(
     unit: &mut impl UnitOfWork,
     request: &Idempotency,
     now: Time,
-) -> Result<Option<Remembered>> {
-    let Some(earlier) = unit.remembered(&request.scope, &request.key)? else { return Ok(None) };
+) -> Result<Option<IdempotencyRecord>> {
+    let Some(earlier) = unit.idempotency_record(&request.scope, &request.key)? else {
+        return Ok(None);
+    };
     if earlier.is_recent(now) {
         return Ok(Some(earlier));
     }
@@ -323,9 +334,9 @@ fn counting(
 }
 
 /// The task of a job in its new state: the one it names, or the one of a checkpoint.
-fn touched(envelope: &Envelope, work: &JobWrites, loaded: &Loaded) -> Option<Task> {
+fn changed_task(envelope: &Envelope, work: &JobWrites, loaded: &Loaded) -> Option<Task> {
     let named = match &envelope.command {
-        command if makes_task(command) => Some(TaskId::new(envelope.fresh)),
+        command if creates_task(command) => Some(TaskId::new(envelope.fresh)),
         Command::Task(command) => command.task(),
         _ => None,
     };
@@ -336,12 +347,12 @@ fn touched(envelope: &Envelope, work: &JobWrites, loaded: &Loaded) -> Option<Tas
     }
 }
 
-fn makes_task(command: &Command) -> bool {
+fn creates_task(command: &Command) -> bool {
     matches!(command, Command::Task(command) if matches!(**command, TaskCommand::Create(_)))
 }
 
 /// The subjects that a command names and that must exist already.
-pub(crate) fn named(command: &Command) -> Vec<Subject> {
+pub(crate) fn named_subjects(command: &Command) -> Vec<Subject> {
     let ask = command.ask().map(Subject::Ask);
     let Command::Task(command) = command else { return ask.into_iter().collect() };
     let entry = match &**command {
@@ -386,15 +397,15 @@ fn artifact_of(command: &TaskCommand) -> Option<ArtifactId> {
 }
 
 /// The subjects that a command creates, or may create, under the fresh id.
-pub(crate) fn made(envelope: &Envelope) -> Vec<Subject> {
+pub(crate) fn created_subjects(envelope: &Envelope) -> Vec<Subject> {
     let (fresh, command) = (envelope.fresh, &envelope.command);
     let ask = Subject::Ask(AskId::new(fresh));
     match command {
         Command::Task(task) if matches!(**task, TaskCommand::Commit(..)) => {
             vec![ask, Subject::Artifact(ArtifactId::new(fresh))]
         }
-        command if makes_task(command) => vec![Subject::Task(TaskId::new(fresh))],
-        command if command.makes_ask() => vec![ask],
+        command if creates_task(command) => vec![Subject::Task(TaskId::new(fresh))],
+        command if command.creates_ask() => vec![ask],
         _ => Vec::new(),
     }
 }
@@ -409,13 +420,13 @@ fn settle(
 ) -> Result<JobWrites> {
     let envelope = &job.envelope;
     let directory = unit.directory();
-    for subject in named(&envelope.command) {
+    for subject in named_subjects(&envelope.command) {
         load(unit, loaded, &subject)?;
     }
-    for _ in 0..ROUNDS {
-        match judge(&directory, now, job, loaded)? {
-            Judged::Done(work) => return Ok(*work),
-            Judged::Need(subjects) => {
+    for _ in 0..MAX_ROUNDS {
+        match decide_round(&directory, now, job, loaded)? {
+            RoundResult::Done(work) => return Ok(*work),
+            RoundResult::Need(subjects) => {
                 for subject in subjects {
                     load(unit, loaded, &subject)?;
                 }
@@ -424,7 +435,7 @@ fn settle(
     }
     Err(StoreError::Damaged {
         what: "decision".to_owned(),
-        source: format!("it still lacked data after {ROUNDS} rounds").into(),
+        source: format!("it still lacked data after {MAX_ROUNDS} rounds").into(),
     })
 }
 
@@ -456,20 +467,25 @@ fn encrypted(job: &Job, secret: &SecretAnswer) -> Result<Box<SideRow>> {
     Ok(Box::new(secret_row(secret.ask, name, value)))
 }
 
-enum Judged {
+enum RoundResult {
     Done(Box<JobWrites>),
     Need(Vec<Subject>),
 }
 
 /// One round: the decision on what was loaded, and the state it leads to. Pure.
-fn judge(directory: &Directory, now: Time, job: &Job, loaded: &mut Loaded) -> Result<Judged> {
+fn decide_round(
+    directory: &Directory,
+    now: Time,
+    job: &Job,
+    loaded: &mut Loaded,
+) -> Result<RoundResult> {
     let envelope = &job.envelope;
     let world = World { now, directory, loaded };
     let decision = match kernel::decide(&world, envelope)? {
-        Verdict::Decided(decision) => decision,
-        Verdict::Need(subjects) => return Ok(Judged::Need(subjects)),
+        DecideOutcome::Decided(decision) => decision,
+        DecideOutcome::Need(subjects) => return Ok(RoundResult::Need(subjects)),
     };
-    let changes = kernel::settle(&world, envelope, decision).map_err(|misfit| {
+    let changes = kernel::apply_decision(&world, envelope, decision).map_err(|misfit| {
         StoreError::Damaged { what: misfit.subject.to_string(), source: misfit.into() }
     })?;
     let mut work = JobWrites {
@@ -489,13 +505,13 @@ fn judge(directory: &Directory, now: Time, job: &Job, loaded: &mut Loaded) -> Re
         match entity {
             Entity::Ask(after) => {
                 let before = loaded.asks.remove(&after.id).flatten();
-                let lists = Scope::of(&after).into();
-                let fold = if after.is_open() { after.fold() } else { None };
-                work.asks.push(Moved { before, after: *after, lists, fold });
+                let lists = ListScope::of(&after).into();
+                let fold = if after.is_open() { after.similarity_key() } else { None };
+                work.asks.push(ChangedAsk { before, after: *after, lists, fold });
             }
             Entity::Task(after) => {
                 let before = loaded.tasks.remove(&after.id).flatten();
-                work.tasks.push(MovedTask { before, after: *after });
+                work.tasks.push(ChangedTask { before, after: *after });
             }
             Entity::Artifact(after) => work.artifacts.push(*after),
             Entity::Entry(after) => work.entries.push(*after),
@@ -507,5 +523,5 @@ fn judge(directory: &Directory, now: Time, job: &Job, loaded: &mut Loaded) -> Re
             | Entity::Webhook(_) => work.entities.push(entity),
         }
     }
-    Ok(Judged::Done(Box::new(work)))
+    Ok(RoundResult::Done(Box::new(work)))
 }

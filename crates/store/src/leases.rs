@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use kernel::{AskId, HumanId, Time};
 
 /// The wake-up time of an ask.
-pub(crate) type Wake = (Time, AskId);
+pub(crate) type WakeUp = (Time, AskId);
 
 /// The claims that have not ended; as many as are in progress at once.
 #[derive(Default)]
@@ -29,12 +29,18 @@ impl Leases {
     }
 
     /// Claims the unclaimed asks, at most `limit`. `due` holds the earliest wake-ups, in order.
-    pub(crate) fn claim(&self, now: Time, until: Time, due: Vec<Wake>, limit: usize) -> Vec<AskId> {
+    pub(crate) fn claim(
+        &self,
+        now: Time,
+        until: Time,
+        due: Vec<WakeUp>,
+        limit: usize,
+    ) -> Vec<AskId> {
         let mut held = self.held();
         // A claimed wake-up that is no longer due was handled. If it stayed until its claim ends,
         // every reader would have to skip it: thousands after a burst.
         let last = due.last().copied();
-        let there: HashSet<Wake> = due.iter().copied().collect();
+        let there: HashSet<WakeUp> = due.iter().copied().collect();
         held.retain(|id, lease| {
             let wake = (lease.wake, *id);
             lease.until > now && (there.contains(&wake) || last.is_some_and(|last| wake > last))
@@ -50,9 +56,9 @@ impl Leases {
     }
 
     /// The earliest time one of these can be claimed: its wake-up time, or the end of its claim.
-    pub(crate) fn next(&self, wakes: &[Wake]) -> Option<Time> {
+    pub(crate) fn next(&self, wakes: &[WakeUp]) -> Option<Time> {
         let held = self.held();
-        let from = |(wake, id): &Wake| match held.get(id) {
+        let from = |(wake, id): &WakeUp| match held.get(id) {
             Some(lease) if lease.wake == *wake => lease.until,
             Some(_) | None => *wake,
         };
@@ -64,7 +70,7 @@ impl Leases {
     }
 }
 
-fn is_free(held: &HashMap<AskId, Lease>, (wake, id): Wake, now: Time) -> bool {
+fn is_free(held: &HashMap<AskId, Lease>, (wake, id): WakeUp, now: Time) -> bool {
     held.get(&id).is_none_or(|lease| lease.wake != wake || lease.until <= now)
 }
 
@@ -99,7 +105,7 @@ impl Viewers {
     }
 
     /// The people who view these asks now.
-    pub(crate) fn at(&self, asks: &[AskId], now: Time) -> Vec<(AskId, HumanId)> {
+    pub(crate) fn viewers_of(&self, asks: &[AskId], now: Time) -> Vec<(AskId, HumanId)> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = Vec::new();
         for ask in asks {
@@ -121,7 +127,7 @@ mod tests {
     #[test]
     fn what_was_worked_on_is_forgotten() {
         let (leases, now, until) = (Leases::default(), Time::from_millis(5), Time::from_millis(99));
-        let mut due: Vec<Wake> =
+        let mut due: Vec<WakeUp> =
             (0..1_000_u128).map(|n| (now, AskId::new(Ulid::from(n)))).collect();
         while !due.is_empty() {
             let read = due.iter().take(leases.len() + 10).copied().collect();
@@ -137,8 +143,8 @@ mod tests {
     #[test]
     fn what_is_worked_on_is_left_alone() {
         let (leases, now, until) = (Leases::default(), Time::from_millis(5), Time::from_millis(99));
-        let due: Vec<Wake> = (0..6_u128).map(|n| (now, AskId::new(Ulid::from(n)))).collect();
-        let claim = |rows: &[Wake]| leases.claim(now, until, rows.to_vec(), 2);
+        let due: Vec<WakeUp> = (0..6_u128).map(|n| (now, AskId::new(Ulid::from(n)))).collect();
+        let claim = |rows: &[WakeUp]| leases.claim(now, until, rows.to_vec(), 2);
         let first = claim(&due[..2]);
         assert_eq!(claim(&due[..4]), [due[2].1, due[3].1]);
         assert_eq!(leases.len(), 4);

@@ -24,7 +24,7 @@
 
 mod chains;
 mod columns;
-mod derived;
+mod consistency_check;
 mod estimates;
 pub mod followers;
 mod health;
@@ -62,9 +62,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kernel::audit::{Digest, Record, Row};
+use kernel::audit::{Digest, Record, RecordRow};
 use kernel::directory::Directory;
-use kernel::question::Confided;
+use kernel::question::SecretValues;
 use kernel::seal::{Block, LARGEST};
 use kernel::task::{Artifact, Entry};
 use kernel::{
@@ -74,26 +74,28 @@ use kernel::{
 use tokio::sync::broadcast;
 use ulid::Ulid;
 
-pub use chains::{Chain, Chains, StoredState};
-pub use followers::{Advance, Followers};
-pub use health::{Damage, Durability, Health, Inspection, MOST_DAMAGES};
-pub use insights::{Counted, Counts, Grain, Insights};
-pub use listing::{Count, Cursor, Expiring, Filter, List, Order, Page, Scope};
-pub use messages::{MOST_MESSAGES, Message, MessageQuery, Messages, Sent};
+pub use chains::{ChainPage, StoredChain, StoredState};
+pub use followers::{FollowerAdvance, FollowerStore};
+pub use health::{Damage, Durability, Inspection, MOST_DAMAGES, StoreHealth};
+pub use insights::{CountedRecords, CountsQuery, Grain, InsightStore};
+pub use listing::{
+    AskListPage, AskListQuery, Count, Cursor, ExpiringQuery, Filter, ListScope, Order,
+};
+pub use messages::{MOST_MESSAGES, Message, MessageQuery, MessageState, MessageStore};
 pub use migrations::SchemaError;
 pub use postgres::Postgres;
 pub use receipts::{ReceiptSignature, ReceiptSignatures};
-pub use search::{Search, SearchIndex};
+pub use search::{SearchIndex, SearchQuery};
 pub use side::{
-    Anchors, CODE_TRIES, Code, CodeTried, Codes, Device, Devices, Drafts, MOST_SNOOZED,
-    SECRET_READABLE_FOR, Secrets, Side, SideCondition, SideErasure, SideKind, SideRow, SideRows,
-    Snoozes,
+    AnchorStore, CODE_TRIES, CodeCheck, CodeStore, Device, DeviceStore, DraftStore, MOST_SNOOZED,
+    SECRET_READABLE_FOR, SecretStore, SideCondition, SideErasure, SideKind, SideRow, SideSelection,
+    SideStore, SnoozeStore, VerificationCode,
 };
-pub use tasks::{CONTRACT_DAYS, TASKS_COUNTED, TaskList, TaskPage, Tasks};
-pub use uploads::{MOST_PIECES, MOST_UPLOADS, Piece, UPLOAD_KEPT, Upload, Uploads};
-pub use usage::{Charge, Counting, Usage};
+pub use tasks::{CONTRACT_DAYS, TASKS_COUNTED, TaskListQuery, TaskPage, TaskStore};
+pub use uploads::{MOST_PIECES, MOST_UPLOADS, UPLOAD_KEPT, Upload, UploadPart, UploadStore};
+pub use usage::{Charge, ChargeLifetime, UsageStore};
 pub use work::{NotificationPlan, Work};
-pub use work_queue::{BACKLOG_COUNTED, Backlog, Delivery, DeliveryLog, Settlement, WorkQueue};
+pub use work_queue::{BACKLOG_COUNTED, Backlog, ClaimedWork, DeliveryLog, Settlement, WorkQueue};
 
 /// A command to run, with the idempotency key that makes a repeat harmless.
 #[derive(Debug, Clone)]
@@ -112,7 +114,7 @@ pub struct Job {
 /// Encrypts secret answers. The store never sees the key.
 pub trait SecretCipher: fmt::Debug + Send + Sync {
     /// The secret values of an answer, encrypted. `None` if they are too large.
-    fn encrypt(&self, ask: AskId, name: Digest, values: &Confided) -> Option<Vec<u8>>;
+    fn encrypt(&self, ask: AskId, name: Digest, values: &SecretValues) -> Option<Vec<u8>>;
 }
 
 /// An idempotency key and a fingerprint of the request it stands for.
@@ -136,7 +138,7 @@ pub const IDEMPOTENCY_HOURS: u64 = 24;
 
 /// The result of a job.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct JobOutcome {
     /// The ask that the job created or changed, in its current state.
     pub ask: Option<Ask>,
     /// The task that the job created or named, in its current state; also the task of a checkpoint
@@ -230,18 +232,18 @@ impl SealedBlock {
 /// for a task it names the lists of the task and of the runtimes with new contracts. For other
 /// subjects there are no lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct News {
+pub struct AnnouncedChange {
     /// The committed change.
     pub change: Change,
     /// The lists whose subscribers the change concerns.
-    pub lists: Arc<[Scope]>,
+    pub lists: Arc<[ListScope]>,
     /// The [follow-ups](kernel::follow_up) of the change, if this process committed it. A follower
     /// computes them again for events of other processes.
     pub follow_ups: Option<Arc<[FollowUp]>>,
 }
 
 /// How many batches of changes a receiver may lag behind before it misses some.
-const FEED: usize = 1024;
+const FEED_CAPACITY: usize = 1024;
 
 /// The given time plus a duration.
 fn later(at: Time, more: Duration) -> Time {
@@ -251,7 +253,7 @@ fn later(at: Time, more: Duration) -> Time {
 
 /// Stored asks: lookup by id, lists, and due times.
 #[async_trait]
-pub trait Asks: Send + Sync {
+pub trait AskStore: Send + Sync {
     /// One ask as stored. The caller checks whether a deadline has passed in the meantime.
     async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>>;
 
@@ -260,18 +262,23 @@ pub trait Asks: Send + Sync {
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>>;
 
     /// The ask that an idempotency key stands for, while the key is kept.
-    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>>;
+    async fn ask_by_idempotency_key(
+        &self,
+        scope: String,
+        key: String,
+        now: Time,
+    ) -> Result<Option<AskId>>;
 
     /// A page of asks, in the order of the list.
-    async fn list(&self, list: List) -> Result<Page>;
+    async fn list(&self, list: AskListQuery) -> Result<AskListPage>;
 
     /// The number of asks in a list: exact up to 10,000, estimated above. An estimate may be stale,
     /// but only while the list is certainly too long to be counted exactly.
-    async fn count(&self, list: List) -> Result<Count>;
+    async fn count(&self, list: AskListQuery) -> Result<Count>;
 
     /// Open asks that are due before a given time, soonest first, including asks that stay open
     /// after their deadline. Asks whose deadline has already passed come first.
-    async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>>;
+    async fn expiring(&self, wanted: ExpiringQuery) -> Result<Vec<Ask>>;
 
     /// Claims up to `limit` asks on which something is due at `now`, longest due first, until
     /// `now + lease`, so that several workers share the work. A
@@ -334,10 +341,10 @@ pub trait AuditFeed: Send + Sync {
     async fn changes(&self, of: FeedQuery, limit: usize) -> Result<Vec<Change>>;
 
     /// Changes as they are committed. A receiver that lags misses some and must read the store.
-    fn feed(&self) -> broadcast::Receiver<Arc<[News]>>;
+    fn feed(&self) -> broadcast::Receiver<Arc<[AnnouncedChange]>>;
 
     /// The records that a query selects, as stored and oldest first, at most `limit`.
-    async fn rows(&self, of: FeedQuery, limit: usize) -> Result<Vec<Row>>;
+    async fn rows(&self, of: FeedQuery, limit: usize) -> Result<Vec<RecordRow>>;
 
     /// The same, opened and with their positions. Fails if a subject cannot be parsed.
     async fn records(&self, of: FeedQuery, limit: usize) -> Result<Vec<(u64, Record)>> {
@@ -366,7 +373,7 @@ pub trait AuditFeed: Send + Sync {
 
     /// The chains of the subjects whose names come after `after`, each complete and with its state
     /// at the same time. Stops after the subject that brings the total to `limit` records or more.
-    async fn chains(&self, after: Option<String>, limit: usize) -> Result<Chains>;
+    async fn chains(&self, after: Option<String>, limit: usize) -> Result<ChainPage>;
 
     /// Appends a block. Returns `false` and changes nothing unless the block follows the last
     /// one by number, hash and position and its records exist. So two nodes that race cannot
@@ -382,10 +389,10 @@ pub trait AuditFeed: Send + Sync {
 
 /// The files that belong to each ask or upload. Their bytes are stored elsewhere.
 #[async_trait]
-pub trait FileHolders: Send + Sync {
+pub trait FileHolderStore: Send + Sync {
     /// Records that an ask or an upload holds the file with this digest. Call it before the file is
     /// stored, so that no stored file is without a holder.
-    async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()>;
+    async fn record_file(&self, holder: Ulid, digest: Digest) -> Result<()>;
 
     /// The files that belong to this holder and to no other.
     async fn own_files(&self, holder: Ulid) -> Result<Vec<Digest>>;
@@ -399,7 +406,7 @@ pub trait FileHolders: Send + Sync {
 
 /// When keys were last used. This is not an event: losing a minute of it does no harm.
 #[async_trait]
-pub trait KeyUse: Send + Sync {
+pub trait KeyUseStore: Send + Sync {
     /// Records when keys were last used.
     async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()>;
 
@@ -410,34 +417,34 @@ pub trait KeyUse: Send + Sync {
 /// The store, in named groups of methods. Every backend passes the checks of `suite`.
 #[async_trait]
 pub trait Store:
-    Anchors
-    + Asks
+    AnchorStore
+    + AskStore
     + AuditFeed
-    + Codes
+    + CodeStore
     + DeliveryLog
-    + Devices
-    + Drafts
-    + FileHolders
-    + Followers
-    + Health
-    + Insights
-    + KeyUse
-    + Messages
+    + DeviceStore
+    + DraftStore
+    + FileHolderStore
+    + FollowerStore
+    + StoreHealth
+    + InsightStore
+    + KeyUseStore
+    + MessageStore
     + ReceiptSignatures
     + WorkQueue
     + SearchIndex
-    + Secrets
-    + Side
+    + SecretStore
+    + SideStore
     + SideErasure
-    + Snoozes
-    + Tasks
-    + Uploads
-    + Usage
+    + SnoozeStore
+    + TaskStore
+    + UploadStore
+    + UsageStore
 {
     /// Decides a job and commits its outcome. A refusal changes nothing. When this returns, the
     /// commit is on disk. A record that [erases](kernel::audit::Erasure) deletes the contents of
     /// earlier records of its subject.
-    async fn transact(&self, job: Job) -> Result<Outcome>;
+    async fn transact(&self, job: Job) -> Result<JobOutcome>;
 
     /// The directory as of the last commit.
     fn directory(&self) -> Arc<Directory>;

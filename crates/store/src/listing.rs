@@ -7,23 +7,23 @@
 
 use std::sync::Arc;
 
-use kernel::ask::{Ask, Ending, Fold, Phase, Priority, Resolution, Seat};
+use kernel::ask::{Ask, Assignee, Ending, Phase, Priority, RecordedAnswer, SimilarityKey};
 use kernel::directory::Human;
-use kernel::question::Kind;
-use kernel::{AgentId, AskId, By, HumanId, ProjectId, Time};
+use kernel::question::QuestionKind;
+use kernel::{ActorRef, AgentId, AskId, HumanId, ProjectId, Time};
 
 /// An ask before and after a job.
 #[derive(Debug)]
-pub(crate) struct Moved {
+pub(crate) struct ChangedAsk {
     pub(crate) before: Option<Ask>,
     pub(crate) after: Ask,
     /// The lists the ask is in afterwards.
-    pub(crate) lists: Arc<[Scope]>,
+    pub(crate) lists: Arc<[ListScope]>,
     /// The similarity key of the ask while it is open.
-    pub(crate) fold: Option<Fold>,
+    pub(crate) fold: Option<SimilarityKey>,
 }
 
-impl Moved {
+impl ChangedAsk {
     /// Whether the claims of its receipt change, so that stored signatures must be deleted.
     pub(crate) fn changes_receipt(&self) -> bool {
         let over = self.before.as_ref().filter(|before| !before.is_open());
@@ -38,7 +38,7 @@ impl Moved {
 
 /// The scope of a list.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
+pub enum ListScope {
     /// All asks of an agent.
     Agent(AgentId),
     /// All asks of a project.
@@ -50,7 +50,7 @@ pub enum Scope {
     /// Asks of the installation whose receipt was revoked.
     Revoked,
     /// All asks of a kind, of the whole installation.
-    Kind(Kind),
+    Kind(QuestionKind),
     /// Asks that a person closed: answered or withdrew.
     By(HumanId),
     /// Conversations that people began with an agent.
@@ -61,7 +61,7 @@ pub enum Scope {
     Runtime(AgentId),
 }
 
-impl Scope {
+impl ListScope {
     /// The key of the scope, as stored.
     pub fn key(&self) -> String {
         match self {
@@ -79,7 +79,7 @@ impl Scope {
         }
     }
 
-    /// Parses [`Scope::key`]; `None` if the text is not one.
+    /// Parses [`ListScope::key`]; `None` if the text is not one.
     fn from_key(key: &str) -> Option<Self> {
         let Some((kind, name)) = key.split_once('/') else {
             return (key == "revoked").then_some(Self::Revoked);
@@ -92,7 +92,9 @@ impl Scope {
             ("begun", None) => Self::Begun(name.parse().ok()?),
             ("tasks", None) => Self::Tasks(name.parse().ok()?),
             ("runtime", None) => Self::Runtime(name.parse().ok()?),
-            ("kind", None) => Self::Kind(Kind::ALL.into_iter().find(|kind| kind.as_str() == name)?),
+            ("kind", None) => {
+                Self::Kind(QuestionKind::ALL.into_iter().find(|kind| kind.as_str() == name)?)
+            }
             ("pool", None) => Self::Pool(name.parse().ok()?, None),
             ("pool", Some((project, group))) => {
                 Self::Pool(project.parse().ok()?, Some(group.parse().ok()?))
@@ -106,7 +108,7 @@ impl Scope {
         scopes.iter().map(Self::key).collect::<Vec<_>>().join(" ")
     }
 
-    /// Parses the text of [`Scope::write`].
+    /// Parses the text of [`ListScope::write`].
     pub(crate) fn read(text: &str) -> Vec<Self> {
         text.split_whitespace().filter_map(Self::from_key).collect()
     }
@@ -123,8 +125,8 @@ impl Scope {
         }
         for seat in &ask.seats {
             scopes.push(match seat {
-                Seat::Person { human } => Self::Human(human.clone()),
-                Seat::Pool { group } => Self::Pool(ask.project.clone(), group.clone()),
+                Assignee::Person { human } => Self::Human(human.clone()),
+                Assignee::Pool { group } => Self::Pool(ask.project.clone(), group.clone()),
             });
         }
         if ask.revoked.is_some() {
@@ -137,7 +139,7 @@ impl Scope {
 
     /// The scopes that together contain all asks.
     pub fn everything() -> Vec<Self> {
-        Kind::ALL.into_iter().map(Self::Kind).collect()
+        QuestionKind::ALL.into_iter().map(Self::Kind).collect()
     }
 
     /// The pools a person is in. They may contain asks with tags the person does not have; the
@@ -164,9 +166,9 @@ impl Scope {
 
 /// A query for a list of asks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct List {
+pub struct AskListQuery {
     /// The scopes to merge.
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<ListScope>,
     /// The phases of the asks.
     pub phases: Vec<Phase>,
     /// The order of the asks.
@@ -192,7 +194,7 @@ pub enum Order {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Filter {
     /// One of these kinds; empty for any.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<QuestionKind>,
     /// The priority of the ask.
     pub priority: Option<Priority>,
     /// The agent's own name for itself.
@@ -206,7 +208,7 @@ pub struct Filter {
     /// The person who closed the ask.
     pub by: Option<HumanId>,
     /// The similarity key.
-    pub fold: Option<Fold>,
+    pub fold: Option<SimilarityKey>,
 }
 
 impl Filter {
@@ -221,21 +223,21 @@ impl Filter {
             && self.agent.as_ref().is_none_or(|agent| *agent == ask.agent)
             && self.project.as_ref().is_none_or(|project| *project == ask.project)
             && self.by.as_ref().is_none_or(|by| ended_by(ask) == Some(by))
-            && self.fold.is_none_or(|fold| ask.is_open() && ask.fold() == Some(fold))
+            && self.fold.is_none_or(|fold| ask.is_open() && ask.similarity_key() == Some(fold))
     }
 
     /// Further lists that must contain the ask: one scope of each group.
-    pub(crate) fn meeting(&self) -> Vec<Vec<Scope>> {
-        let kinds = self.kinds.iter().copied().map(Scope::Kind).collect::<Vec<_>>();
-        let agent = self.agent.iter().cloned().map(Scope::Agent).collect();
-        let project = self.project.iter().cloned().map(Scope::Project).collect();
-        let by = self.by.iter().cloned().map(Scope::By).collect();
+    pub(crate) fn intersections(&self) -> Vec<Vec<ListScope>> {
+        let kinds = self.kinds.iter().copied().map(ListScope::Kind).collect::<Vec<_>>();
+        let agent = self.agent.iter().cloned().map(ListScope::Agent).collect();
+        let project = self.project.iter().cloned().map(ListScope::Project).collect();
+        let by = self.by.iter().cloned().map(ListScope::By).collect();
         [agent, project, by, kinds].into_iter().filter(|union| !union.is_empty()).collect()
     }
 
     /// Whether the filter needs an intersection with another list; the kind is a column
     /// of every row.
-    pub(crate) fn is_meeting(&self) -> bool {
+    pub(crate) fn needs_intersection(&self) -> bool {
         self.agent.is_some() || self.project.is_some() || self.by.is_some()
     }
 
@@ -256,7 +258,7 @@ pub struct Cursor {
 
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Page {
+pub struct AskListPage {
     /// The asks, in the order of the list.
     pub asks: Vec<Ask>,
     /// The position to continue after; `None` at the end. A page may be short and still have a next
@@ -265,7 +267,7 @@ pub struct Page {
 }
 
 /// How many asks one page may examine, and how many are counted exactly.
-pub const EXAMINED: usize = 10_000;
+pub const MAX_EXAMINED: usize = 10_000;
 
 /// A count examines this many rows more. So an estimated list is longer than [`EXAMINED`] by this
 /// margin, and stays longer for as many changes: the estimate is valid that long.
@@ -282,23 +284,23 @@ pub struct Count {
 
 /// One row of the ordered set, without the ask it stands for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Entry {
+pub(crate) struct ListEntry {
     pub(crate) scope: String,
     pub(crate) phase: Phase,
     pub(crate) rank: u8,
 }
 
-impl Entry {
+impl ListEntry {
     /// The rows of an ask in its lists.
-    pub(crate) fn of(ask: &Ask, lists: &[Scope]) -> Vec<Self> {
+    pub(crate) fn of(ask: &Ask, lists: &[ListScope]) -> Vec<Self> {
         let (phase, rank) = (ask.phase(), ask.priority.rank());
-        let more = beside(ask);
+        let more = unfollowed_lists(ask);
         let scopes = lists.iter().chain(&more);
         scopes.map(|scope| Self { scope: scope.key(), phase, rank }).collect()
     }
 
     /// The rows to delete and to insert when an ask changes; most changes need neither.
-    pub(crate) fn moved(moved: &Moved) -> (Vec<Self>, Vec<Self>) {
+    pub(crate) fn row_changes(moved: &ChangedAsk) -> (Vec<Self>, Vec<Self>) {
         let after = &moved.after;
         let Some(before) = &moved.before else {
             return (Vec::new(), Self::of(after, &moved.lists));
@@ -311,7 +313,7 @@ impl Entry {
         {
             return (Vec::new(), Vec::new());
         }
-        let mut old = Self::of(before, &Scope::of(before));
+        let mut old = Self::of(before, &ListScope::of(before));
         let mut new = Self::of(after, &moved.lists);
         let kept: Vec<Self> = old.iter().filter(|entry| new.contains(entry)).cloned().collect();
         old.retain(|entry| !kept.contains(entry));
@@ -321,24 +323,24 @@ impl Entry {
 }
 
 /// The lists of an ask that no feed subscriber follows.
-fn beside(ask: &Ask) -> Vec<Scope> {
-    let by = ended_by(ask).cloned().map(Scope::By);
-    let begun = ask.is_opening().then(|| Scope::Begun(ask.agent.clone()));
-    [Scope::Kind(ask.kind)].into_iter().chain(by).chain(begun).collect()
+fn unfollowed_lists(ask: &Ask) -> Vec<ListScope> {
+    let by = ended_by(ask).cloned().map(ListScope::By);
+    let begun = ask.starts_conversation().then(|| ListScope::Begun(ask.agent.clone()));
+    [ListScope::Kind(ask.kind)].into_iter().chain(by).chain(begun).collect()
 }
 
 /// Every list an ask is in.
-pub(crate) fn standing(ask: &Ask) -> Vec<Scope> {
-    let mut scopes = Scope::of(ask);
-    scopes.extend(beside(ask));
+pub(crate) fn all_lists(ask: &Ask) -> Vec<ListScope> {
+    let mut scopes = ListScope::of(ask);
+    scopes.extend(unfollowed_lists(ask));
     scopes
 }
 
 /// The person who closed it, if one did.
 fn ended_by(ask: &Ask) -> Option<&HumanId> {
     match ask.ending()? {
-        Ending::Completed(Resolution { by: By::Human(id), .. })
-        | Ending::Cancelled { by: By::Human(id), .. } => Some(id),
+        Ending::Completed(RecordedAnswer { by: ActorRef::Human(id), .. })
+        | Ending::Cancelled { by: ActorRef::Human(id), .. } => Some(id),
         Ending::Completed(_)
         | Ending::Cancelled { .. }
         | Ending::Expired { .. }
@@ -355,20 +357,21 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    pub(crate) fn of(ask: &Ask, lists: &[Scope]) -> Vec<Self> {
+    pub(crate) fn of(ask: &Ask, lists: &[ListScope]) -> Vec<Self> {
         let Some(at) = ask.due_at() else { return Vec::new() };
-        let kind = Scope::Kind(ask.kind);
-        let people = lists.iter().filter(|one| matches!(one, Scope::Human(_) | Scope::Pool(..)));
+        let kind = ListScope::Kind(ask.kind);
+        let people =
+            lists.iter().filter(|one| matches!(one, ListScope::Human(_) | ListScope::Pool(..)));
         people.chain([&kind]).map(|scope| Self { scope: scope.key(), at }).collect()
     }
 
     /// The rows to delete and to insert when an ask changes; most changes need neither.
-    pub(crate) fn moved(moved: &Moved) -> (Vec<Self>, Vec<Self>) {
+    pub(crate) fn row_changes(moved: &ChangedAsk) -> (Vec<Self>, Vec<Self>) {
         let before = moved.before.as_ref();
         if before.and_then(Ask::due_at).is_none() && moved.after.due_at().is_none() {
             return (Vec::new(), Vec::new());
         }
-        let mut old = before.map_or_else(Vec::new, |ask| Self::of(ask, &Scope::of(ask)));
+        let mut old = before.map_or_else(Vec::new, |ask| Self::of(ask, &ListScope::of(ask)));
         let mut new = Self::of(&moved.after, &moved.lists);
         let kept: Vec<Self> = old.iter().filter(|one| new.contains(one)).cloned().collect();
         old.retain(|one| !kept.contains(one));
@@ -380,9 +383,9 @@ impl Deadline {
 /// A query for asks that are due soon, soonest first, including asks that stay open
 /// after their deadline.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expiring {
+pub struct ExpiringQuery {
     /// The scopes to merge: people, pools, kinds.
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<ListScope>,
     /// The latest due time.
     pub until: Time,
     /// Continue after this due time and ask.
@@ -399,20 +402,20 @@ mod tests {
     fn scopes_read_back() {
         let (project, group) = ("acme".parse().unwrap(), "support".parse().unwrap());
         let all = vec![
-            Scope::Agent("bot:7".parse().unwrap()),
-            Scope::Project("acme".parse().unwrap()),
-            Scope::Human("olga@example.com".parse().unwrap()),
-            Scope::Pool("acme".parse().unwrap(), None),
-            Scope::Pool(project, Some(group)),
-            Scope::Revoked,
-            Scope::Kind(Kind::Choose),
-            Scope::By("olga@example.com".parse().unwrap()),
-            Scope::Begun("bot:7".parse().unwrap()),
-            Scope::Tasks("acme".parse().unwrap()),
-            Scope::Runtime("bot:7".parse().unwrap()),
+            ListScope::Agent("bot:7".parse().unwrap()),
+            ListScope::Project("acme".parse().unwrap()),
+            ListScope::Human("olga@example.com".parse().unwrap()),
+            ListScope::Pool("acme".parse().unwrap(), None),
+            ListScope::Pool(project, Some(group)),
+            ListScope::Revoked,
+            ListScope::Kind(QuestionKind::Choose),
+            ListScope::By("olga@example.com".parse().unwrap()),
+            ListScope::Begun("bot:7".parse().unwrap()),
+            ListScope::Tasks("acme".parse().unwrap()),
+            ListScope::Runtime("bot:7".parse().unwrap()),
         ];
-        assert_eq!(Scope::read(&Scope::write(&all)), all);
-        assert_eq!(Scope::read(""), []);
-        assert_eq!(Scope::read("nobody agent agent/a/b pool/a/b/c human/ kind/odd by/"), []);
+        assert_eq!(ListScope::read(&ListScope::write(&all)), all);
+        assert_eq!(ListScope::read(""), []);
+        assert_eq!(ListScope::read("nobody agent agent/a/b pool/a/b/c human/ kind/odd by/"), []);
     }
 }

@@ -22,40 +22,40 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kernel::audit::{Digest, Row as RecordRow};
+use kernel::audit::{Digest, RecordRow};
 use kernel::directory::Directory;
 use kernel::{Ask, AskId, HumanId, KeyId, ProjectId, Time};
 use tokio::sync::broadcast;
 use ulid::Ulid;
 
 use crate::job::{self, UnitOfWork, keeps_key};
-use crate::leases::Wake;
-use crate::listing::{Count, Expiring, List, Page};
-use crate::messages::forgotten_before;
+use crate::leases::WakeUp;
+use crate::listing::{AskListPage, AskListQuery, Count, ExpiringQuery};
+use crate::messages::expired_before;
 use crate::paging;
 use crate::work_queue::unlogged_before;
 use crate::{
-    Asks, AuditFeed, BlockQuery, Chains, Change, Clock, FEED, FeedQuery, FileHolders, Job, KeyUse,
-    News, Outcome, ReceiptSignature, ReceiptSignatures, Result, SealedBlock, Search, SearchIndex,
-    Store, later,
+    AnnouncedChange, AskStore, AuditFeed, BlockQuery, ChainPage, Change, Clock, FEED_CAPACITY,
+    FeedQuery, FileHolderStore, Job, JobOutcome, KeyUseStore, ReceiptSignature, ReceiptSignatures,
+    Result, SealedBlock, SearchIndex, SearchQuery, Store, later,
 };
-use state::{State, place};
+use state::{MemoryState, record_index};
 
 /// A store that lives as long as its process.
 pub struct Memory {
     clock: Arc<dyn Clock>,
-    feed: broadcast::Sender<Arc<[News]>>,
-    state: Mutex<State>,
+    feed: broadcast::Sender<Arc<[AnnouncedChange]>>,
+    state: Mutex<MemoryState>,
 }
 
 impl Memory {
     /// An empty store.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        let (feed, _) = broadcast::channel(FEED);
+        let (feed, _) = broadcast::channel(FEED_CAPACITY);
         Self { clock, feed, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MemoryState> {
         // Every write is computed before the first map changes, so a panic leaves no partial write.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -63,11 +63,11 @@ impl Memory {
 
 #[async_trait]
 impl Store for Memory {
-    async fn transact(&self, job: Job) -> Result<Outcome> {
+    async fn transact(&self, job: Job) -> Result<JobOutcome> {
         let mut state = self.state();
         let before = state.records.len() as u64;
         let outcome = job::transact(&mut *state, self.clock.now(), &job, None)?;
-        let news: Arc<[News]> = state.news(before).collect();
+        let news: Arc<[AnnouncedChange]> = state.news(before).collect();
         if !news.is_empty() {
             // A feed without receivers is not an error.
             let _ = self.feed.send(news);
@@ -82,7 +82,7 @@ impl Store for Memory {
     async fn sweep(&self, now: Time) -> Result<u64> {
         let mut state = self.state();
         let before = state.idempotency.len();
-        let State { idempotency, asks, .. } = &mut *state;
+        let MemoryState { idempotency, asks, .. } = &mut *state;
         idempotency.retain(|_, remembered| {
             let ask = remembered.ask.and_then(|id| asks.get(&id));
             remembered.is_recent(now) || ask.is_some_and(|ask| keeps_key(ask, now))
@@ -91,7 +91,7 @@ impl Store for Memory {
         state.used.retain(|_, (_, until)| *until > now);
         let expired = unlogged_before(now);
         state.log.retain(|_, logged| logged.updated_at > expired);
-        let forgotten = forgotten_before(now);
+        let forgotten = expired_before(now);
         state.messages.retain(|_, message| !message.over || message.updated_at > forgotten);
         Ok((before - state.idempotency.len()) as u64)
     }
@@ -102,7 +102,7 @@ impl Store for Memory {
 }
 
 #[async_trait]
-impl Asks for Memory {
+impl AskStore for Memory {
     async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>> {
         Ok(self.state().ask(id)?.map(Arc::new))
     }
@@ -119,26 +119,31 @@ impl Asks for Memory {
         Ok(ids)
     }
 
-    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
+    async fn ask_by_idempotency_key(
+        &self,
+        scope: String,
+        key: String,
+        now: Time,
+    ) -> Result<Option<AskId>> {
         let mut state = self.state();
-        let Some(earlier) = state.remembered(&scope, &key)? else { return Ok(None) };
+        let Some(earlier) = state.idempotency_record(&scope, &key)? else { return Ok(None) };
         let ask = earlier.ask.and_then(|id| state.asks.get(&id));
         let counts = earlier.is_recent(now) || ask.is_some_and(|ask| keeps_key(ask, now));
         Ok(earlier.ask.filter(|_| counts))
     }
 
-    async fn list(&self, list: List) -> Result<Page> {
+    async fn list(&self, list: AskListQuery) -> Result<AskListPage> {
         let state = self.state();
         let found = paging::page(&*state, &list)?;
         let asks = found.ids.iter().filter_map(|id| state.asks.get(id).cloned()).collect();
-        Ok(Page { asks, next: found.next })
+        Ok(AskListPage { asks, next: found.next })
     }
 
-    async fn count(&self, list: List) -> Result<Count> {
+    async fn count(&self, list: AskListQuery) -> Result<Count> {
         paging::count(&*self.state(), &list)
     }
 
-    async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>> {
+    async fn expiring(&self, wanted: ExpiringQuery) -> Result<Vec<Ask>> {
         let state = self.state();
         Ok(listing::expiring(&state, &wanted))
     }
@@ -150,7 +155,7 @@ impl Asks for Memory {
 
     async fn next_due(&self) -> Result<Option<Time>> {
         let state = self.state();
-        let wakes: Vec<Wake> = state.wakes.iter().take(state.leases.len() + 1).copied().collect();
+        let wakes: Vec<WakeUp> = state.wakes.iter().take(state.leases.len() + 1).copied().collect();
         Ok(state.leases.next(&wakes))
     }
 
@@ -163,7 +168,7 @@ impl Asks for Memory {
         limit: usize,
     ) -> Result<Vec<AskId>> {
         let state = self.state();
-        let own = |(_, id): &&Wake| state.asks.get(id).is_some_and(|ask| ask.project == project);
+        let own = |(_, id): &&WakeUp| state.asks.get(id).is_some_and(|ask| ask.project == project);
         let over = state.over.iter().take_while(|(at, _)| *at <= since);
         let over = over.filter(own).copied().collect();
         Ok(state.over_leases.claim(now, later(now, lease), over, limit))
@@ -175,7 +180,7 @@ impl Asks for Memory {
     }
 
     async fn viewers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>> {
-        Ok(self.state().viewers.at(&asks, now))
+        Ok(self.state().viewers.viewers_of(&asks, now))
     }
 }
 
@@ -204,7 +209,7 @@ impl ReceiptSignatures for Memory {
 }
 
 #[async_trait]
-impl KeyUse for Memory {
+impl KeyUseStore for Memory {
     async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()> {
         let mut state = self.state();
         for (key, at) in used {
@@ -233,7 +238,7 @@ impl AuditFeed for Memory {
         Ok(positions.into_iter().filter_map(|at| state.row(at)).collect())
     }
 
-    fn feed(&self) -> broadcast::Receiver<Arc<[News]>> {
+    fn feed(&self) -> broadcast::Receiver<Arc<[AnnouncedChange]>> {
         self.feed.subscribe()
     }
 
@@ -249,7 +254,7 @@ impl AuditFeed for Memory {
             .collect())
     }
 
-    async fn chains(&self, after: Option<String>, limit: usize) -> Result<Chains> {
+    async fn chains(&self, after: Option<String>, limit: usize) -> Result<ChainPage> {
         Ok(self.state().chains(after.as_deref(), limit))
     }
 
@@ -275,13 +280,13 @@ impl AuditFeed for Memory {
     }
 
     async fn blocks(&self, n: u64, limit: usize) -> Result<Vec<SealedBlock>> {
-        Ok(self.state().blocks.iter().skip(place(n)).take(limit).cloned().collect())
+        Ok(self.state().blocks.iter().skip(record_index(n)).take(limit).cloned().collect())
     }
 }
 
 #[async_trait]
 impl SearchIndex for Memory {
-    async fn search(&self, wanted: Search) -> Result<Vec<Ask>> {
+    async fn search(&self, wanted: SearchQuery) -> Result<Vec<Ask>> {
         let state = self.state();
         let Some(terms) = wanted.terms() else { return Ok(Vec::new()) };
         let newest = state.asks.values().rev().filter(|ask| terms.admit(ask));
@@ -294,8 +299,8 @@ impl SearchIndex for Memory {
 }
 
 #[async_trait]
-impl FileHolders for Memory {
-    async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
+impl FileHolderStore for Memory {
+    async fn record_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
         self.state().files.insert((holder, digest));
         Ok(())
     }

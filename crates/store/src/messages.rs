@@ -3,7 +3,7 @@
 
 use async_trait::async_trait;
 use kernel::audit::Digest;
-use kernel::follow_up::Occasion;
+use kernel::follow_up::NotificationReason;
 use kernel::{AskId, HumanId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub struct Message {
     /// The recipient; `None` if the agent named the place.
     pub human: Option<HumanId>,
     /// The reason for the notification.
-    pub why: Occasion,
+    pub why: NotificationReason,
     /// When the notification plan of the person began, if the next contact method is tried after
     /// this one fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,7 +36,7 @@ pub struct Message {
     /// The time of the first attempt.
     pub at: Time,
     /// The delivery status.
-    pub standing: Sent,
+    pub standing: MessageState,
     /// The id of the message on its platform, once posted.
     pub posted: Option<String>,
     /// The thread id that replies refer to; `None` if they refer to the message itself.
@@ -57,7 +57,7 @@ pub struct Message {
 /// The delivery status of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
-pub enum Sent {
+pub enum MessageState {
     /// The platform has not accepted it yet; the server retries.
     Waiting {
         /// The error of the last attempt.
@@ -80,13 +80,13 @@ impl Message {
     /// Applies a delivery status. A status of higher rank replaces a lower one, in whatever order
     /// the platform reports them.
     #[must_use]
-    pub fn learned(mut self, standing: Sent, now: Time) -> Self {
-        let rank = |standing: &Sent| match standing {
-            Sent::Waiting { .. } => 0,
-            Sent::Sent => 1,
-            Sent::Delivered => 2,
-            Sent::Read => 3,
-            Sent::Failed { .. } => 4,
+    pub fn with_status(mut self, standing: MessageState, now: Time) -> Self {
+        let rank = |standing: &MessageState| match standing {
+            MessageState::Waiting { .. } => 0,
+            MessageState::Sent => 1,
+            MessageState::Delivered => 2,
+            MessageState::Read => 3,
+            MessageState::Failed { .. } => 4,
         };
         if rank(&standing) > rank(&self.standing) {
             (self.standing, self.updated_at) = (standing, now);
@@ -127,7 +127,7 @@ pub enum MessageQuery {
 
 /// Storage of messages. None of these writes is an event; only the answer is.
 #[async_trait]
-pub trait Messages: Send + Sync {
+pub trait MessageStore: Send + Sync {
     /// Stores a message, replacing the one with the same name.
     async fn put_message(&self, message: Message) -> Result<()>;
 
@@ -160,6 +160,6 @@ pub trait Messages: Send + Sync {
 }
 
 /// Messages that show that their ask is closed are kept as long as the webhook delivery log.
-pub(crate) fn forgotten_before(now: Time) -> Time {
+pub(crate) fn expired_before(now: Time) -> Time {
     unlogged_before(now)
 }

@@ -20,11 +20,11 @@ const STALE: Duration = Duration::from_secs(10);
 pub struct Outage {
     dependency: String,
     failing: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<OutageState>,
 }
 
 #[derive(Default)]
-struct State {
+struct OutageState {
     since: Option<Instant>,
     failures: u64,
     /// The users that failed and have not succeeded since, with the time of their last failure.
@@ -107,7 +107,7 @@ impl Outage {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OutageState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,85 +8,85 @@ use kernel::ask::{Phase, Priority};
 use ulid::Ulid;
 
 use crate::Result;
-use crate::listing::{Count, Cursor, EXAMINED, Filter, List, MARGIN, Order, Scope};
+use crate::listing::{AskListQuery, Count, Cursor, Filter, ListScope, MARGIN, MAX_EXAMINED, Order};
 
 /// Rows fetched from one stretch at a time; a small page fetches fewer.
 pub(crate) const CHUNK: usize = 500;
 
 /// The cost of one seek in a stretch: the budget allows two hundred of them.
-const SEEK: usize = EXAMINED / 200;
+const SEEK: usize = MAX_EXAMINED / 200;
 
 /// The rows of one scope, phase and rank, newest first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Stretch {
+pub(crate) struct ListRange {
     pub(crate) scope: String,
     pub(crate) phase: Phase,
     pub(crate) rank: u8,
 }
 
 /// The source of the rows.
-pub(crate) trait Rows {
+pub(crate) trait ListRows {
     /// Up to `n` asks of a stretch older than `before`, newest first, each with whether it
     /// matches the filter.
     fn rows(
         &self,
-        stretch: &Stretch,
+        stretch: &ListRange,
         before: Option<AskId>,
         filter: &Filter,
         n: usize,
     ) -> Result<Vec<(AskId, bool)>>;
 
     /// The oldest ask of a stretch.
-    fn oldest(&self, stretch: &Stretch) -> Result<Option<AskId>>;
+    fn oldest(&self, stretch: &ListRange) -> Result<Option<AskId>>;
 }
 
 /// A page before its asks are loaded.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct FoundPage {
     pub(crate) ids: Vec<AskId>,
     pub(crate) next: Option<Cursor>,
 }
 
-pub(crate) fn page(rows: &impl Rows, list: &List) -> Result<Found> {
+pub(crate) fn page(rows: &impl ListRows, list: &AskListQuery) -> Result<FoundPage> {
     let limit = list.limit.max(1);
     let mut walk = Walk::new(rows, list, limit.saturating_add(1).min(CHUNK));
-    let mut found = Found::default();
+    let mut found = FoundPage::default();
     let mut last = None;
-    while found.ids.len() < limit && walk.spent < EXAMINED {
+    while found.ids.len() < limit && walk.spent < MAX_EXAMINED {
         match walk.next()? {
-            Step::Ask { rank, ask, admitted } => {
+            WalkStep::Ask { rank, ask, admitted } => {
                 if admitted {
                     found.ids.push(ask);
                 }
                 last = Some(Cursor { rank, ask });
             }
-            Step::Spent(place) => {
+            WalkStep::Spent(place) => {
                 found.next = Some(place);
                 return Ok(found);
             }
-            Step::End => return Ok(found),
+            WalkStep::End => return Ok(found),
         }
     }
     found.next = match walk.next()? {
-        Step::Ask { .. } | Step::Spent(_) => last,
-        Step::End => None,
+        WalkStep::Ask { .. } | WalkStep::Spent(_) => last,
+        WalkStep::End => None,
     };
     Ok(found)
 }
 
 /// Counts a list, exactly if it has no more than [`EXAMINED`] plus [`MARGIN`] rows.
-pub(crate) fn count(rows: &impl Rows, list: &List) -> Result<Count> {
-    if list.filter.is_meeting() {
-        return count_meeting(rows, list);
+pub(crate) fn count(rows: &impl ListRows, list: &AskListQuery) -> Result<Count> {
+    if list.filter.needs_intersection() {
+        return count_intersection(rows, list);
     }
     let mut samples: Vec<Sample> = stretches(&list.scopes, list, &ranks(list))
         .into_iter()
         .map(|stretch| Sample { stretch, ..Sample::default() })
         .collect();
     // Small enough to sample every stretch before the budget is used up.
-    let chunk = (EXAMINED / samples.len().max(1)).clamp(1, CHUNK);
+    let chunk = (MAX_EXAMINED / samples.len().max(1)).clamp(1, CHUNK);
     let mut distinct = HashSet::new();
-    let mut budget = EXAMINED + MARGIN;
+    let mut budget = MAX_EXAMINED + MARGIN;
     while budget > 0 && samples.iter().any(|sample| !sample.done) {
         for sample in samples.iter_mut().filter(|sample| !sample.done) {
             let n = chunk.min(budget);
@@ -119,31 +119,31 @@ pub(crate) fn count(rows: &impl Rows, list: &List) -> Result<Count> {
 }
 
 /// Counts an intersection of lists as far as one page would read: the rest cannot be estimated.
-fn count_meeting(rows: &impl Rows, list: &List) -> Result<Count> {
+fn count_intersection(rows: &impl ListRows, list: &AskListQuery) -> Result<Count> {
     let mut walk = Walk::new(rows, list, CHUNK);
     let mut n = 0;
-    while walk.spent < EXAMINED {
+    while walk.spent < MAX_EXAMINED {
         match walk.next()? {
-            Step::Ask { admitted, .. } => n += u64::from(admitted),
-            Step::Spent(_) => return Ok(Count { n, exact: false }),
-            Step::End => return Ok(Count { n, exact: true }),
+            WalkStep::Ask { admitted, .. } => n += u64::from(admitted),
+            WalkStep::Spent(_) => return Ok(Count { n, exact: false }),
+            WalkStep::End => return Ok(Count { n, exact: true }),
         }
     }
-    let exact = matches!(walk.next()?, Step::End);
+    let exact = matches!(walk.next()?, WalkStep::End);
     Ok(Count { n, exact })
 }
 
 /// The rows examined in one stretch.
 #[derive(Default)]
 struct Sample {
-    stretch: Stretch,
+    stretch: ListRange,
     first: Option<AskId>,
     last: Option<AskId>,
     admitted: u64,
     done: bool,
 }
 
-impl Default for Stretch {
+impl Default for ListRange {
     fn default() -> Self {
         Self { scope: String::new(), phase: Phase::Waiting, rank: 0 }
     }
@@ -159,7 +159,7 @@ impl Sample {
 
     /// The number of rows that match the filter, if the rest of the stretch is as dense in time as
     /// the examined part: ids contain the creation time of an ask.
-    fn estimate(&self, rows: &impl Rows) -> Result<u128> {
+    fn estimate(&self, rows: &impl ListRows) -> Result<u128> {
         let admitted = u128::from(self.admitted);
         if self.done {
             return Ok(admitted);
@@ -175,7 +175,7 @@ impl Sample {
 }
 
 /// The ranks of a list, most urgent first.
-fn ranks(list: &List) -> Vec<u8> {
+fn ranks(list: &AskListQuery) -> Vec<u8> {
     match list.filter.priority {
         Some(priority) => vec![priority.rank()],
         None => Priority::ALL.iter().map(|priority| priority.rank()).collect(),
@@ -183,7 +183,7 @@ fn ranks(list: &List) -> Vec<u8> {
 }
 
 /// The ranks that are read together, in order: all ranks at once if the list is ordered by age.
-fn groups(list: &List) -> VecDeque<(u8, Vec<u8>)> {
+fn groups(list: &AskListQuery) -> VecDeque<(u8, Vec<u8>)> {
     let ranks = ranks(list);
     match list.order {
         Order::Age => [(0, ranks)].into(),
@@ -195,9 +195,9 @@ fn groups(list: &List) -> VecDeque<(u8, Vec<u8>)> {
 }
 
 /// Every stretch a list may have rows in, each with the ask to continue after.
-pub(crate) fn every_stretch(list: &List) -> Vec<(Stretch, Option<AskId>)> {
-    let meeting = list.filter.meeting();
-    let unions: Vec<&[Scope]> =
+pub(crate) fn every_stretch(list: &AskListQuery) -> Vec<(ListRange, Option<AskId>)> {
+    let meeting = list.filter.intersections();
+    let unions: Vec<&[ListScope]> =
         [&list.scopes[..]].into_iter().chain(meeting.iter().map(Vec::as_slice)).collect();
     let mut all = Vec::new();
     for (group, ranks) in groups(list) {
@@ -213,17 +213,18 @@ pub(crate) fn every_stretch(list: &List) -> Vec<(Stretch, Option<AskId>)> {
 }
 
 /// The ask to continue after in a group of ranks.
-fn begins(list: &List, group: u8) -> Option<AskId> {
+fn begins(list: &AskListQuery, group: u8) -> Option<AskId> {
     list.after.filter(|after| after.rank == group).map(|after| after.ask)
 }
 
-fn stretches(scopes: &[Scope], list: &List, ranks: &[u8]) -> Vec<Stretch> {
-    let scopes: BTreeSet<String> = scopes.iter().map(Scope::key).collect();
+fn stretches(scopes: &[ListScope], list: &AskListQuery, ranks: &[u8]) -> Vec<ListRange> {
+    let scopes: BTreeSet<String> = scopes.iter().map(ListScope::key).collect();
     let phases: BTreeSet<Phase> = list.phases.iter().copied().collect();
     let mut all = Vec::new();
     for scope in &scopes {
         for phase in &phases {
-            let stretch = |rank: &u8| Stretch { scope: scope.clone(), phase: *phase, rank: *rank };
+            let stretch =
+                |rank: &u8| ListRange { scope: scope.clone(), phase: *phase, rank: *rank };
             all.extend(ranks.iter().map(stretch));
         }
     }
@@ -231,7 +232,7 @@ fn stretches(scopes: &[Scope], list: &List, ranks: &[u8]) -> Vec<Stretch> {
 }
 
 /// The next item of a list.
-enum Step {
+enum WalkStep {
     /// An ask, and whether it matches the filter.
     Ask { rank: u8, ask: AskId, admitted: bool },
     /// The budget is used up; the list continues here.
@@ -245,8 +246,8 @@ enum Step {
 /// share are skipped and not read.
 struct Walk<'a, R> {
     rows: &'a R,
-    list: &'a List,
-    meeting: Vec<Vec<Scope>>,
+    list: &'a AskListQuery,
+    meeting: Vec<Vec<ListScope>>,
     groups: VecDeque<(u8, Vec<u8>)>,
     rank: u8,
     unions: Vec<Union>,
@@ -255,36 +256,36 @@ struct Walk<'a, R> {
     spent: usize,
 }
 
-impl<'a, R: Rows> Walk<'a, R> {
-    fn new(rows: &'a R, list: &'a List, chunk: usize) -> Self {
-        let (groups, meeting) = (groups(list), list.filter.meeting());
+impl<'a, R: ListRows> Walk<'a, R> {
+    fn new(rows: &'a R, list: &'a AskListQuery, chunk: usize) -> Self {
+        let (groups, meeting) = (groups(list), list.filter.intersections());
         Self { rows, list, meeting, groups, rank: 0, unions: Vec::new(), chunk, spent: 0 }
     }
 
-    fn next(&mut self) -> Result<Step> {
+    fn next(&mut self) -> Result<WalkStep> {
         loop {
             if let Some(heads) = self.heads()? {
                 self.spent += 1;
                 let furthest = heads.iter().map(|(ask, _)| *ask).min();
                 let Some((ask, (_, admitted))) = furthest.zip(heads.first().copied()) else {
-                    return Ok(Step::End);
+                    return Ok(WalkStep::End);
                 };
                 if heads.iter().all(|(head, _)| *head == ask) {
                     self.unions.iter_mut().for_each(|union| union.drop_head(ask));
-                    return Ok(Step::Ask { rank: self.rank, ask, admitted });
+                    return Ok(WalkStep::Ask { rank: self.rank, ask, admitted });
                 }
                 let behind = above(ask);
                 for union in &mut self.unions {
                     self.spent += union.seek(ask, behind) * SEEK;
                 }
-                if self.spent >= EXAMINED {
-                    return Ok(Step::Spent(Cursor { rank: self.rank, ask: behind }));
+                if self.spent >= MAX_EXAMINED {
+                    return Ok(WalkStep::Spent(Cursor { rank: self.rank, ask: behind }));
                 }
                 continue;
             }
-            let Some((rank, ranks)) = self.groups.pop_front() else { return Ok(Step::End) };
+            let Some((rank, ranks)) = self.groups.pop_front() else { return Ok(WalkStep::End) };
             let before = begins(self.list, rank);
-            let union = |scopes: &Vec<Scope>| {
+            let union = |scopes: &Vec<ListScope>| {
                 let stretches = stretches(scopes, self.list, &ranks).into_iter();
                 Union(stretches.map(|one| Stream::new(one, before, self.chunk)).collect())
             };
@@ -313,7 +314,7 @@ fn above(ask: AskId) -> AskId {
 struct Union(Vec<Stream>);
 
 impl Union {
-    fn head(&mut self, rows: &impl Rows, filter: &Filter) -> Result<Option<(AskId, bool)>> {
+    fn head(&mut self, rows: &impl ListRows, filter: &Filter) -> Result<Option<(AskId, bool)>> {
         for stream in &mut self.0 {
             stream.fill(rows, filter)?;
         }
@@ -346,7 +347,7 @@ impl Union {
 }
 
 struct Stream {
-    stretch: Stretch,
+    stretch: ListRange,
     before: Option<AskId>,
     buffer: VecDeque<(AskId, bool)>,
     chunk: usize,
@@ -354,11 +355,11 @@ struct Stream {
 }
 
 impl Stream {
-    fn new(stretch: Stretch, before: Option<AskId>, chunk: usize) -> Self {
+    fn new(stretch: ListRange, before: Option<AskId>, chunk: usize) -> Self {
         Self { stretch, before, buffer: VecDeque::new(), chunk, done: false }
     }
 
-    fn fill(&mut self, rows: &impl Rows, filter: &Filter) -> Result<()> {
+    fn fill(&mut self, rows: &impl ListRows, filter: &Filter) -> Result<()> {
         if self.done || !self.buffer.is_empty() {
             return Ok(());
         }

@@ -13,24 +13,24 @@ use kernel::question::{Answer, Body, Question};
 use serde_json::{Map, Value};
 
 use crate::Result;
-use crate::listing::{Filter, Scope, standing};
+use crate::listing::{Filter, ListScope, all_lists};
 
 /// The most asks a search returns: the newest.
-pub const FOUND: usize = 200;
+pub const MAX_RESULTS: usize = 200;
 /// Longer words are not indexed, because people do not type them.
-const LONGEST: usize = 64;
+const MAX_WORD_LENGTH: usize = 64;
 /// The most words indexed per ask; those of its question come first.
-const MOST: usize = 1_000;
+const MAX_INDEXED_WORDS: usize = 1_000;
 /// The most words of a query; further ones are ignored.
-const WANTED: usize = 16;
+const MAX_QUERY_WORDS: usize = 16;
 /// The first character of a marker token. It is not alphanumeric, so no word contains it.
-const MARK: char = '\u{E000}';
+const MARKER: char = '\u{E000}';
 
 /// The full-text index.
 #[async_trait]
 pub trait SearchIndex: Send + Sync {
     /// The newest asks that match, newest first, as far as [`SearchIndex::index`] has progressed.
-    async fn search(&self, wanted: Search) -> Result<Vec<Ask>>;
+    async fn search(&self, wanted: SearchQuery) -> Result<Vec<Ask>>;
 
     /// Indexes at most `limit` changes and returns how many of these it indexed. The index follows
     /// the commits, so that no request waits for it. With several nodes, one of them does the work.
@@ -40,11 +40,11 @@ pub trait SearchIndex: Send + Sync {
 
 /// A search query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Search {
+pub struct SearchQuery {
     /// The text as typed: every word must match, the last one as a prefix.
     pub words: String,
     /// The lists to search; `None` for all asks.
-    pub scopes: Option<Vec<Scope>>,
+    pub scopes: Option<Vec<ListScope>>,
     /// Further conditions on the asks.
     pub filter: Filter,
     /// `true` for open asks only, `false` for closed ones only, `None` for both.
@@ -55,7 +55,7 @@ pub struct Search {
 
 /// A parsed query.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Terms {
+pub(crate) struct SearchTerms {
     /// Tokens that must all match: words and marker tokens.
     pub(crate) all: Vec<String>,
     /// One token of each group must match.
@@ -64,34 +64,34 @@ pub(crate) struct Terms {
     pub(crate) last: String,
 }
 
-impl Search {
+impl SearchQuery {
     /// The parsed query; `None` if it has no word, or no list to search.
-    pub(crate) fn terms(&self) -> Option<Terms> {
-        let mut all: Vec<String> = words(&self.words).take(WANTED).collect();
+    pub(crate) fn terms(&self) -> Option<SearchTerms> {
+        let mut all: Vec<String> = words(&self.words).take(MAX_QUERY_WORDS).collect();
         let last = all.pop()?;
-        let union = |scopes: &[Scope]| scopes.iter().map(mark).collect::<Vec<_>>();
+        let union = |scopes: &[ListScope]| scopes.iter().map(marker_token).collect::<Vec<_>>();
         let any: Vec<Vec<String>> = (self.scopes.as_deref().into_iter().map(union))
-            .chain(self.filter.meeting().iter().map(|scopes| union(scopes)))
+            .chain(self.filter.intersections().iter().map(|scopes| union(scopes)))
             .collect();
         if any.iter().any(Vec::is_empty) {
             return None;
         }
-        all.extend(self.open.map(phase));
+        all.extend(self.open.map(phase_token));
         all.sort_unstable();
         all.dedup();
-        Some(Terms { all, any, last })
+        Some(SearchTerms { all, any, last })
     }
 
     /// The number of results to return.
     pub(crate) fn limit(&self) -> usize {
-        self.limit.min(FOUND)
+        self.limit.min(MAX_RESULTS)
     }
 }
 
-impl Terms {
+impl SearchTerms {
     /// The words that must match, without the prefix.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
-        self.all.iter().map(String::as_str).filter(|token| !token.starts_with(MARK))
+        self.all.iter().map(String::as_str).filter(|token| !token.starts_with(MARKER))
     }
 
     /// Whether an ask matches.
@@ -104,7 +104,7 @@ impl Terms {
 }
 
 /// Whether an event changes the tokens of an ask.
-pub(crate) fn concerns(what: &str) -> bool {
+pub(crate) fn changes_tokens(what: &str) -> bool {
     !matches!(
         what,
         "opened"
@@ -126,7 +126,7 @@ pub(crate) fn tokens(ask: &Ask) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut add = |text: &str| {
         for word in words(text) {
-            if found.len() < MOST {
+            if found.len() < MAX_INDEXED_WORDS {
                 found.insert(word);
             }
         }
@@ -142,11 +142,11 @@ pub(crate) fn tokens(ask: &Ask) -> BTreeSet<String> {
     ask.tags.iter().for_each(|tag| add(tag));
     ask.comments.iter().filter_map(|said| said.text.value()).for_each(|text| add(text));
     // Do not index a provided value: it may be a secret.
-    let reply = ask.resolution().and_then(|resolution| resolution.reply.value());
+    let reply = ask.deciding_answer().and_then(|resolution| resolution.reply.value());
     add(reply.and_then(|reply| reply.comment.as_deref()).unwrap_or_default());
     // The first message of a conversation that a person began is its subject.
     if let Some(Answer::Replied { text }) = reply.map(|reply| &reply.answer)
-        && ask.is_opening()
+        && ask.starts_conversation()
     {
         add(text);
     }
@@ -154,8 +154,8 @@ pub(crate) fn tokens(ask: &Ask) -> BTreeSet<String> {
     if let Some(data) = ask.metadata.value() {
         in_object(data, &mut add);
     }
-    found.insert(phase(ask.is_open()));
-    found.extend(standing(ask).iter().map(mark));
+    found.insert(phase_token(ask.is_open()));
+    found.extend(all_lists(ask).iter().map(marker_token));
     found
 }
 
@@ -193,14 +193,14 @@ fn in_value(value: &Value, add: &mut impl FnMut(&str)) {
 }
 
 /// The marker token of a list.
-fn mark(scope: &Scope) -> String {
+fn marker_token(scope: &ListScope) -> String {
     let digest = Digest::of(scope.key().as_bytes()).to_string();
     let end = digest.len().min(16);
-    format!("{MARK}{}", digest.get(..end).unwrap_or_default())
+    format!("{MARKER}{}", digest.get(..end).unwrap_or_default())
 }
 
-fn phase(open: bool) -> String {
-    format!("{MARK}{}", if open { "open" } else { "over" })
+fn phase_token(open: bool) -> String {
+    format!("{MARKER}{}", if open { "open" } else { "over" })
 }
 
 /// The words of a text, in lower case. In scripts without spaces every character is a word.
@@ -217,7 +217,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
             end(&mut word, &mut all);
             all.push(c.to_string());
         } else if c.is_alphanumeric() {
-            if word.len() + c.len_utf8() <= LONGEST {
+            if word.len() + c.len_utf8() <= MAX_WORD_LENGTH {
                 word.push(c);
             }
         } else {
@@ -254,9 +254,9 @@ mod tests {
         }
     }
 
-    fn search(words: &str) -> Search {
+    fn search(words: &str) -> SearchQuery {
         let (words, filter) = (words.to_owned(), Filter::default());
-        Search { words, scopes: None, filter, open: None, limit: 10 }
+        SearchQuery { words, scopes: None, filter, open: None, limit: 10 }
     }
 
     #[test]
@@ -279,9 +279,9 @@ mod tests {
             assert_eq!(terms.admit(ask), found, "{words}");
         }
         assert_eq!(search(" ?").terms(), None);
-        let elsewhere = Some(vec![Scope::Human("zoe".parse().unwrap())]);
-        assert!(!Search { scopes: elsewhere, ..search("refund") }.terms().unwrap().admit(ask));
-        let over = Search { open: Some(false), ..search("refund") };
+        let elsewhere = Some(vec![ListScope::Human("zoe".parse().unwrap())]);
+        assert!(!SearchQuery { scopes: elsewhere, ..search("refund") }.terms().unwrap().admit(ask));
+        let over = SearchQuery { open: Some(false), ..search("refund") };
         assert!(!over.terms().unwrap().admit(ask));
     }
 }

@@ -1,7 +1,7 @@
 //! The side table: data stored beside the audit log that belongs to no event.
 //!
 //! Anchors, codes, devices, drafts, secrets and snoozes are rows of one table with a key, a version
-//! and an expiry. A backend implements only [`Side`]; the modules below give each kind its types
+//! and an expiry. A backend implements only [`SideStore`]; the modules below give each kind its types
 //! and its rules, once for all backends.
 
 mod anchors;
@@ -16,14 +16,14 @@ use async_trait::async_trait;
 use kernel::{AskId, HumanId, Time};
 use ulid::Ulid;
 
-pub use anchors::Anchors;
-pub use codes::{CODE_TRIES, Code, CodeTried, Codes};
-pub use devices::{Device, Devices};
-pub use drafts::Drafts;
+pub use anchors::AnchorStore;
+pub use codes::{CODE_TRIES, CodeCheck, CodeStore, VerificationCode};
+pub use devices::{Device, DeviceStore};
+pub use drafts::DraftStore;
 pub use erasure::SideErasure;
 pub(crate) use secrets::secret_row;
-pub use secrets::{SECRET_READABLE_FOR, Secrets};
-pub use snoozes::{MOST_SNOOZED, Snoozes};
+pub use secrets::{SECRET_READABLE_FOR, SecretStore};
+pub use snoozes::{MOST_SNOOZED, SnoozeStore};
 
 use crate::{BoxError, Result, StoreError};
 
@@ -97,7 +97,7 @@ pub enum SideCondition {
 
 /// The rows of a kind to read or delete.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SideRows {
+pub enum SideSelection {
     /// The row under this key.
     Key(String),
     /// The rows whose keys begin with this prefix.
@@ -108,7 +108,7 @@ pub enum SideRows {
     Humans(Vec<HumanId>),
 }
 
-impl SideRows {
+impl SideSelection {
     /// The first key, and the first key after the last one, if rows are selected by key. Keys are
     /// printable ASCII: a space sorts before every character they contain, and `~` after.
     pub(crate) fn range(&self) -> Option<(String, String)> {
@@ -122,25 +122,29 @@ impl SideRows {
 
 /// The methods a backend implements. Each one is one transaction.
 #[async_trait]
-pub trait Side: Send + Sync {
+pub trait SideStore: Send + Sync {
     /// Writes a row if the condition holds. Returns whether it did.
     async fn put_side(&self, row: SideRow, condition: SideCondition) -> Result<bool>;
 
     /// The rows of a kind, expired or not, ordered by key.
-    async fn side(&self, kind: SideKind, rows: SideRows) -> Result<Vec<SideRow>>;
+    async fn side(&self, kind: SideKind, rows: SideSelection) -> Result<Vec<SideRow>>;
 
     /// Deletes rows of several kinds. Returns the number of each.
-    async fn delete_side(&self, rows: Vec<(SideKind, SideRows)>) -> Result<Vec<u64>>;
+    async fn delete_side(&self, rows: Vec<(SideKind, SideSelection)>) -> Result<Vec<u64>>;
 }
 
 /// The row under one key.
-async fn row<S: Side + ?Sized>(store: &S, kind: SideKind, key: String) -> Result<Option<SideRow>> {
-    Ok(store.side(kind, SideRows::Key(key)).await?.pop())
+async fn row<S: SideStore + ?Sized>(
+    store: &S,
+    kind: SideKind,
+    key: String,
+) -> Result<Option<SideRow>> {
+    Ok(store.side(kind, SideSelection::Key(key)).await?.pop())
 }
 
 /// An id as part of a key. It is hexadecimal and not in its display form, so that SQL
 /// can compute keys.
-fn part(id: Ulid) -> String {
+fn key_part(id: Ulid) -> String {
     hex::encode(id.to_bytes())
 }
 

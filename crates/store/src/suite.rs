@@ -19,9 +19,9 @@ pub mod drafts;
 pub mod followers;
 pub mod insights;
 pub mod jobs;
+pub mod list_filters;
 pub mod lists;
 pub mod messages;
-pub mod narrow;
 pub mod receipts;
 pub mod retention;
 pub mod search;
@@ -37,7 +37,7 @@ pub mod uploads;
 pub mod usage;
 pub mod work_queue;
 
-pub use stage::{Guard, Hands, Stage};
+pub use stage::{Guard, ManualClock, Stage};
 
 /// Generates one test per check for a backend. `$open` takes a clock and returns a future of an
 /// empty store and a guard to keep alive while the store is used. If the backend is `missing`, all

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use kernel::audit::{Head, Record};
-use kernel::task::{Artifact, Contract, Entry, Party, Scope as Ledger, State};
+use kernel::task::{Artifact, Contract, Entry, LedgerScope as Ledger, Party, State};
 use kernel::{
-    AgentId, ArtifactId, EntryId, Event, Happened, HumanId, ProjectId, ReviewId, Subject, Task,
+    AgentId, ArtifactId, DomainEvent, EntryId, Event, HumanId, ProjectId, ReviewId, Subject, Task,
     TaskId, Time,
 };
 
@@ -20,7 +20,7 @@ pub const TASKS_COUNTED: usize = 1_000;
 
 /// A list of tasks, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TaskList {
+pub struct TaskListQuery {
     /// The projects of the tasks. A list always names its projects.
     pub projects: Vec<ProjectId>,
     /// The states of the tasks; empty for any.
@@ -41,7 +41,7 @@ pub struct TaskList {
     pub limit: usize,
 }
 
-impl TaskList {
+impl TaskListQuery {
     /// The ranges that make up the list. They are disjoint.
     pub(crate) fn ranges(&self) -> BTreeSet<String> {
         let states: Vec<Option<State>> = match &self.states[..] {
@@ -178,7 +178,7 @@ fn written(record: &Record) -> Result<Entry> {
     let Event { subject: Subject::Entry(id), seq, at, what, .. } = event else {
         return Err(damaged("it is no key of a ledger".into()));
     };
-    let Happened::EntryWritten(written) = what else {
+    let DomainEvent::EntryWritten(written) = what else {
         return Err(damaged("it was not written".into()));
     };
     let head = Head { seq, hash: record.hash, at };
@@ -189,20 +189,20 @@ fn written(record: &Record) -> Result<Entry> {
 /// Storage of tasks. [`Store::transact`](crate::Store::transact) writes all of it, except which
 /// contracts the runtimes acknowledged.
 #[async_trait]
-pub trait Tasks: AuditFeed {
+pub trait TaskStore: AuditFeed {
     /// The task with this id.
     async fn task(&self, id: TaskId) -> Result<Option<Task>>;
 
     /// A page of tasks.
-    async fn tasks(&self, list: TaskList) -> Result<TaskPage>;
+    async fn tasks(&self, list: TaskListQuery) -> Result<TaskPage>;
 
     /// The projects of the tasks ever assigned to an agent, by name. The cost depends on the number
     /// of projects, not of tasks.
-    async fn projects_given(&self, agent: AgentId) -> Result<Vec<ProjectId>>;
+    async fn projects_with_tasks(&self, agent: AgentId) -> Result<Vec<ProjectId>>;
 
     /// The number of tasks in each state, in the order of the states. The page position and the
     /// limit of the list are ignored. Each count stops at [`TASKS_COUNTED`] and is not exact above.
-    async fn task_counts(&self, list: TaskList) -> Result<Vec<(State, Count)>>;
+    async fn task_counts(&self, list: TaskListQuery) -> Result<Vec<(State, Count)>>;
 
     /// Up to `limit` tasks that ended at `since` or before and still have their text, longest ended
     /// first. Two workers on the same task erase it only once.
@@ -266,7 +266,7 @@ pub(crate) const LOOKED_AT: usize = 2_000;
 
 /// The fields of a contract that decide whether it can be deleted.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Aged {
+pub(crate) struct ContractAge {
     pub(crate) n: u64,
     pub(crate) task: TaskId,
     /// The time of the contract.
@@ -275,7 +275,7 @@ pub(crate) struct Aged {
     pub(crate) acked: bool,
 }
 
-impl Aged {
+impl ContractAge {
     /// Whether the contract can be deleted; `over` is the time its task ended.
     pub(crate) fn is_spent(&self, over: Option<Time>, now: Time) -> bool {
         let old = spent_before(now);
@@ -292,7 +292,7 @@ impl Aged {
 
 /// The time the task ended; `None` while it is open.
 pub(crate) fn over_since(task: &Task) -> Option<Time> {
-    task.state.is_over().then_some(task.head.at)
+    task.state.is_closed().then_some(task.head.at)
 }
 
 /// Contracts of this time or earlier can be deleted at `now`.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use kernel::audit::Digest;
-use kernel::task::{Held, Party};
+use kernel::task::{Party, StoredContent};
 use kernel::{Time, UploadId};
 
 use crate::Result;
@@ -35,7 +35,7 @@ pub struct Upload {
     /// The number of pieces received.
     pub pieces: u64,
     /// Size and digest of the content, once all of it has arrived.
-    pub whole: Option<Held>,
+    pub whole: Option<StoredContent>,
     /// The time of the last activity.
     pub at: Time,
 }
@@ -50,7 +50,7 @@ impl Upload {
 
 /// A part of an upload, stored as a separate file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Piece {
+pub struct UploadPart {
     /// The digest of its bytes.
     pub digest: Digest,
     /// Its size in bytes.
@@ -59,7 +59,7 @@ pub struct Piece {
 
 /// Storage of uploads. None of this is an event; the object created from an upload is.
 #[async_trait]
-pub trait Uploads {
+pub trait UploadStore {
     /// Begins an upload. Returns `false` and stores nothing if its owner has [`MOST_UPLOADS`]
     /// unused ones. A job marks an upload as used with [`Job::uses`](crate::Job::uses), in the
     /// transaction that creates the object: a refusal leaves the upload unchanged.
@@ -69,25 +69,30 @@ pub trait Uploads {
     async fn upload(&self, id: UploadId) -> Result<Option<Upload>>;
 
     /// Its pieces, in order.
-    async fn pieces(&self, id: UploadId) -> Result<Vec<Piece>>;
+    async fn pieces(&self, id: UploadId) -> Result<Vec<UploadPart>>;
 
     /// Appends a piece. Returns `false` and changes nothing unless exactly `offset` bytes have
     /// arrived, the upload is unfinished, and it has fewer than [`MOST_PIECES`] pieces. So if two
     /// clients send the same part, one wins.
-    async fn append_piece(&self, id: UploadId, offset: u64, piece: Piece, at: Time)
-    -> Result<bool>;
+    async fn append_piece(
+        &self,
+        id: UploadId,
+        offset: u64,
+        piece: UploadPart,
+        at: Time,
+    ) -> Result<bool>;
 
     /// Marks an upload as complete. Returns `false` and changes nothing if its size differs, or if
     /// it is already finished.
-    async fn finish_upload(&self, id: UploadId, whole: Held, at: Time) -> Result<bool>;
+    async fn finish_upload(&self, id: UploadId, whole: StoredContent, at: Time) -> Result<bool>;
 
     /// Discards an unused upload. Its bytes are deleted later. Returns `false` if there is none.
-    async fn give_up_upload(&self, id: UploadId) -> Result<bool>;
+    async fn abandon_upload(&self, id: UploadId) -> Result<bool>;
 
     /// Discards the uploads without activity since `before` that are unused, and deletes the rows
     /// of those that are used. Returns at most `limit` discarded uploads, whenever they were
-    /// discarded: the caller deletes their bytes before it calls [`Uploads::forget_upload`].
-    async fn given_up_uploads(&self, before: Time, limit: usize) -> Result<Vec<UploadId>>;
+    /// discarded: the caller deletes their bytes before it calls [`UploadStore::forget_upload`].
+    async fn abandoned_uploads(&self, before: Time, limit: usize) -> Result<Vec<UploadId>>;
 
     /// Deletes the rows of an upload and its pieces.
     async fn forget_upload(&self, id: UploadId) -> Result<()>;

@@ -2,7 +2,7 @@
 //!
 //! Counters are rows of the database, so all nodes share them. Triggers count open requests
 //! and the bytes of requests in the same transaction as the change; everything else is
-//! counted with [`Usage::charge`].
+//! counted with [`UsageStore::charge`].
 
 use async_trait::async_trait;
 use kernel::Time;
@@ -20,23 +20,23 @@ pub struct Charge {
     /// The most the counter may reach.
     pub limit: Option<u64>,
     /// When the charge counts, and until when.
-    pub kind: Counting,
+    pub kind: ChargeLifetime,
 }
 
 /// How long a charge counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Counting {
+pub enum ChargeLifetime {
     /// Until the given time, when the counter is deleted.
     Until(Time),
     /// Until the given time, and only once per name.
     OnceUntil(Time, String),
-    /// Until [`Usage::release`] is called for this holder.
+    /// Until [`UsageStore::release`] is called for this holder.
     Held(Ulid),
 }
 
 /// Storage of usage counters.
 #[async_trait]
-pub trait Usage {
+pub trait UsageStore {
     /// Adds all charges, or none if a counter would exceed its limit. Then it returns the index of
     /// the first such charge.
     async fn charge(&self, charges: Vec<Charge>) -> Result<Option<usize>>;

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use kernel::ask::{Priority, Seat};
+use kernel::ask::{Assignee, Priority};
 use kernel::audit::Digest;
-use kernel::follow_up::{Occasion, SecurityEvent, WebhookMessage};
+use kernel::follow_up::{NotificationReason, SecurityEvent, WebhookMessage};
 use kernel::task::Contract;
 use kernel::{ArtifactId, AskId, FollowUp, HumanId, KeyId, Time, WebhookId};
 use serde::{Deserialize, Serialize};
@@ -20,9 +20,9 @@ pub enum Work {
         /// The ask.
         ask: AskId,
         /// The assignee.
-        seat: Seat,
+        seat: Assignee,
         /// Why the assignee is notified.
-        why: Occasion,
+        why: NotificationReason,
         /// The priority of the ask.
         priority: Priority,
     },
@@ -75,7 +75,7 @@ pub enum Work {
         /// The ask.
         ask: AskId,
         /// Why the person is notified; absent if the ask is closed.
-        why: Option<Occasion>,
+        why: Option<NotificationReason>,
         /// The priority of the ask.
         priority: Priority,
         /// The plan that continues if this fails. Absent for a device beside another one, or if the plan
@@ -89,7 +89,7 @@ pub enum Work {
         /// The ask.
         ask: AskId,
         /// Why the person is notified.
-        why: Occasion,
+        why: NotificationReason,
         /// The priority of the ask.
         priority: Priority,
         /// The person, and how they were notified so far.
@@ -102,7 +102,7 @@ pub enum Work {
         /// The ask.
         ask: AskId,
         /// Why it is sent.
-        why: Occasion,
+        why: NotificationReason,
         /// The priority of the ask.
         priority: Priority,
         /// The kind of contact method. Rows of the first releases are emails.

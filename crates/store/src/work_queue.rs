@@ -15,7 +15,7 @@ use crate::{Result, Work};
 
 /// Claimed work. It is claimed again if it is not settled before the lease ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Delivery {
+pub struct ClaimedWork {
     /// The id of the row.
     pub id: u64,
     /// The work.
@@ -75,20 +75,20 @@ pub const MOST_ATTEMPTS: usize = 20;
 
 /// One entry of the log of webhook deliveries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Logged {
+pub struct DeliveryLogEntry {
     /// The endpoint.
     pub webhook: WebhookId,
     /// The message.
     #[serde(rename = "told")]
     pub message: WebhookMessage,
     /// The status of the delivery.
-    pub status: Standing,
+    pub status: WebhookDeliveryStatus,
     /// The id of the work that waits, if some does.
     pub delivery: Option<u64>,
     /// When the next attempt is due.
     pub next_at: Option<Time>,
     /// The attempts, oldest first.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Vec<WebhookDeliveryAttempt>,
     /// When the entry last changed.
     pub updated_at: Time,
 }
@@ -96,7 +96,7 @@ pub struct Logged {
 /// The status of a delivery to an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum WebhookDeliveryStatus {
     /// It waits for the next attempt.
     Waiting,
     /// The endpoint accepted it.
@@ -105,7 +105,7 @@ pub enum Standing {
     Dead,
 }
 
-impl Standing {
+impl WebhookDeliveryStatus {
     /// Every status.
     pub const ALL: [Self; 3] = [Self::Waiting, Self::Done, Self::Dead];
 
@@ -121,7 +121,7 @@ impl Standing {
 
 /// One attempt to deliver to an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attempt {
+pub struct WebhookDeliveryAttempt {
     /// The time of the attempt.
     pub at: Time,
     /// The result.
@@ -134,43 +134,43 @@ pub struct Attempt {
 
 /// An attempt to be logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct DeliveryLogUpdate {
     /// The endpoint.
     pub webhook: WebhookId,
     /// The message.
     pub message: WebhookMessage,
     /// The status after the attempt.
-    pub status: Standing,
+    pub status: WebhookDeliveryStatus,
     /// The id of the work.
     pub delivery: u64,
     /// When the next attempt is due.
     pub next_at: Option<Time>,
     /// The attempt, if one was made.
-    pub attempt: Option<Attempt>,
+    pub attempt: Option<WebhookDeliveryAttempt>,
     /// The time of the entry.
     pub at: Time,
 }
 
-impl Entry {
+impl DeliveryLogUpdate {
     /// The log entry with this attempt added.
-    pub(crate) fn onto(self, before: Option<Logged>) -> Logged {
+    pub(crate) fn onto(self, before: Option<DeliveryLogEntry>) -> DeliveryLogEntry {
         let mut attempts = before.map_or_else(Vec::new, |before| before.attempts);
         attempts.extend(self.attempt);
         let spare = attempts.len().saturating_sub(MOST_ATTEMPTS);
         attempts.drain(..spare);
-        Logged {
+        DeliveryLogEntry {
             webhook: self.webhook,
             message: self.message,
             status: self.status,
-            delivery: (self.status == Standing::Waiting).then_some(self.delivery),
-            next_at: self.next_at.filter(|_| self.status == Standing::Waiting),
+            delivery: (self.status == WebhookDeliveryStatus::Waiting).then_some(self.delivery),
+            next_at: self.next_at.filter(|_| self.status == WebhookDeliveryStatus::Waiting),
             attempts,
             updated_at: self.at,
         }
     }
 }
 
-impl Logged {
+impl DeliveryLogEntry {
     /// The work that delivers the message once more.
     pub(crate) fn again(&self) -> Work {
         Work::Webhook { webhook: self.webhook, message: self.message.clone() }
@@ -179,27 +179,33 @@ impl Logged {
     /// The entry once that work is written.
     pub(crate) fn awaiting(self, delivery: u64, now: Time) -> Self {
         let delivery = Some(delivery);
-        Self { status: Standing::Waiting, delivery, next_at: Some(now), updated_at: now, ..self }
+        Self {
+            status: WebhookDeliveryStatus::Waiting,
+            delivery,
+            next_at: Some(now),
+            updated_at: now,
+            ..self
+        }
     }
 }
 
 /// A query of the log of one endpoint, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogQuery {
+pub struct DeliveryLogQuery {
     /// The endpoint.
     pub webhook: WebhookId,
     /// Only entries with this status.
-    pub status: Option<Standing>,
+    pub status: Option<WebhookDeliveryStatus>,
     /// Entries after this one, by the time of its event and its id.
     pub after: Option<(Time, String)>,
     /// The most entries to return.
     pub limit: usize,
 }
 
-impl LogQuery {
+impl DeliveryLogQuery {
     /// Each status is a range of one index; the results are merged.
-    pub(crate) fn statuses(&self) -> Vec<Standing> {
-        self.status.map_or_else(|| Standing::ALL.to_vec(), |status| vec![status])
+    pub(crate) fn statuses(&self) -> Vec<WebhookDeliveryStatus> {
+        self.status.map_or_else(|| WebhookDeliveryStatus::ALL.to_vec(), |status| vec![status])
     }
 
     /// The place before which the page begins: its entries are older.
@@ -208,7 +214,7 @@ impl LogQuery {
     }
 
     /// The newest entries of all ranges.
-    pub(crate) fn newest(&self, mut found: Vec<Logged>) -> Vec<Logged> {
+    pub(crate) fn newest(&self, mut found: Vec<DeliveryLogEntry>) -> Vec<DeliveryLogEntry> {
         found.sort_by(|one, other| {
             (other.message.at, &other.message.id).cmp(&(one.message.at, &one.message.id))
         });
@@ -234,7 +240,7 @@ pub trait WorkQueue: Send + Sync + 'static {
         now: Time,
         lease: Duration,
         limit: usize,
-    ) -> Result<Vec<Delivery>>;
+    ) -> Result<Vec<ClaimedWork>>;
 
     /// The lanes after `after` in which work waits, by name, each with whether some of it can be claimed at
     /// `now`; at most `limit`. The lane of people, [`Work::PEOPLE`], comes before all others.
@@ -242,7 +248,11 @@ pub trait WorkQueue: Send + Sync + 'static {
 
     /// Settles claimed work, by id, and logs deliveries, all in one commit. Settling work whose lease ended and
     /// that another worker settled is harmless.
-    async fn settle(&self, settled: Vec<(u64, Settlement)>, log: Vec<Entry>) -> Result<()>;
+    async fn settle(
+        &self,
+        settled: Vec<(u64, Settlement)>,
+        log: Vec<DeliveryLogUpdate>,
+    ) -> Result<()>;
 
     /// Makes work due now: work that waits under its [name](Work::name) is replaced by this and due at once;
     /// if none waits, it is written.
@@ -256,11 +266,16 @@ pub trait WorkQueue: Send + Sync + 'static {
 #[async_trait]
 pub trait DeliveryLog: Send + Sync {
     /// The delivery log of an endpoint, newest first.
-    async fn delivery_log(&self, wanted: LogQuery) -> Result<Vec<Logged>>;
+    async fn delivery_log(&self, wanted: DeliveryLogQuery) -> Result<Vec<DeliveryLogEntry>>;
 
     /// Delivers a logged message to an endpoint once more: at once, whether it was accepted, given up or still
     /// waits. `None` if the log has no such message.
-    async fn redeliver(&self, webhook: WebhookId, id: &str, now: Time) -> Result<Option<Logged>>;
+    async fn redeliver(
+        &self,
+        webhook: WebhookId,
+        id: &str,
+        now: Time,
+    ) -> Result<Option<DeliveryLogEntry>>;
 
     /// Deletes at most `limit` log entries of a removed endpoint. Returns how many.
     async fn clear_delivery_log(&self, webhook: WebhookId, limit: usize) -> Result<usize>;

@@ -12,17 +12,17 @@ use kernel::{AskCommand, AskId};
 use rusqlite::Connection;
 use store::sqlite::Sqlite;
 use store::suite::stage::bot;
-use store::suite::{Hands, Stage};
-use store::{Asks, Clock, Store};
+use store::suite::{ManualClock, Stage};
+use store::{AskStore, Clock, Store};
 use tokio::runtime::Handle;
 
-fn open(path: &Path, hands: &Arc<Hands>) -> Arc<dyn Store> {
+fn open(path: &Path, hands: &Arc<ManualClock>) -> Arc<dyn Store> {
     Arc::new(Sqlite::open(path, Arc::clone(hands) as Arc<dyn Clock>).unwrap())
 }
 
 /// A store with a few asks and twelve megabytes beside them, so that the copy takes several steps.
 async fn filled(path: &Path) -> (Stage, Vec<AskId>) {
-    let hands = Hands::new();
+    let hands = ManualClock::new();
     let stage = Stage::on(open(path, &hands), hands, Box::new(()));
     stage.cast().await;
     let mut asks = Vec::new();

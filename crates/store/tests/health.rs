@@ -5,16 +5,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kernel::command::{NewAsk, Silence};
+use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::testing::new_ask;
 use rusqlite::Connection;
 use store::sqlite::Sqlite;
 use store::suite::stage::person;
-use store::suite::{Hands, Stage};
-use store::{Clock, Health, Store};
+use store::suite::{ManualClock, Stage};
+use store::{Clock, Store, StoreHealth};
 
 async fn stage(folder: &Path) -> (Stage, Arc<Sqlite>) {
-    let hands = Hands::new();
+    let hands = ManualClock::new();
     let clock = Arc::clone(&hands) as Arc<dyn Clock>;
     let sqlite = Arc::new(Sqlite::open(&folder.join("store.db"), clock).unwrap());
     let stage = Stage::on(Arc::clone(&sqlite) as Arc<dyn Store>, hands, Box::new(()));
@@ -31,7 +31,7 @@ fn pages(folder: &Path) -> i64 {
 }
 
 fn expiring() -> NewAsk {
-    NewAsk { timeout: Some(60), on_expiry: Silence::Fail, ..new_ask() }
+    NewAsk { timeout: Some(60), on_expiry: NewOnExpiry::Fail, ..new_ask() }
 }
 
 #[tokio::test]

@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use kernel::audit::{Broken, Verifier, Why};
-use kernel::command::{NewAsk, Silence};
-use kernel::question::{Kind, Question};
+use kernel::audit::{ChainError, ChainFault, Verifier};
+use kernel::command::{NewAsk, NewOnExpiry};
+use kernel::question::{Question, QuestionKind};
 use kernel::testing::{human, new_ask, yes};
 use kernel::{Actor, AskCommand, AskId, Phase, Subject};
 use store::Work;
@@ -16,8 +16,10 @@ use store::followers::DELIVERIES;
 use store::sqlite::Sqlite;
 use store::suite::blocks::next_block;
 use store::suite::stage::{acme, bot, person};
-use store::suite::{Guard, Hands, Stage};
-use store::{Asks, Backlog, Clock, Expiring, Filter, Scope, Search, Store, StoreError};
+use store::suite::{Guard, ManualClock, Stage};
+use store::{
+    AskStore, Backlog, Clock, ExpiringQuery, Filter, ListScope, SearchQuery, Store, StoreError,
+};
 use tempfile::TempDir;
 
 store::suite!(sqlite, |clock| async {
@@ -28,7 +30,7 @@ store::suite!(sqlite, |clock| async {
 
 /// A stage on the file in a folder that outlives it.
 async fn fresh(folder: &Path) -> (Stage, Arc<Sqlite>) {
-    let hands = Hands::new();
+    let hands = ManualClock::new();
     let sqlite = open(folder, &hands).unwrap();
     let store = Arc::clone(&sqlite) as Arc<dyn Store>;
     let stage = Stage::on(store, hands, Box::new(()));
@@ -36,13 +38,13 @@ async fn fresh(folder: &Path) -> (Stage, Arc<Sqlite>) {
     (stage, sqlite)
 }
 
-fn open(folder: &Path, hands: &Arc<Hands>) -> store::Result<Arc<Sqlite>> {
+fn open(folder: &Path, hands: &Arc<ManualClock>) -> store::Result<Arc<Sqlite>> {
     let clock = Arc::clone(hands) as Arc<dyn Clock>;
     Sqlite::open(&folder.join("store.db"), clock).map(Arc::new)
 }
 
 fn expiring() -> NewAsk {
-    NewAsk { timeout: Some(60), on_expiry: Silence::Fail, ..new_ask() }
+    NewAsk { timeout: Some(60), on_expiry: NewOnExpiry::Fail, ..new_ask() }
 }
 
 /// Opens the file behind the store's back.
@@ -126,7 +128,7 @@ async fn what_was_acknowledged_survives_a_kill() {
     after.ask(new_ask()).await;
 }
 
-async fn verify_all(store: &dyn Store) -> Result<(), Broken> {
+async fn verify_all(store: &dyn Store) -> Result<(), ChainError> {
     let mut verifiers = std::collections::BTreeMap::<Subject, Verifier>::new();
     for (_, record) in store.records(store::FeedQuery::After(0), 10_000).await.unwrap() {
         verifiers.entry(record.subject.clone()).or_default().check(&record)?;
@@ -151,17 +153,18 @@ async fn a_database_of_version_1_opens() {
     let folder = tempfile::tempdir().unwrap();
     let (stage, sqlite) = fresh(folder.path()).await;
     let id = stage.ask(new_ask()).await;
-    let timed = NewAsk { timeout: Some(90), on_expiry: Silence::Fail, ..new_ask() };
+    let timed = NewAsk { timeout: Some(90), on_expiry: NewOnExpiry::Fail, ..new_ask() };
     let timed = stage.ask(timed).await;
     let stays = stage.ask(NewAsk { timeout: Some(80), ..new_ask() }).await;
     stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
     let listed = async |stage: &Stage| {
         let mut found = Vec::new();
-        for scope in [acme(), Scope::Kind(Kind::Approve), Scope::By(human("olga"))] {
+        for scope in [acme(), ListScope::Kind(QuestionKind::Approve), ListScope::By(human("olga"))]
+        {
             found.push(stage.ids(scope, &Phase::ALL).await);
         }
-        let (scopes, until) = (Scope::everything(), stage.now().plus_seconds(90));
-        let soon = Expiring { scopes, until, after: None, limit: 9 };
+        let (scopes, until) = (ListScope::everything(), stage.now().plus_seconds(90));
+        let soon = ExpiringQuery { scopes, until, after: None, limit: 9 };
         let soon = stage.store.expiring(soon).await.unwrap();
         found.push(soon.iter().map(|ask| ask.id).collect());
         found
@@ -227,7 +230,7 @@ async fn the_index_is_made_anew_from_the_record() {
         let stage = Stage::on(sqlite, Arc::clone(&hands), Box::new(()));
         while stage.store.index(100).await.unwrap() > 0 {}
         let (words, filter) = ("refund".to_owned(), Filter::default());
-        let wanted = Search { words, scopes: None, filter, open: None, limit: 9 };
+        let wanted = SearchQuery { words, scopes: None, filter, open: None, limit: 9 };
         let found = stage.store.search(wanted).await.unwrap();
         assert_eq!(found.iter().map(|ask| ask.id).collect::<Vec<_>>(), [id], "{spoil}");
         drop(stage);
@@ -305,7 +308,7 @@ async fn erased_text_leaves_every_file_while_the_store_is_open() {
     // No beginning of the word either: the index keeps lists of those.
     assert_eq!(holding(folder.path(), "quux"), [""; 0]);
     let (words, filter) = ("ordinary".to_owned(), Filter::default());
-    let wanted = Search { words, scopes: None, filter, open: None, limit: 99 };
+    let wanted = SearchQuery { words, scopes: None, filter, open: None, limit: 99 };
     assert_eq!(stage.store.search(wanted).await.unwrap().len(), 39);
     let swept = stage.ask(about("Draft of a quokkazebra?")).await;
     assert!(!holding(folder.path(), "quokkazebra").is_empty());
@@ -374,7 +377,7 @@ async fn nothing_to_read_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     assert!(Sqlite::open_read_only(&folder.path().join("store.db")).is_err());
     std::fs::write(folder.path().join("store.db"), "this is not a database, not at all").unwrap();
-    assert!(open(folder.path(), &Hands::new()).is_err());
+    assert!(open(folder.path(), &ManualClock::new()).is_err());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -421,17 +424,17 @@ async fn a_flipped_byte_is_the_verifiers_to_name() {
     let folder = tempfile::tempdir().unwrap();
     let (stage, _sqlite) = fresh(folder.path()).await;
     for (spoil, expected) in [
-        ("body = replace(body, 'acme', 'evil')", Why::Hash),
-        ("body = cast(X'ff' || cast(body AS BLOB) AS TEXT)", Why::Hash),
-        ("body = ''", Why::Hash),
-        ("hash = X'00'", Why::Hash),
-        ("prev = X'01'", Why::Link),
-        ("seq = seq + 7", Why::Gap),
-        ("what = 'answered'", Why::Columns),
-        ("what = 'nonsense'", Why::Columns),
-        ("at = at + 1", Why::Columns),
-        ("contents = replace(contents, 'Refund', 'Retain')", Why::Content),
-        ("contents = 'not json'", Why::Content),
+        ("body = replace(body, 'acme', 'evil')", ChainFault::Hash),
+        ("body = cast(X'ff' || cast(body AS BLOB) AS TEXT)", ChainFault::Hash),
+        ("body = ''", ChainFault::Hash),
+        ("hash = X'00'", ChainFault::Hash),
+        ("prev = X'01'", ChainFault::Link),
+        ("seq = seq + 7", ChainFault::Gap),
+        ("what = 'answered'", ChainFault::Columns),
+        ("what = 'nonsense'", ChainFault::Columns),
+        ("at = at + 1", ChainFault::Columns),
+        ("contents = replace(contents, 'Refund', 'Retain')", ChainFault::Content),
+        ("contents = 'not json'", ChainFault::Content),
     ] {
         let id = stage.ask(new_ask()).await;
         let subject = Subject::Ask(id);

@@ -59,13 +59,13 @@ pub mod web_app;
 
 use kernel::Time;
 
-pub use answer_form::problem::{Draft, FormProblem};
-pub use answer_form::submitted::Submitted;
-pub use banner::Notice;
+pub use answer_form::problem::{AnswerDraft, FormProblems};
+pub use answer_form::submitted::SubmittedForm;
+pub use banner::ActionOutcome;
 
 /// The context of the current visit that every page needs.
 #[derive(Debug, Clone)]
-pub struct Frame {
+pub struct PageContext {
     /// When the page is rendered; all relative times count from here.
     pub now: Time,
     /// The signed-in person's name; `None` on pages for everyone.
@@ -78,7 +78,7 @@ pub struct Frame {
     pub nonce: Option<String>,
 }
 
-impl Frame {
+impl PageContext {
     /// A frame for an unknown visitor.
     pub fn anonymous(now: Time) -> Self {
         Self { now, person: None, csrf: String::new(), waiting: None, nonce: None }

@@ -133,8 +133,8 @@ fn from_fields(status: &str) -> BounceReport {
     let state = match action.to_lowercase().as_str() {
         "failed" => Some(DeliveryReport::Failed {
             why: why(said.or(code).unwrap_or("the report does not say why")),
-            forever: code.and_then(parts).is_some_and(is_forever)
-                || said.and_then(code_in).is_some_and(is_forever),
+            forever: code.and_then(parts).is_some_and(is_permanent)
+                || said.and_then(code_in).is_some_and(is_permanent),
         }),
         "delivered" | "relayed" | "expanded" => Some(DeliveryReport::Delivered),
         _ => None,
@@ -157,7 +157,7 @@ fn from_words(text: &str, recipient: Option<String>) -> BounceReport {
     let coded = text.lines().find(|line| code_in(line).is_some());
     let told = lower.lines().find(|line| UNKNOWN.iter().any(|words| line.contains(words)));
     let said = coded.or(told).or_else(|| text.lines().find(|line| !line.trim().is_empty()));
-    let forever = coded.and_then(code_in).map_or_else(|| told.is_some(), is_forever);
+    let forever = coded.and_then(code_in).map_or_else(|| told.is_some(), is_permanent);
     let address = || {
         let apart = |c: char| c.is_whitespace() || "<>(),;:\"".contains(c);
         let mut words = text.split(apart).filter(|word| word.contains('@'));
@@ -196,7 +196,7 @@ fn code_in(said: &str) -> Option<(u16, u16, u16)> {
 
 /// Whether the failure is permanent for this address (RFC 3463): the address does not exist, or was
 /// closed. A server that rejects this email, or this sender, may accept the next one.
-fn is_forever((class, subject, detail): (u16, u16, u16)) -> bool {
+fn is_permanent((class, subject, detail): (u16, u16, u16)) -> bool {
     class == 5 && (subject == 1 && !matches!(detail, 7 | 8) || (subject, detail) == (2, 1))
 }
 
@@ -222,7 +222,7 @@ mod tests {
             ("", None, false),
         ] {
             assert_eq!(code_in(said), code, "{said}");
-            assert_eq!(code_in(said).is_some_and(is_forever), forever, "{said}");
+            assert_eq!(code_in(said).is_some_and(is_permanent), forever, "{said}");
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use async_trait::async_trait;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use kernel::{AgentId, AskId, HumanId, SenderVerification, Time};
 use rustls_platform_verifier::ConfigVerifierExt;
 use serde_json::Value;
@@ -25,7 +25,7 @@ use super::sender::{SenderSettings, SenderVerifier};
 use super::smtp::{SmtpSender, SmtpSettings};
 use crate::inbound::{InboundMessage, ParsedCall};
 use crate::sender_claim::{SenderClaim, UnverifiedSender};
-use crate::setup::{ChannelContext, ClockFn, Setup};
+use crate::setup::{ChannelContext, ChannelSetup, ClockFn};
 use crate::{
     Channel, DeliveryError, ForgedCall, InboundHandler, OutboundMessage, PostedMessage,
     UnreadableCall, WebhookCall,
@@ -93,7 +93,7 @@ struct ReplyInbox {
     stop: CancellationToken,
 }
 
-impl Setup for EmailSettings {
+impl ChannelSetup for EmailSettings {
     type Channel = EmailChannel;
 
     const NAME: &'static str = NAME;
@@ -119,13 +119,13 @@ impl EmailChannel {
     }
 
     /// The reply address for one request and one contact method of a person.
-    pub fn reply_to(&self, ask: AskId, means: &Means) -> Option<String> {
+    pub fn reply_to(&self, ask: AskId, means: &ContactMethod) -> Option<String> {
         let replies = self.replies.as_ref()?.reader.replies();
         Some(replies.address(ReplyAddress { ask, whom: AddressOwner::of(means) }))
     }
 
     /// The content of a reply address, if this server issued it.
-    pub fn addressed(&self, token: &str) -> Option<OpenedAddress> {
+    pub fn open_reply_address(&self, token: &str) -> Option<OpenedAddress> {
         self.replies.as_ref()?.reader.replies().open(token)
     }
 
@@ -154,8 +154,8 @@ impl EmailChannel {
     }
 
     /// The reply address without the token that makes it one person's own.
-    pub fn bare(&self) -> Option<String> {
-        Some(self.replies.as_ref()?.reader.replies().bare())
+    pub fn reply_address_without_token(&self) -> Option<String> {
+        Some(self.replies.as_ref()?.reader.replies().without_token())
     }
 }
 

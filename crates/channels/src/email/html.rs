@@ -38,7 +38,7 @@ pub(crate) fn to_text(html: &str) -> String {
         return html_to_text(html);
     }
     let page = Html::parse_document(html);
-    let mut text = Text::default();
+    let mut text = TextBuilder::default();
     let mut left_out = 0_usize;
     // Iterates instead of recursing, because pages can be nested deeper than the stack.
     let mut node = page.tree.root();
@@ -174,7 +174,7 @@ fn is_block(name: &str) -> bool {
 }
 
 #[derive(Default)]
-struct Text {
+struct TextBuilder {
     lines: Vec<String>,
     line: String,
     /// Whether a space separates the text so far from the next one.
@@ -184,7 +184,7 @@ struct Text {
     exact: usize,
 }
 
-impl Text {
+impl TextBuilder {
     fn open(&mut self, element: &Element) {
         let name = element.name();
         if is_history(element) {

@@ -23,20 +23,20 @@ use tokio_rustls::TlsConnector;
 
 use super::reader::{EmailReader, ReadEmail};
 use super::smtp::Wire;
-use crate::{DeliveryError, InboundHandler, Secret};
+use crate::{DeliveryError, InboundHandler, SecretString};
 
 /// The timeout for each step.
-const PATIENCE: Duration = Duration::from_secs(30);
+const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 /// The timeout for fetching an email.
-const PATIENCE_FOR_A_LETTER: Duration = Duration::from_mins(5);
+const FETCH_TIMEOUT: Duration = Duration::from_mins(5);
 /// The delay before the first retry. It doubles with each failure.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest delay before a retry.
 const LONGEST_PAUSE: Duration = Duration::from_mins(5);
 /// The polling interval for servers without IDLE.
-const LOOK: Duration = Duration::from_mins(1);
+const POLL_INTERVAL: Duration = Duration::from_mins(1);
 /// The most emails that are fetched before the next search.
-const AT_ONCE: usize = 200;
+const MAX_FETCHED: usize = 200;
 
 /// The settings of a mailbox.
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ pub struct ImapSettings {
     /// The user name.
     pub user: String,
     /// The password of the user.
-    pub password: Secret,
+    pub password: SecretString,
     /// The folder that replies arrive in.
     pub folder: String,
     /// What happens to an email after it was handled or ignored.
@@ -64,7 +64,7 @@ pub struct ImapSettings {
 
 impl ImapSettings {
     /// A mailbox at the default port, with the default limits.
-    pub fn new(host: &str, user: &str, password: Secret) -> Self {
+    pub fn new(host: &str, user: &str, password: SecretString) -> Self {
         Self {
             host: host.to_owned(),
             port: 993,
@@ -141,13 +141,13 @@ impl Imap {
         if let AfterRead::Move(folder) = &self.settings.done {
             match step(session.status(folder, "(MESSAGES)")).await {
                 Ok(_) => {}
-                Err(Trouble::Imap(Error::No(_) | Error::Bad(_))) => {
+                Err(ImapError::Imap(Error::No(_) | Error::Bad(_))) => {
                     return Err(DeliveryError::never(format!(
                         "the mailbox has no folder {folder:?} to move letters into: make it, or leave \
                          the setting out"
                     )));
                 }
-                Err(trouble) => return Err(self.later(&trouble)),
+                Err(trouble) => return Err(self.temporary_error(&trouble)),
             }
         }
         let told = if can.has_str("IDLE") {
@@ -167,7 +167,7 @@ impl Imap {
         let (mut pause, mut failures) = (FIRST_PAUSE, 0_u64);
         loop {
             let mut worked = false;
-            let Err(failed) = self.stay(handler, &mut worked, &mut failures).await;
+            let Err(failed) = self.receive(handler, &mut worked, &mut failures).await;
             let host = &self.settings.host;
             if worked {
                 pause = FIRST_PAUSE;
@@ -185,7 +185,7 @@ impl Imap {
     }
 
     /// Receives emails over one connection until an error occurs.
-    async fn stay(
+    async fn receive(
         &self,
         handler: &dyn InboundHandler,
         worked: &mut bool,
@@ -207,28 +207,32 @@ impl Imap {
         };
         loop {
             more();
-            let took =
-                self.take(&mut session, handler).await.map_err(|trouble| self.later(&trouble))?;
+            let took = self
+                .handle_unread(&mut session, handler)
+                .await
+                .map_err(|trouble| self.temporary_error(&trouble))?;
             if more() {
                 continue;
             }
             let wait = match took {
-                Took::Everything => {
+                FetchResult::Everything => {
                     pause = FIRST_PAUSE;
                     self.settings.renew
                 }
-                Took::Some => continue,
-                Took::Refused(after) => {
+                FetchResult::Some => continue,
+                FetchResult::Refused(after) => {
                     let wait = after.unwrap_or(pause).min(self.settings.renew);
                     pause = (pause * 2).min(LONGEST_PAUSE);
                     wait
                 }
             };
             session = if can.has_str("IDLE") {
-                idle(session, wait, &more).await.map_err(|trouble| self.later(&trouble))?
+                idle(session, wait, &more)
+                    .await
+                    .map_err(|trouble| self.temporary_error(&trouble))?
             } else {
-                sleep(wait.min(LOOK)).await;
-                step(session.noop()).await.map_err(|trouble| self.later(&trouble))?;
+                sleep(wait.min(POLL_INTERVAL)).await;
+                step(session.noop()).await.map_err(|trouble| self.temporary_error(&trouble))?;
                 session
             };
         }
@@ -237,14 +241,15 @@ impl Imap {
     async fn connect(&self) -> Result<MailboxSession, DeliveryError> {
         let ImapSettings { host, port, folder, .. } = &self.settings;
         let tcp = async { TcpStream::connect((host.as_str(), *port)).await.map_err(Error::from) };
-        let tcp = step(tcp).await.map_err(|trouble| self.later(&trouble))?;
-        let wire = self.secured(tcp).await.map_err(|trouble| self.later(&trouble))?;
+        let tcp = step(tcp).await.map_err(|trouble| self.temporary_error(&trouble))?;
+        let wire = self.connect_tls(tcp).await.map_err(|trouble| self.temporary_error(&trouble))?;
         let mut client = Client::new(wire);
         if self.settings.security != ImapSecurity::StartTls {
-            self.greeted(&mut client).await?;
+            self.read_greeting(&mut client).await?;
         }
         let mut session = self.log_in(client).await?;
-        let can = step(session.capabilities()).await.map_err(|trouble| self.later(&trouble))?;
+        let can =
+            step(session.capabilities()).await.map_err(|trouble| self.temporary_error(&trouble))?;
         if matches!(self.settings.done, AfterRead::Move(_)) && !can.has_str("MOVE") {
             return Err(DeliveryError::never(
                 "this server cannot move letters: leave the folder to move them into out, and they \
@@ -253,37 +258,37 @@ impl Imap {
         }
         match step(session.select(folder)).await {
             Ok(mailbox) => Ok(MailboxSession { session, can, letters: mailbox.exists }),
-            Err(Trouble::Imap(Error::No(_) | Error::Bad(_))) => Err(DeliveryError::never(format!(
-                "the mailbox has no folder {folder:?}, or it cannot be opened"
-            ))),
-            Err(trouble) => Err(self.later(&trouble)),
+            Err(ImapError::Imap(Error::No(_) | Error::Bad(_))) => Err(DeliveryError::never(
+                format!("the mailbox has no folder {folder:?}, or it cannot be opened"),
+            )),
+            Err(trouble) => Err(self.temporary_error(&trouble)),
         }
     }
 
-    async fn greeted(&self, client: &mut Client<Wire>) -> Result<(), DeliveryError> {
+    async fn read_greeting(&self, client: &mut Client<Wire>) -> Result<(), DeliveryError> {
         let greeting = async { client.read_response().await.map_err(Error::from) };
         match step(greeting).await {
             Ok(Some(_)) => Ok(()),
-            Ok(None) => Err(self.later(&Trouble::Imap(Error::ConnectionLost))),
-            Err(trouble) => Err(self.later(&trouble)),
+            Ok(None) => Err(self.temporary_error(&ImapError::Imap(Error::ConnectionLost))),
+            Err(trouble) => Err(self.temporary_error(&trouble)),
         }
     }
 
     async fn log_in(&self, client: Client<Wire>) -> Result<Session<Wire>, DeliveryError> {
         let ImapSettings { host, user, password, .. } = &self.settings;
         let login = client.login(user, password.reveal());
-        match timeout(PATIENCE, login).await {
-            Err(_) => Err(self.later(&Trouble::Slow)),
+        match timeout(STEP_TIMEOUT, login).await {
+            Err(_) => Err(self.temporary_error(&ImapError::Slow)),
             Ok(Ok(session)) => Ok(session),
             Ok(Err((Error::No(_) | Error::Bad(_), _))) => Err(DeliveryError::never(format!(
                 "{host} does not let {user:?} in: check the user and the password of the mailbox; many \
                  providers want a password made for this alone"
             ))),
-            Ok(Err((error, _))) => Err(self.later(&Trouble::Imap(error))),
+            Ok(Err((error, _))) => Err(self.temporary_error(&ImapError::Imap(error))),
         }
     }
 
-    async fn secured(&self, tcp: TcpStream) -> Result<Wire, Trouble> {
+    async fn connect_tls(&self, tcp: TcpStream) -> Result<Wire, ImapError> {
         let ImapSettings { host, security, .. } = &self.settings;
         let tcp = match security {
             ImapSecurity::None => return Ok(Box::new(tcp)),
@@ -291,28 +296,28 @@ impl Imap {
             ImapSecurity::StartTls => {
                 let mut client = Client::new(tcp);
                 let greeting = async { client.read_response().await.map_err(Error::from) };
-                step(greeting).await?.ok_or(Trouble::Imap(Error::ConnectionLost))?;
+                step(greeting).await?.ok_or(ImapError::Imap(Error::ConnectionLost))?;
                 step(client.run_command_and_check_ok("STARTTLS", None)).await?;
                 client.into_inner()
             }
         };
-        let name = ServerName::try_from(host.clone()).map_err(|_| Trouble::Name)?;
+        let name = ServerName::try_from(host.clone()).map_err(|_| ImapError::Name)?;
         let connector = TlsConnector::from(Arc::clone(&self.tls));
         let tls = async { connector.connect(name, tcp).await.map_err(Error::from) };
         Ok(Box::new(step(tls).await?))
     }
 
     /// Handles all unread emails, oldest first.
-    async fn take(
+    async fn handle_unread(
         &self,
         session: &mut Session<Wire>,
         handler: &dyn InboundHandler,
-    ) -> Result<Took, Trouble> {
+    ) -> Result<FetchResult, ImapError> {
         let found = step(session.uid_search("UNSEEN UNDELETED")).await?;
         let found: BTreeSet<u32> = found.into_iter().collect();
-        let more = found.len() > AT_ONCE;
+        let more = found.len() > MAX_FETCHED;
         let (mut refused, mut after) = (false, None);
-        for uid in found.into_iter().take(AT_ONCE) {
+        for uid in found.into_iter().take(MAX_FETCHED) {
             let Some(letter) = self.fetch(session, uid).await? else { continue };
             match letter.map(|letter| self.reader.read(&letter, None)) {
                 Some(ReadEmail::Inbound(inbound)) => {
@@ -330,12 +335,12 @@ impl Imap {
                 }
                 None => tracing::warn!(uid, "a letter is too large to be read"),
             }
-            self.done(session, uid).await?;
+            self.mark_handled(session, uid).await?;
         }
         Ok(match (refused, more) {
-            (true, _) => Took::Refused(after),
-            (false, true) => Took::Some,
-            (false, false) => Took::Everything,
+            (true, _) => FetchResult::Refused(after),
+            (false, true) => FetchResult::Some,
+            (false, false) => FetchResult::Everything,
         })
     }
 
@@ -345,7 +350,7 @@ impl Imap {
         &self,
         session: &mut Session<Wire>,
         uid: u32,
-    ) -> Result<Option<Option<Vec<u8>>>, Trouble> {
+    ) -> Result<Option<Option<Vec<u8>>>, ImapError> {
         let sizes = async {
             let found = session.uid_fetch(uid.to_string(), "(UID RFC822.SIZE)").await?;
             found.try_collect::<Vec<_>>().await
@@ -359,12 +364,13 @@ impl Imap {
             let found = session.uid_fetch(uid.to_string(), "(UID BODY.PEEK[])").await?;
             found.try_collect::<Vec<_>>().await
         };
-        let found = timeout(PATIENCE_FOR_A_LETTER, bodies).await.map_err(|_| Trouble::Slow)?;
-        let letter = found.map_err(Trouble::Imap)?.into_iter().find(|found| found.uid == Some(uid));
+        let found = timeout(FETCH_TIMEOUT, bodies).await.map_err(|_| ImapError::Slow)?;
+        let letter =
+            found.map_err(ImapError::Imap)?.into_iter().find(|found| found.uid == Some(uid));
         Ok(letter.and_then(|found| found.body().map(<[u8]>::to_vec)).map(Some))
     }
 
-    async fn done(&self, session: &mut Session<Wire>, uid: u32) -> Result<(), Trouble> {
+    async fn mark_handled(&self, session: &mut Session<Wire>, uid: u32) -> Result<(), ImapError> {
         let uid = uid.to_string();
         match &self.settings.done {
             AfterRead::Move(folder) => step(session.uid_mv(uid, folder)).await,
@@ -378,7 +384,7 @@ impl Imap {
         }
     }
 
-    fn later(&self, trouble: &Trouble) -> DeliveryError {
+    fn temporary_error(&self, trouble: &ImapError) -> DeliveryError {
         DeliveryError::later(format!("{}: {trouble}", self.settings.host))
     }
 }
@@ -390,7 +396,7 @@ impl fmt::Debug for Imap {
 }
 
 /// The result of handling the unread emails.
-enum Took {
+enum FetchResult {
     Everything,
     /// There are more emails.
     Some,
@@ -404,7 +410,7 @@ async fn idle(
     session: Session<Wire>,
     wait: Duration,
     more: &(impl Fn() -> bool + Sync),
-) -> Result<Session<Wire>, Trouble> {
+) -> Result<Session<Wire>, ImapError> {
     let mut handle = session.idle();
     step(handle.init()).await?;
     if !more() {
@@ -412,28 +418,28 @@ async fn idle(
         // A server that sends only keepalives would reset the timeout of the IDLE itself.
         match timeout(wait, inbound).await {
             Ok(Ok(_)) | Err(_) => {}
-            Ok(Err(error)) => return Err(Trouble::Imap(error)),
+            Ok(Err(error)) => return Err(ImapError::Imap(error)),
         }
     }
     step(handle.done()).await
 }
 
 /// Runs one step with a timeout.
-async fn step<T>(doing: impl Future<Output = Result<T, Error>>) -> Result<T, Trouble> {
-    match timeout(PATIENCE, doing).await {
-        Ok(done) => done.map_err(Trouble::Imap),
-        Err(_) => Err(Trouble::Slow),
+async fn step<T>(doing: impl Future<Output = Result<T, Error>>) -> Result<T, ImapError> {
+    match timeout(STEP_TIMEOUT, doing).await {
+        Ok(done) => done.map_err(ImapError::Imap),
+        Err(_) => Err(ImapError::Slow),
     }
 }
 
 /// An error. The library's own messages may contain emails and passwords, so they are not shown.
-enum Trouble {
+enum ImapError {
     Slow,
     Name,
     Imap(Error),
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for ImapError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Slow => f.write_str("the server does not answer in time"),

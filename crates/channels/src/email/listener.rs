@@ -18,7 +18,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::reader::EmailReader;
-use super::session::Talk;
+use super::smtp_session::SmtpSession;
 use crate::InboundHandler;
 
 /// The pause after the operating system failed to accept a connection.
@@ -128,7 +128,7 @@ impl EmailListener {
                 accepted = socket.accept(), if sessions.len() < self.settings.limits.sessions => {
                     match accepted {
                         Ok((stream, peer)) => sessions.push(async move {
-                            let talk = Talk::new(&self.settings, &self.reader, Box::new(stream));
+                            let talk = SmtpSession::new(&self.settings, &self.reader, Box::new(stream));
                             let talked = talk.run(handler, stop);
                             match timeout(self.settings.limits.session, talked).await {
                                 Ok(Ok(())) => {}
@@ -136,7 +136,7 @@ impl EmailListener {
                                 Err(_) => tracing::info!(%peer, "a mail session took too long"),
                             }
                         }),
-                        Err(error) => self.rest(&error, stop).await,
+                        Err(error) => self.pause_after_error(&error, stop).await,
                     }
                 }
                 Some(()) = sessions.next(), if !sessions.is_empty() => {}
@@ -145,7 +145,7 @@ impl EmailListener {
         while sessions.next().await.is_some() {}
     }
 
-    async fn rest(&self, error: &io::Error, stop: &CancellationToken) {
+    async fn pause_after_error(&self, error: &io::Error, stop: &CancellationToken) {
         tracing::warn!("no connection can be taken: {error}");
         tokio::select! {
             () = stop.cancelled() => {}

@@ -29,12 +29,12 @@ pub mod quotes;
 pub mod reader;
 pub mod reply_address;
 pub mod sender;
-mod session;
 pub mod smtp;
+mod smtp_session;
 pub mod template;
 
 pub use channel::{EmailChannel, EmailSettings, ListenerProtocol, NAME, ReplySettings};
-pub use reader::{EmailReader, Ignored, ReadEmail};
+pub use reader::{EmailReader, IgnoredEmail, ReadEmail};
 pub use reply_address::{AddressOwner, Invitation, OpenedAddress, ReplyAddress, ReplyAddresses};
 pub use sender::{Dns, SenderSettings, SenderVerifier};
 pub use smtp::{SmtpSecurity, SmtpSettings};

@@ -19,8 +19,8 @@ use subtle::ConstantTimeEq;
 
 use super::reader::{EmailReader, ReadEmail};
 use crate::inbound::ParsedCall;
-use crate::standard::WebhookKey;
-use crate::{ForgedCall, Secret, UnreadableCall, WebhookCall};
+use crate::standard_webhooks::WebhookKey;
+use crate::{ForgedCall, SecretString, UnreadableCall, WebhookCall};
 
 /// The largest accepted difference between the caller's clock and the server's, in milliseconds.
 const WINDOW: u64 = 5 * 60 * 1000;
@@ -31,19 +31,19 @@ pub enum EmailProvider {
     /// A Mailgun route that forwards to a URL that ends in `mime`.
     Mailgun {
         /// The account's HTTP webhook signing key.
-        signing_key: Secret,
+        signing_key: SecretString,
     },
     /// A Postmark inbound stream, with the raw content in its JSON.
     Postmark {
         /// The user name in the webhook's URL.
         user: String,
         /// The password in the webhook's URL.
-        password: Secret,
+        password: SecretString,
     },
     /// A program that posts `message/rfc822` with the headers of Standard Webhooks.
     Signed {
         /// The signing secret, `whsec_…`.
-        secret: Secret,
+        secret: SecretString,
     },
 }
 
@@ -160,7 +160,7 @@ fn inbound(read: ReadEmail) -> Option<crate::InboundMessage> {
 }
 
 /// Mailgun signs a timestamp and a random token, which are beside the email.
-fn mailgun(key: &Secret, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
+fn mailgun(key: &SecretString, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
     let fields = form(call).ok_or(ForgedCall("this is no form"))?;
     let field = |name| one(&fields, name).ok_or(ForgedCall("a field of the signature is missing"));
     let (at, token, signature) = (field("timestamp")?, field("token")?, field("signature")?);
@@ -172,7 +172,7 @@ fn mailgun(key: &Secret, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
 }
 
 /// Postmark sends HTTP basic authentication.
-fn postmark(user: &str, password: &Secret, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
+fn postmark(user: &str, password: &SecretString, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
     let given = call.header("authorization").ok_or(ForgedCall("no password was given"))?;
     let given = given.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic"));
     let given = given.and_then(|(_, text)| BASE64_STANDARD.decode(text.trim()).ok());

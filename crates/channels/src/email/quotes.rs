@@ -36,7 +36,7 @@ pub fn answer(text: &str) -> String {
         }
     }
     leave_out_signatures(&mut kept);
-    tidy(&kept)
+    join_kept_lines(&kept)
 }
 
 /// Joins the lines that a program wrapped (`format=flowed`, RFC 3676).
@@ -342,7 +342,7 @@ fn is_advertisement(line: &str) -> bool {
 }
 
 /// Joins the remaining lines, with at most one empty line between them.
-fn tidy(kept: &[Option<&str>]) -> String {
+fn join_kept_lines(kept: &[Option<&str>]) -> String {
     let mut tidy = String::new();
     let mut blank = false;
     for line in kept {

@@ -10,7 +10,7 @@ use std::fmt;
 
 use kernel::Time;
 use kernel::audit::Digest;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use kernel::text::reveal;
 use mail_parser::{Message, MessageParser, MimeHeaders, PartType};
 use serde_json::{Value, json};
@@ -43,12 +43,12 @@ pub enum ReadEmail {
     /// The email is a message from a person, or a bounce.
     Inbound(Box<InboundMessage>),
     /// The email was ignored, for this reason.
-    Ignored(Ignored),
+    Ignored(IgnoredEmail),
 }
 
 /// Why an email was ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ignored {
+pub enum IgnoredEmail {
     /// It is not an email.
     Unreadable,
     /// It was sent to no address that this server issued.
@@ -65,7 +65,7 @@ pub enum Ignored {
     Empty,
 }
 
-impl fmt::Display for Ignored {
+impl fmt::Display for IgnoredEmail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Unreadable => "it cannot be read as a letter",
@@ -99,42 +99,42 @@ impl EmailReader {
         }
     }
 
-    fn inbound(&self, raw: &[u8], to: Option<&str>) -> Result<InboundMessage, Ignored> {
+    fn inbound(&self, raw: &[u8], to: Option<&str>) -> Result<InboundMessage, IgnoredEmail> {
         // Unwanted emails rarely name a valid reply address, so their bodies are not even parsed.
-        let headers = MessageParser::new().parse_headers(raw).ok_or(Ignored::Unreadable)?;
+        let headers = MessageParser::new().parse_headers(raw).ok_or(IgnoredEmail::Unreadable)?;
         let token = match to {
             Some(to) => self.replies.token_of(to),
             None => self.token_in(&headers),
         };
-        let token = token.ok_or(Ignored::NoAddress)?;
-        let said = self.replies.open(&token).ok_or(Ignored::NoAddress)?;
-        let message = MessageParser::default().parse(raw).ok_or(Ignored::Unreadable)?;
+        let token = token.ok_or(IgnoredEmail::NoAddress)?;
+        let said = self.replies.open(&token).ok_or(IgnoredEmail::NoAddress)?;
+        let message = MessageParser::default().parse(raw).ok_or(IgnoredEmail::Unreadable)?;
         let known = KnownEmail { id: id(&message, raw, &token), token, at: at(&message) };
         let from = message.from().and_then(|from| from.first());
-        let address = from.and_then(|from| from.address()).ok_or(Ignored::NoSender)?;
+        let address = from.and_then(|from| from.address()).ok_or(IgnoredEmail::NoSender)?;
         if let Some(report) = bounce::report(&message) {
             // The server never sends from an invitation address, so a bounce to it is not genuine.
-            let OpenedAddress::Reply(reply) = said else { return Err(Ignored::Automatic) };
-            return known.failed(reply, report, address).ok_or(Ignored::Delayed);
+            let OpenedAddress::Reply(reply) = said else { return Err(IgnoredEmail::Automatic) };
+            return known.into_bounce(reply, report, address).ok_or(IgnoredEmail::Delayed);
         }
         if self.replies.is_ours(address) || self.own.contains(&address.to_lowercase()) {
-            return Err(Ignored::Own);
+            return Err(IgnoredEmail::Own);
         }
         if is_automatic(&message) {
-            return Err(Ignored::Automatic);
+            return Err(IgnoredEmail::Automatic);
         }
         let text = written(&message);
         // The first email of a conversation may consist of its subject.
         let named = matches!(said, OpenedAddress::Invitation(_))
             && message.subject().is_some_and(|subject| !subject.trim().is_empty());
         if text.is_empty() && !named {
-            return Err(Ignored::Empty);
+            return Err(IgnoredEmail::Empty);
         }
         let name = from.and_then(|from| from.name()).map(|name| beginning(&reveal(name)));
         let sender = SenderClaim::read(raw, &self.replies, &known.token, address);
-        let (from, place) = (Means::email(address), place(&message, address));
+        let (from, place) = (ContactMethod::email(address), place(&message, address));
         let about = InReplyTo::Token { token: known.token.clone(), sender };
-        Ok(known.wrote(from, name, place, InboundContent::Wrote { text, about }))
+        Ok(known.into_inbound(from, name, place, InboundContent::Wrote { text, about }))
     }
 
     /// The token of the recipient address in the headers. Headers that were added on
@@ -169,9 +169,9 @@ struct KnownEmail {
 }
 
 impl KnownEmail {
-    fn wrote(
+    fn into_inbound(
         self,
-        from: Means,
+        from: ContactMethod,
         name: Option<String>,
         place: Value,
         what: InboundContent,
@@ -182,7 +182,7 @@ impl KnownEmail {
     /// A bounce of one of the server's emails. It names the address that was not reached, or else
     /// the reporter. The email is identified by its own id, or by the ask if the report has none.
     /// The reply address proves which ask and which person it was for.
-    fn failed(
+    fn into_bounce(
         self,
         reply: ReplyAddress,
         report: BounceReport,
@@ -190,7 +190,7 @@ impl KnownEmail {
     ) -> Option<InboundMessage> {
         let state = report.state?;
         let ReplyAddress { ask, whom } = reply;
-        let from = Means::email(report.recipient.as_deref().unwrap_or(reporter));
+        let from = ContactMethod::email(report.recipient.as_deref().unwrap_or(reporter));
         let posted = report.posted.unwrap_or_else(|| ask.to_string());
         let place = json!({ "ask": ask.to_string(), "whom": whom.to_string() });
         let what = InboundContent::Became { posted, state };

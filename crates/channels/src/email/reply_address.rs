@@ -17,7 +17,7 @@ use std::fmt;
 use data_encoding::BASE32_NOPAD;
 use hmac::{Hmac, KeyInit, Mac};
 use kernel::audit::Digest;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use kernel::{AgentId, AskId, HumanId};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
@@ -27,10 +27,10 @@ use ulid::Ulid;
 const LONGEST_LOCAL: usize = 64;
 /// The longest address (the path of RFC 5321, 4.5.3.1.3, without its brackets).
 const LONGEST_ADDRESS: usize = 254;
-const WHAT: usize = 16;
-const WHOM: usize = 8;
+const SUBJECT_BYTES: usize = 16;
+const OWNER_BYTES: usize = 8;
 const SIGNATURE: usize = 11;
-const BYTES: usize = WHAT + WHOM + SIGNATURE;
+const BYTES: usize = SUBJECT_BYTES + OWNER_BYTES + SIGNATURE;
 /// The length of a token as text.
 const TOKEN: usize = BYTES * 8 / 5;
 /// The longest name before the token.
@@ -50,17 +50,17 @@ pub struct ReplyAddresses {
 
 /// The person an address was issued to: a truncated digest that distinguishes people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct AddressOwner([u8; WHOM]);
+pub struct AddressOwner([u8; OWNER_BYTES]);
 
 impl AddressOwner {
     /// The person who reads messages sent by this contact method.
-    pub fn of(means: &Means) -> Self {
-        Self::of_mark(&means.mark())
+    pub fn of(means: &ContactMethod) -> Self {
+        Self::from_digest(&means.digest())
     }
 
     /// The same, by the digest of the contact method.
-    pub fn of_mark(mark: &Digest) -> Self {
-        let mut whom = [0; WHOM];
+    pub fn from_digest(mark: &Digest) -> Self {
+        let mut whom = [0; OWNER_BYTES];
         for (to, from) in whom.iter_mut().zip(mark.0) {
             *to = from;
         }
@@ -68,7 +68,7 @@ impl AddressOwner {
     }
 
     /// A person who is identified by something other than a contact method.
-    pub const fn new(bytes: [u8; WHOM]) -> Self {
+    pub const fn new(bytes: [u8; OWNER_BYTES]) -> Self {
         Self(bytes)
     }
 }
@@ -93,8 +93,8 @@ pub struct ReplyAddress {
 /// names are too long. A caller who knows both names can compare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Invitation {
-    agent: [u8; WHAT],
-    whom: [u8; WHOM],
+    agent: [u8; SUBJECT_BYTES],
+    whom: [u8; OWNER_BYTES],
 }
 
 impl Invitation {
@@ -134,7 +134,7 @@ pub enum OpenedAddress {
 
 /// Why replies cannot go to an address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadReplies {
+pub enum InvalidReplyAddress {
     /// It is not an email address.
     #[error("expected an address such as replies@example.com")]
     NoAddress,
@@ -147,9 +147,9 @@ pub enum BadReplies {
 
 impl ReplyAddresses {
     /// Replies go to this address, with a token after a `+`. The key must have no other use.
-    pub fn new(address: &str, key: [u8; 32]) -> Result<Self, BadReplies> {
+    pub fn new(address: &str, key: [u8; 32]) -> Result<Self, InvalidReplyAddress> {
         let address = address.trim().to_ascii_lowercase();
-        let (name, domain) = address.rsplit_once('@').ok_or(BadReplies::NoAddress)?;
+        let (name, domain) = address.rsplit_once('@').ok_or(InvalidReplyAddress::NoAddress)?;
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
         let labels = |domain: &str| {
             domain
@@ -157,7 +157,7 @@ impl ReplyAddresses {
                 .all(|label| !label.is_empty() && !label.starts_with('-') && !label.ends_with('-'))
         };
         if domain.is_empty() || !domain.chars().all(plain) || !labels(domain) {
-            return Err(BadReplies::NoAddress);
+            return Err(InvalidReplyAddress::NoAddress);
         }
         if name.is_empty()
             || name.len() > LONGEST_NAME
@@ -165,7 +165,7 @@ impl ReplyAddresses {
             || name.split('.').any(str::is_empty)
             || name.len() + 1 + TOKEN + 1 + domain.len() > LONGEST_ADDRESS
         {
-            return Err(BadReplies::Name(name.to_owned()));
+            return Err(InvalidReplyAddress::Name(name.to_owned()));
         }
         Ok(Self { name: name.to_owned(), domain: domain.to_owned(), key })
     }
@@ -177,20 +177,25 @@ impl ReplyAddresses {
 
     /// The token of such an address.
     pub fn token(&self, ReplyAddress { ask, whom }: ReplyAddress) -> String {
-        self.sealed(ANSWER, &ask.ulid().to_bytes(), whom.0)
+        self.sealed_token(ANSWER, &ask.ulid().to_bytes(), whom.0)
     }
 
     /// The address at which a person writes to an agent. Always the same.
     pub fn invitation(&self, Invitation { agent, whom }: Invitation) -> String {
-        format!("{}+{}@{}", self.name, self.sealed(INVITATION, &agent, whom), self.domain)
+        format!("{}+{}@{}", self.name, self.sealed_token(INVITATION, &agent, whom), self.domain)
     }
 
     /// The address without a token. An email to it is not accepted as an answer.
-    pub fn bare(&self) -> String {
+    pub fn without_token(&self) -> String {
         format!("{}@{}", self.name, self.domain)
     }
 
-    fn sealed(&self, purpose: &[u8], what: &[u8; WHAT], whom: [u8; WHOM]) -> String {
+    fn sealed_token(
+        &self,
+        purpose: &[u8],
+        what: &[u8; SUBJECT_BYTES],
+        whom: [u8; OWNER_BYTES],
+    ) -> String {
         let mut bytes = Vec::with_capacity(BYTES);
         bytes.extend_from_slice(what);
         bytes.extend_from_slice(&whom);
@@ -216,11 +221,11 @@ impl ReplyAddresses {
             return None;
         }
         let bytes = BASE32_NOPAD.decode(token.to_ascii_uppercase().as_bytes()).ok()?;
-        let (said, signature) = bytes.split_at_checked(WHAT + WHOM)?;
+        let (said, signature) = bytes.split_at_checked(SUBJECT_BYTES + OWNER_BYTES)?;
         let is_for =
             |purpose: &[u8]| -> bool { self.signature(purpose, said).ct_eq(signature).into() };
-        let (what, whom) = said.split_first_chunk::<WHAT>()?;
-        let whom = *whom.first_chunk::<WHOM>()?;
+        let (what, whom) = said.split_first_chunk::<SUBJECT_BYTES>()?;
+        let whom = *whom.first_chunk::<OWNER_BYTES>()?;
         if is_for(ANSWER) {
             let ask = AskId::new(Ulid::from_bytes(*what));
             return Some(OpenedAddress::Reply(ReplyAddress { ask, whom: AddressOwner(whom) }));
@@ -285,7 +290,7 @@ mod tests {
 
     fn reply() -> ReplyAddress {
         let ask = AskId::new(Ulid::from_parts(1_770_000_000_000, 42));
-        ReplyAddress { ask, whom: AddressOwner::of(&Means::email("ada@example.com")) }
+        ReplyAddress { ask, whom: AddressOwner::of(&ContactMethod::email("ada@example.com")) }
     }
 
     #[test]
@@ -316,7 +321,7 @@ mod tests {
         assert!(said.is_to(&agent) && said.is_of(&human));
         assert!(!said.is_to(&"agent_dev_2".parse().unwrap()));
         assert!(!said.is_of(&"eve".parse().unwrap()));
-        assert_eq!(replies().bare(), "replies@example.com");
+        assert_eq!(replies().without_token(), "replies@example.com");
         // Knowing the contents is not enough to forge an address, or to turn one kind
         // into the other.
         let reply = ReplyAddress {
@@ -332,7 +337,7 @@ mod tests {
     fn no_other_address_is_read() {
         let good = replies().address(reply());
         let token = replies().token(reply());
-        let other = AddressOwner::of(&Means::email("eve@example.com"));
+        let other = AddressOwner::of(&ContactMethod::email("eve@example.com"));
         let others = replies().token(ReplyAddress { whom: other, ..reply() });
         let (asked, signed) = (token.get(..26).unwrap(), others.get(26..).unwrap());
         for (what, address) in [
@@ -407,7 +412,7 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_is_signed_is_read_and_nothing_else(
-            ask in any::<u128>(), whom in any::<[u8; WHOM]>(), at in 0..TOKEN, to in "[a-z2-7]"
+            ask in any::<u128>(), whom in any::<[u8; OWNER_BYTES]>(), at in 0..TOKEN, to in "[a-z2-7]"
         ) {
             let reply = ReplyAddress { ask: AskId::new(Ulid(ask)), whom: AddressOwner::new(whom) };
             let token = replies().token(reply);

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
-use dialects::a2h::{EmailWish, RecipientField};
+use dialects::a2h::{EmailOptions, RecipientField};
 use kernel::Time;
 use lettre::address::Envelope;
 use lettre::message::header::{HeaderName, HeaderValue};
@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use views::email::Email;
 
 use crate::errors::DeliveryError;
-use crate::secret::Secret;
+use crate::secret::SecretString;
 use crate::setup::OutageLog;
 
 /// The timeout for each step.
@@ -36,7 +36,7 @@ pub struct SmtpSettings {
     /// How the connection is encrypted.
     pub security: SmtpSecurity,
     /// The user name and the password, if the server requires them.
-    pub credentials: Option<(String, Secret)>,
+    pub credentials: Option<(String, SecretString)>,
     /// The sender of every email.
     pub from: Mailbox,
 }
@@ -107,7 +107,7 @@ impl SmtpSender {
     /// Sends an email.
     pub(super) async fn send(&self, email: &Email, now: Time) -> Result<(), DeliveryError> {
         let message = self.message(email, now).map_err(|error| refused(&error))?;
-        let rests = *self.rests();
+        let rests = *self.resting_until();
         if rests.is_some_and(|until| now < until) {
             return Err(later(&"it could not be reached a moment ago"));
         }
@@ -136,14 +136,14 @@ impl SmtpSender {
             Err(error) => {
                 self.outage.failed("email", &error);
                 if !error.is_transient() {
-                    *self.rests() = Some(now.plus_seconds(REST));
+                    *self.resting_until() = Some(now.plus_seconds(REST));
                 }
                 Err(later(&format_args!("{:#}", anyhow::Error::from(error))))
             }
         }
     }
 
-    fn rests(&self) -> MutexGuard<'_, Option<Time>> {
+    fn resting_until(&self) -> MutexGuard<'_, Option<Time>> {
         // The value is a single time, so a panic cannot leave it inconsistent.
         self.rests.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -175,7 +175,7 @@ impl SmtpSender {
             .date(at)
             .message_id(Some(self.id(&email.id)))
             .raw_header(automatic);
-        let EmailWish { in_reply_to, references, others, .. } = &email.wish;
+        let EmailOptions { in_reply_to, references, others, .. } = &email.wish;
         let own = email.thread.as_ref().map(|thread| self.id(thread));
         let message = match in_reply_to.clone().or_else(|| own.clone()) {
             Some(id) => message.in_reply_to(id),
@@ -256,7 +256,7 @@ mod tests {
             id: "key_1".to_owned(),
             thread: Some("ask_1".to_owned()),
             to: "ada@example.com".to_owned(),
-            wish: EmailWish::default(),
+            wish: EmailOptions::default(),
             reply_to: Some("ask+token@example.com".to_owned()),
             subject: "Sign in\r\nBcc: eve@example.com".to_owned(),
             at: Some("2026-03-01T09:00:00Z".parse().unwrap()),

@@ -18,7 +18,7 @@ use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, context, filters, tests as is,
 };
 use url::Url;
-use views::email::AgentPage;
+use views::email::AgentEmailBody;
 
 use super::html;
 
@@ -27,7 +27,7 @@ const LONGEST_TEMPLATE: usize = 64 * 1024;
 /// The largest JSON of the call that a template shows.
 const LARGEST_EVENT: usize = 128 * 1024;
 /// The longest email. Email clients truncate longer ones.
-const LONGEST_LETTER: usize = 256 * 1024;
+const MAX_EMAIL_LENGTH: usize = 256 * 1024;
 /// The longest text that one filter may produce.
 const LONGEST_TEXT: usize = 1024 * 1024;
 /// The limit for the texts of all filters together. A step is cheap, but a filter within it
@@ -70,7 +70,10 @@ pub struct TemplateContext<'a> {
 }
 
 /// Renders a template to an email.
-pub fn render(template: &str, known: TemplateContext<'_>) -> Result<AgentPage, BrokenTemplate> {
+pub fn render(
+    template: &str,
+    known: TemplateContext<'_>,
+) -> Result<AgentEmailBody, BrokenTemplate> {
     if template.len() > LONGEST_TEMPLATE {
         return Err(BrokenTemplate::new("the template is too long: at most 64 KiB"));
     }
@@ -96,7 +99,7 @@ pub fn render(template: &str, known: TemplateContext<'_>) -> Result<AgentPage, B
     if text.trim().is_empty() {
         return Err(BrokenTemplate::new("the letter says nothing"));
     }
-    Ok(AgentPage { html, text })
+    Ok(AgentEmailBody { html, text })
 }
 
 fn broken(error: &Error) -> BrokenTemplate {
@@ -116,7 +119,7 @@ struct BoundedPage(Vec<u8>);
 
 impl io::Write for BoundedPage {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > LONGEST_LETTER {
+        if self.0.len() + bytes.len() > MAX_EMAIL_LENGTH {
             return Err(io::Error::other("too long"));
         }
         self.0.extend_from_slice(bytes);
@@ -142,12 +145,12 @@ fn environment() -> Environment<'static> {
         ("get", [key]) => value.get_item(key),
         _ => Err(Error::new(ErrorKind::UnknownMethod, format!("there is no {name}()"))),
     });
-    let budget = Budget::default();
+    let budget = FilterBudget::default();
     let spend = budget.clone();
     environment.add_filter(
         "tojson",
         move |value: &Value, indent: Option<usize>, kwargs: Kwargs| {
-            spend.on(tojson(value, indent, kwargs)?.to_string()).map(Value::from_safe_string)
+            spend.spend(tojson(value, indent, kwargs)?.to_string()).map(Value::from_safe_string)
         },
     );
     environment.add_filter("default", filters::default);
@@ -165,10 +168,10 @@ fn environment() -> Environment<'static> {
         join(&spend, value, between)
     });
     let spend = budget.clone();
-    environment.add_filter("upper", move |text: &str| spend.on(text.to_uppercase()));
+    environment.add_filter("upper", move |text: &str| spend.spend(text.to_uppercase()));
     let spend = budget.clone();
-    environment.add_filter("lower", move |text: &str| spend.on(text.to_lowercase()));
-    environment.add_filter("trim", move |text: &str| budget.on(text.trim().to_owned()));
+    environment.add_filter("lower", move |text: &str| spend.spend(text.to_lowercase()));
+    environment.add_filter("trim", move |text: &str| budget.spend(text.trim().to_owned()));
     environment.add_test("defined", is::is_defined);
     environment.add_test("undefined", is::is_undefined);
     environment.add_test("none", is::is_none);
@@ -181,10 +184,10 @@ fn environment() -> Environment<'static> {
 
 /// The budget for the output of all filters in one email.
 #[derive(Clone, Default)]
-struct Budget(Arc<AtomicUsize>);
+struct FilterBudget(Arc<AtomicUsize>);
 
-impl Budget {
-    fn on(&self, text: String) -> Result<String, Error> {
+impl FilterBudget {
+    fn spend(&self, text: String) -> Result<String, Error> {
         let spent = self.0.fetch_add(text.len(), Ordering::Relaxed).saturating_add(text.len());
         if text.len() <= LONGEST_TEXT && spent <= ALL_TEXTS {
             return Ok(text);
@@ -202,11 +205,11 @@ fn tojson(value: &Value, indent: Option<usize>, kwargs: Kwargs) -> Result<Value,
     filters::tojson(value, indent.map(Value::from), kwargs)
 }
 
-fn join(budget: &Budget, value: &Value, between: Option<&str>) -> Result<String, Error> {
+fn join(budget: &FilterBudget, value: &Value, between: Option<&str>) -> Result<String, Error> {
     let mut joined = String::new();
     for (at, item) in value.try_iter()?.enumerate() {
         let between = if at > 0 { between.unwrap_or_default() } else { "" };
-        joined.push_str(&budget.on(format!("{between}{item}"))?);
+        joined.push_str(&budget.spend(format!("{between}{item}"))?);
     }
     Ok(joined)
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use kernel::directory::contact::is_topic;
+use kernel::directory::contact::is_ntfy_topic;
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -13,10 +13,10 @@ use url::Url;
 use views::message_card::plain_text::{beginning, cut, defanged, one_line, quoted, units};
 use views::message_card::{CardStage, MessageCard};
 
-use crate::setup::{ChannelContext, Setup};
-use crate::wire::{self, Answer, below};
+use crate::platform_http::{self, PlatformResponse, join_path};
+use crate::setup::{ChannelContext, ChannelSetup};
 use crate::{
-    Channel, DeliveryError, ForgedCall, OutboundMessage, PostedMessage, Secret, WebhookCall,
+    Channel, DeliveryError, ForgedCall, OutboundMessage, PostedMessage, SecretString, WebhookCall,
 };
 
 /// The name of the channel.
@@ -32,7 +32,7 @@ pub struct NtfySettings {
     /// The URL of the ntfy server: [`SERVER`] or a self-hosted one.
     pub server: Url,
     /// The credentials for publishing.
-    pub login: Login,
+    pub login: NtfyCredentials,
     /// Whether the server can update notifications (ntfy 2.16). An older server would show a
     /// second notification instead.
     pub updates: bool,
@@ -40,13 +40,13 @@ pub struct NtfySettings {
 
 /// The credentials for publishing.
 #[derive(Debug, Clone)]
-pub enum Login {
+pub enum NtfyCredentials {
     /// No credentials: messages are published anonymously.
     Nobody,
     /// An access token, `tk_…`.
-    Token(Secret),
+    Token(SecretString),
     /// A user name and password.
-    User(String, Secret),
+    User(String, SecretString),
 }
 
 /// The ntfy channel.
@@ -60,13 +60,17 @@ impl Ntfy {
     /// Creates the channel, or says what is wrong with its settings.
     pub fn new(settings: NtfySettings, client: Client) -> Result<Self, String> {
         match &settings.login {
-            Login::Token(token) if !token.reveal().starts_with("tk_") => {
+            NtfyCredentials::Token(token) if !token.reveal().starts_with("tk_") => {
                 Err("an access token of ntfy begins with tk_".to_owned())
             }
-            Login::User(name, password) if name.is_empty() || password.reveal().is_empty() => {
+            NtfyCredentials::User(name, password)
+                if name.is_empty() || password.reveal().is_empty() =>
+            {
                 Err("a user of ntfy has a name and a password".to_owned())
             }
-            Login::Nobody | Login::Token(_) | Login::User(..) => Ok(Self { settings, client }),
+            NtfyCredentials::Nobody | NtfyCredentials::Token(_) | NtfyCredentials::User(..) => {
+                Ok(Self { settings, client })
+            }
         }
     }
 
@@ -76,33 +80,33 @@ impl Ntfy {
         topic: &str,
         sequence: &str,
         message: &Value,
-        token: Option<&Secret>,
-    ) -> Result<Answer, DeliveryError> {
+        token: Option<&SecretString>,
+    ) -> Result<PlatformResponse, DeliveryError> {
         let mut message = message.clone();
         if let Value::Object(members) = &mut message {
             members.insert("topic".to_owned(), topic.into());
             members.insert("sequence_id".to_owned(), sequence.into());
         }
-        let call = self.client.post(below(&self.settings.server, "")).json(&message);
+        let call = self.client.post(join_path(&self.settings.server, "")).json(&message);
         let call = match token {
             Some(token) => call.bearer_auth(token.reveal()),
-            None => self.logged_in(call),
+            None => self.authenticated(call),
         };
-        let answer = wire::answer(PLATFORM, call.send().await).await?;
-        if answer.status.is_success() { Ok(answer) } else { Err(refused(&answer)) }
+        let answer = platform_http::answer(PLATFORM, call.send().await).await?;
+        if answer.status.is_success() { Ok(answer) } else { Err(error_from(&answer)) }
     }
 
-    fn logged_in(&self, call: RequestBuilder) -> RequestBuilder {
+    fn authenticated(&self, call: RequestBuilder) -> RequestBuilder {
         match &self.settings.login {
-            Login::Nobody => call,
-            Login::Token(token) => call.bearer_auth(token.reveal()),
-            Login::User(name, password) => call.basic_auth(name, Some(password.reveal())),
+            NtfyCredentials::Nobody => call,
+            NtfyCredentials::Token(token) => call.bearer_auth(token.reveal()),
+            NtfyCredentials::User(name, password) => call.basic_auth(name, Some(password.reveal())),
         }
     }
 }
 
-fn refused(answer: &Answer) -> DeliveryError {
-    if let Some(later) = answer.later(PLATFORM) {
+fn error_from(answer: &PlatformResponse) -> DeliveryError {
+    if let Some(later) = answer.temporary_error(PLATFORM) {
         return later;
     }
     let said = answer.body.get("error").and_then(Value::as_str).unwrap_or_default();
@@ -116,7 +120,7 @@ fn refused(answer: &Answer) -> DeliveryError {
     })
 }
 
-impl Setup for NtfySettings {
+impl ChannelSetup for NtfySettings {
     type Channel = Ntfy;
 
     const NAME: &'static str = NAME;
@@ -138,7 +142,7 @@ impl Channel for Ntfy {
 
     /// The same message has the same sequence id, so a repetition replaces the first.
     async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
-        if !is_topic(outbound.to) {
+        if !is_ntfy_topic(outbound.to) {
             return Err(DeliveryError::never(
                 "a topic of ntfy is 1 to 64 letters, digits, _ and -",
             ));
@@ -158,7 +162,7 @@ impl Channel for Ntfy {
         &self,
         posted: &PostedMessage,
         message: &Value,
-        token: Option<&Secret>,
+        token: Option<&SecretString>,
     ) -> Result<(), DeliveryError> {
         if !self.settings.updates {
             return Ok(());
@@ -175,21 +179,21 @@ impl Channel for Ntfy {
     }
 
     async fn check(&self) -> Result<String, DeliveryError> {
-        let at = |path: &str| self.client.get(below(&self.settings.server, path));
-        let health = wire::answer(PLATFORM, at("v1/health").send().await).await?;
+        let at = |path: &str| self.client.get(join_path(&self.settings.server, path));
+        let health = platform_http::answer(PLATFORM, at("v1/health").send().await).await?;
         if !health.status.is_success() {
-            return Err(refused(&health));
+            return Err(error_from(&health));
         }
         if health.body.get("healthy") != Some(&Value::Bool(true)) {
             return Err(DeliveryError::later("ntfy says that it is not healthy"));
         }
-        if let Login::Nobody = &self.settings.login {
+        if let NtfyCredentials::Nobody = &self.settings.login {
             return Ok("ntfy is healthy, and notices are published as anybody".to_owned());
         }
-        let account = self.logged_in(at("v1/account"));
-        let account = wire::answer(PLATFORM, account.send().await).await?;
+        let account = self.authenticated(at("v1/account"));
+        let account = platform_http::answer(PLATFORM, account.send().await).await?;
         if !account.status.is_success() {
-            return Err(refused(&account));
+            return Err(error_from(&account));
         }
         let name = account.body.get("username").and_then(Value::as_str).unwrap_or("?");
         Ok(format!("ntfy is healthy, and notices are published as {name}"))
@@ -246,12 +250,12 @@ fn render(card: &MessageCard) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::cards;
     use crate::testing::ntfy::checked;
+    use crate::testing::sample_cards;
 
     #[test]
     fn as_they_are_read() {
-        for (name, card) in cards::samples() {
+        for (name, card) in sample_cards::samples() {
             let message = render(&card);
             checked(&message).unwrap();
             insta::assert_json_snapshot!(name, message);

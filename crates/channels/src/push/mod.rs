@@ -31,14 +31,14 @@ use views::push_notification::PushNotification;
 
 use crate::channel::{Channel, OutboundMessage, PostedMessage};
 use crate::errors::DeliveryError;
-use crate::setup::{ChannelContext, ClockFn, OutageLog, Setup};
+use crate::setup::{ChannelContext, ChannelSetup, ClockFn, OutageLog};
 pub use subscription::{InvalidSubscription, PushSubscription};
 use vapid::Vapid;
 
 /// The name of the channel.
 pub const NAME: &str = "push";
 /// The longest time that a push service keeps a message for an offline device, in seconds.
-pub const KEPT: u64 = 24 * 60 * 60;
+pub const MAX_TTL_SECONDS: u64 = 24 * 60 * 60;
 /// The longest accepted `Retry-After` of a push service, in seconds.
 const LONGEST_WAIT: u64 = 24 * 60 * 60;
 
@@ -51,7 +51,7 @@ pub trait GuardedHttp: Send + Sync {
     fn url(&self, text: &str) -> Result<Url, &'static str>;
 
     /// Why a call failed, in a few words that do not contain the URL.
-    fn why(&self, error: &reqwest::Error) -> &'static str;
+    fn describe_error(&self, error: &reqwest::Error) -> &'static str;
 }
 
 /// The settings of the channel.
@@ -73,7 +73,7 @@ impl fmt::Debug for PushSettings {
     }
 }
 
-impl Setup for PushSettings {
+impl ChannelSetup for PushSettings {
     type Channel = WebPush;
 
     const NAME: &'static str = NAME;
@@ -156,8 +156,8 @@ impl WebPush {
             call = call.header("topic", BASE64.encode(topic));
         }
         let sent = match call.body(closed).send().await {
-            Ok(answer) => judged(answer.status(), answer.headers(), now),
-            Err(error) => Err(DeliveryError::later(self.http.why(&error))),
+            Ok(answer) => check_status(answer.status(), answer.headers(), now),
+            Err(error) => Err(DeliveryError::later(self.http.describe_error(&error))),
         };
         // Outages are logged per push service, because browsers use different ones.
         let service = url.host_str().unwrap_or_default();
@@ -181,7 +181,7 @@ impl Channel for WebPush {
     /// [their own view](PushNotification::asked).
     fn render(&self, card: &MessageCard) -> Value {
         let priority = if card.urgent { Priority::Critical } else { Priority::Normal };
-        PushMessage::new(&PushNotification::of_card(card), KEPT, priority).message()
+        PushMessage::new(&PushNotification::of_card(card), MAX_TTL_SECONDS, priority).message()
     }
 
     /// The address is a [`PushSubscription`] as JSON.
@@ -195,7 +195,7 @@ impl Channel for WebPush {
     }
 }
 
-fn judged(status: StatusCode, headers: &HeaderMap, now: Time) -> Result<(), DeliveryError> {
+fn check_status(status: StatusCode, headers: &HeaderMap, now: Time) -> Result<(), DeliveryError> {
     let why = format!("HTTP status {}", status.as_u16());
     match status.as_u16() {
         200..300 => Ok(()),
@@ -236,8 +236,9 @@ mod tests {
     #[test]
     fn what_an_answer_means() {
         let now = Time::from_millis(1_000_000);
-        let judge =
-            |status: u16| judged(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), now);
+        let judge = |status: u16| {
+            check_status(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), now)
+        };
         for status in [200, 201, 202, 204] {
             assert_eq!(judge(status), Ok(()));
         }

@@ -6,7 +6,7 @@ use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
 use url::Url;
 
-use crate::{DeliveryError, Secret};
+use crate::{DeliveryError, SecretString};
 
 /// The longest answer that is read.
 const LONGEST: usize = 1024 * 1024;
@@ -15,30 +15,30 @@ const LONGEST_WAIT: u64 = 60 * 60;
 
 /// The token of a call, and whose it is.
 #[derive(Clone, Copy)]
-pub(super) struct By<'a> {
-    pub(super) whose: Whose,
-    pub(super) token: &'a Secret,
+pub(super) struct CallToken<'a> {
+    pub(super) whose: TokenOwner,
+    pub(super) token: &'a SecretString,
 }
 
 /// Why a call failed, with Slack's error code.
-pub(super) struct Refusal {
+pub(super) struct SlackError {
     pub(super) code: Option<String>,
     pub(super) failed: DeliveryError,
 }
 
-impl From<DeliveryError> for Refusal {
+impl From<DeliveryError> for SlackError {
     fn from(failed: DeliveryError) -> Self {
         Self { code: None, failed }
     }
 }
 
-impl From<Refusal> for DeliveryError {
-    fn from(refusal: Refusal) -> Self {
+impl From<SlackError> for DeliveryError {
+    fn from(refusal: SlackError) -> Self {
         refusal.failed
     }
 }
 
-impl Refusal {
+impl SlackError {
     /// Whether it has one of these codes.
     pub(super) fn is(&self, codes: &[&str]) -> bool {
         self.code.as_deref().is_some_and(|code| codes.contains(&code))
@@ -46,7 +46,7 @@ impl Refusal {
 }
 
 /// An answer, and the scopes of the token.
-pub(super) struct Answer {
+pub(super) struct SlackResponse {
     pub(super) body: Value,
     pub(super) scopes: Option<String>,
 }
@@ -57,38 +57,38 @@ pub(super) async fn call(
     base: &Url,
     method: &str,
     body: &Value,
-    by: By<'_>,
-) -> Result<Answer, Refusal> {
+    by: CallToken<'_>,
+) -> Result<SlackResponse, SlackError> {
     let request = client
         .post(address(base, method)?)
         .header("content-type", "application/json; charset=utf-8")
         .body(body.to_string());
-    answered(request, method, by).await
+    send_request(request, method, by).await
 }
 
 /// Calls a method that takes a query and no JSON.
-pub(super) async fn ask(
+pub(super) async fn get(
     client: &Client,
     base: &Url,
     method: &str,
     query: &[(&str, &str)],
-    by: By<'_>,
-) -> Result<Answer, Refusal> {
-    answered(client.get(address(base, method)?).query(query), method, by).await
+    by: CallToken<'_>,
+) -> Result<SlackResponse, SlackError> {
+    send_request(client.get(address(base, method)?).query(query), method, by).await
 }
 
 fn address(base: &Url, method: &str) -> Result<Url, DeliveryError> {
     base.join(method).map_err(|_| DeliveryError::never("the address of Slack's API is not one"))
 }
 
-async fn answered(
+async fn send_request(
     request: reqwest::RequestBuilder,
     method: &str,
-    by: By<'_>,
-) -> Result<Answer, Refusal> {
+    by: CallToken<'_>,
+) -> Result<SlackResponse, SlackError> {
     // A token that no header can carry would fail permanently.
     if by.token.reveal().is_empty() || !by.token.reveal().bytes().all(|b| b.is_ascii_graphic()) {
-        return Err(refused(method, "not_authed", None, by.whose, None).into());
+        return Err(error_for_code(method, "not_authed", None, by.whose, None).into());
     }
     let response = request
         .bearer_auth(by.token.reveal())
@@ -110,13 +110,13 @@ async fn answered(
     let scopes = header("x-oauth-scopes").map(str::to_owned);
     let body = read(response, method).await?;
     if body.get("ok").and_then(Value::as_bool) == Some(true) {
-        return Ok(Answer { body, scopes });
+        return Ok(SlackResponse { body, scopes });
     }
     match body.get("error").and_then(Value::as_str) {
         Some(error) => {
             let needed = body.get("needed").and_then(Value::as_str);
-            let failed = refused(method, error, needed, by.whose, after);
-            Err(Refusal { code: Some(error.to_owned()), failed })
+            let failed = error_for_code(method, error, needed, by.whose, after);
+            Err(SlackError { code: Some(error.to_owned()), failed })
         }
         // The answer is from a proxy, or not from Slack at all.
         None => {
@@ -160,7 +160,7 @@ pub(super) fn unreachable(method: &str, error: &reqwest::Error) -> DeliveryError
 
 /// The token of a call, which determines who has to fix an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum TokenOwner {
     /// The bot token from the settings.
     Bot,
     /// The app token from the settings.
@@ -169,7 +169,7 @@ pub(super) enum Whose {
     Given,
 }
 
-impl Whose {
+impl TokenOwner {
     fn name(self) -> &'static str {
         match self {
             Self::Bot => "slack_bot_token",
@@ -180,11 +180,11 @@ impl Whose {
 }
 
 /// The delivery error for an error code from Slack.
-pub(super) fn refused(
+pub(super) fn error_for_code(
     method: &str,
     error: &str,
     needed: Option<&str>,
-    whose: Whose,
+    whose: TokenOwner,
     after: Option<Duration>,
 ) -> DeliveryError {
     let token = whose.name();
@@ -286,29 +286,29 @@ mod tests {
     #[test]
     fn each_refusal_says_what_to_do() {
         let seen: Vec<String> = [
-            ("invalid_auth", Whose::Bot),
-            ("token_revoked", Whose::Given),
-            ("not_allowed_token_type", Whose::App),
-            ("missing_scope", Whose::Bot),
-            ("not_in_channel", Whose::Bot),
-            ("channel_not_found", Whose::Bot),
-            ("user_not_found", Whose::Bot),
-            ("is_archived", Whose::Bot),
-            ("thread_not_found", Whose::Bot),
-            ("cannot_dm_bot", Whose::Bot),
-            ("messages_tab_disabled", Whose::Bot),
-            ("restricted_action", Whose::Bot),
-            ("msg_too_long", Whose::Bot),
-            ("message_not_found", Whose::Bot),
-            ("expired_trigger_id", Whose::Bot),
-            ("something_new", Whose::Bot),
-            ("<b>\n", Whose::Bot),
-            ("ratelimited", Whose::Bot),
-            ("fatal_error", Whose::Bot),
+            ("invalid_auth", TokenOwner::Bot),
+            ("token_revoked", TokenOwner::Given),
+            ("not_allowed_token_type", TokenOwner::App),
+            ("missing_scope", TokenOwner::Bot),
+            ("not_in_channel", TokenOwner::Bot),
+            ("channel_not_found", TokenOwner::Bot),
+            ("user_not_found", TokenOwner::Bot),
+            ("is_archived", TokenOwner::Bot),
+            ("thread_not_found", TokenOwner::Bot),
+            ("cannot_dm_bot", TokenOwner::Bot),
+            ("messages_tab_disabled", TokenOwner::Bot),
+            ("restricted_action", TokenOwner::Bot),
+            ("msg_too_long", TokenOwner::Bot),
+            ("message_not_found", TokenOwner::Bot),
+            ("expired_trigger_id", TokenOwner::Bot),
+            ("something_new", TokenOwner::Bot),
+            ("<b>\n", TokenOwner::Bot),
+            ("ratelimited", TokenOwner::Bot),
+            ("fatal_error", TokenOwner::Bot),
         ]
         .into_iter()
         .map(|(error, whose)| {
-            let failed = refused("chat.postMessage", error, Some("chat:write"), whose, None);
+            let failed = error_for_code("chat.postMessage", error, Some("chat:write"), whose, None);
             let kind =
                 if matches!(failed, DeliveryError::Later { .. }) { "later" } else { "never" };
             format!("{} · {kind} · {failed}", error.escape_debug())
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn slack_says_when_to_come_back() {
         let after = Some(Duration::from_secs(7));
-        let failed = refused("chat.update", "ratelimited", None, Whose::Bot, after);
+        let failed = error_for_code("chat.update", "ratelimited", None, TokenOwner::Bot, after);
         assert!(matches!(failed, DeliveryError::Later { after: found, .. } if found == after));
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::parse::{moment, person};
 use super::posted_id;
-use super::view::{CALLBACK, Carried, unsealed};
+use super::view::{CALLBACK, ModalMetadata, decode_value};
 use crate::inbound::InboundContent;
 use crate::{InboundMessage, UnreadableCall};
 use views::message_card::LONGEST_TOKEN;
@@ -81,11 +81,11 @@ struct Action {
     #[serde(default)]
     value: Option<String>,
     #[serde(default)]
-    selected_option: Option<Chosen>,
+    selected_option: Option<SelectedOption>,
 }
 
 #[derive(Deserialize)]
-struct Chosen {
+struct SelectedOption {
     value: String,
 }
 
@@ -96,11 +96,11 @@ struct Submission {
     team: Option<Team>,
     #[serde(default)]
     trigger_id: Option<String>,
-    view: View,
+    view: ModalView,
 }
 
 #[derive(Deserialize)]
-struct View {
+struct ModalView {
     id: String,
     #[serde(default)]
     hash: String,
@@ -109,11 +109,11 @@ struct View {
     #[serde(default)]
     private_metadata: String,
     #[serde(default)]
-    state: State,
+    state: ModalState,
 }
 
 #[derive(Deserialize, Default)]
-struct State {
+struct ModalState {
     #[serde(default)]
     values: Map<String, Value>,
 }
@@ -187,9 +187,9 @@ fn submitted(payload: Submission) -> Result<Option<InboundMessage>, UnreadableCa
         return Ok(None);
     }
     let from = person(&user.id)?;
-    let carried: Carried = serde_json::from_str(&view.private_metadata)
+    let carried: ModalMetadata = serde_json::from_str(&view.private_metadata)
         .ok()
-        .filter(|carried: &Carried| is_token(&carried.token))
+        .filter(|carried: &ModalMetadata| is_token(&carried.token))
         .ok_or_else(|| UnreadableCall("expected the private_metadata we made".to_owned()))?;
     let mut values = Map::new();
     for (key, elements) in view.state.values {
@@ -223,7 +223,7 @@ fn submitted(payload: Submission) -> Result<Option<InboundMessage>, UnreadableCa
 /// The value of an element in the type that the form expects. Null if it is empty.
 fn value(element: &Value) -> Option<Value> {
     let member = |name: &str| element.get(name).filter(|value| !value.is_null());
-    let option = |option: &Value| unsealed(option.get("value")?.as_str()?);
+    let option = |option: &Value| decode_value(option.get("value")?.as_str()?);
     Some(match element.get("type")?.as_str()? {
         "plain_text_input" | "email_text_input" | "url_text_input" => {
             member("value").map_or(Some(Value::Null), |text| text.as_str().map(Value::from))?

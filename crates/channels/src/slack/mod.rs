@@ -21,7 +21,7 @@ mod view;
 use std::sync::Arc;
 use std::time::Duration;
 
-use api::{Answer, By, Refusal, Whose};
+use api::{CallToken, SlackError, SlackResponse, TokenOwner};
 use async_trait::async_trait;
 use kernel::text::{is_email, reveal};
 use reqwest::{Client, StatusCode};
@@ -31,10 +31,10 @@ use url::Url;
 use views::message_card::{DialogError, FormDialog, MessageCard};
 
 use crate::inbound::ParsedCall;
-use crate::setup::{ChannelContext, Setup};
+use crate::setup::{ChannelContext, ChannelSetup};
 use crate::{
     Channel, DeliveryError, ForgedCall, InboundHandler, InboundMessage, OutboundMessage,
-    PostedMessage, Secret, UnreadableCall, WebhookCall,
+    PostedMessage, SecretString, UnreadableCall, WebhookCall,
 };
 
 /// The name of the channel.
@@ -58,11 +58,11 @@ const PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 pub struct SlackSettings {
     /// The bot token that sends messages, `xoxb-…`.
-    pub bot_token: Secret,
+    pub bot_token: SecretString,
     /// The secret that signs Slack's calls.
-    pub signing_secret: Option<Secret>,
+    pub signing_secret: Option<SecretString>,
     /// The app token for Socket Mode, `xapp-…`.
-    pub app_token: Option<Secret>,
+    pub app_token: Option<SecretString>,
     /// The URL of the Web API, if it is not at slack.com.
     pub base: Option<Url>,
 }
@@ -70,19 +70,19 @@ pub struct SlackSettings {
 /// Slack, as one app in one workspace.
 #[derive(Debug)]
 pub struct Slack {
-    bot_token: Secret,
-    signing_secret: Option<Secret>,
-    app_token: Option<Secret>,
+    bot_token: SecretString,
+    signing_secret: Option<SecretString>,
+    app_token: Option<SecretString>,
     base: Url,
     client: Client,
     pause: Duration,
     /// The app's identity, fetched once.
-    us: OnceCell<Us>,
+    us: OnceCell<SlackWorkspace>,
 }
 
 /// The workspace of the app.
 #[derive(Debug)]
-struct Us {
+struct SlackWorkspace {
     team: String,
     enterprise: Option<String>,
 }
@@ -130,19 +130,24 @@ impl Slack {
         self
     }
 
-    fn bot(&self) -> By<'_> {
-        By { whose: Whose::Bot, token: &self.bot_token }
+    fn bot(&self) -> CallToken<'_> {
+        CallToken { whose: TokenOwner::Bot, token: &self.bot_token }
     }
 
-    fn by<'a>(&'a self, given: Option<&'a Secret>) -> By<'a> {
-        given.map_or_else(|| self.bot(), |token| By { whose: Whose::Given, token })
+    fn token_for<'a>(&'a self, given: Option<&'a SecretString>) -> CallToken<'a> {
+        given.map_or_else(|| self.bot(), |token| CallToken { whose: TokenOwner::Given, token })
     }
 
-    async fn call(&self, method: &str, body: &Value, by: By<'_>) -> Result<Answer, Refusal> {
+    async fn call(
+        &self,
+        method: &str,
+        body: &Value,
+        by: CallToken<'_>,
+    ) -> Result<SlackResponse, SlackError> {
         api::call(&self.client, &self.base, method, body, by).await
     }
 
-    async fn us(&self) -> Result<&Us, DeliveryError> {
+    async fn workspace(&self) -> Result<&SlackWorkspace, DeliveryError> {
         self.us
             .get_or_try_init(|| async {
                 let found = self.call("auth.test", &json!({}), self.bot()).await?;
@@ -150,13 +155,13 @@ impl Slack {
                 let team = member("team_id").ok_or_else(|| {
                     DeliveryError::later("Slack does not say which workspace this is")
                 })?;
-                Ok(Us { team, enterprise: member("enterprise_id") })
+                Ok(SlackWorkspace { team, enterprise: member("enterprise_id") })
             })
             .await
     }
 
     /// Replies to a press, at the response URL that came with it.
-    async fn respond(&self, url: Url, body: &Value) -> Result<(), Refusal> {
+    async fn respond(&self, url: Url, body: &Value) -> Result<(), SlackError> {
         const WHAT: &str = "response_url";
         let request = self.client.post(url).header("content-type", "application/json");
         let response = request
@@ -172,7 +177,7 @@ impl Slack {
         if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
             return Err(DeliveryError::Later { why, after }.into());
         }
-        Err(Refusal { code: Some("expired_url".to_owned()), failed: DeliveryError::never(why) })
+        Err(SlackError { code: Some("expired_url".to_owned()), failed: DeliveryError::never(why) })
     }
 
     /// The response URL of a press, if it is Slack's. A payload cannot make the server
@@ -196,7 +201,7 @@ pub fn plain(card: &MessageCard) -> Value {
     render::plain_text(card)
 }
 
-impl Setup for SlackSettings {
+impl ChannelSetup for SlackSettings {
     type Channel = Slack;
 
     const NAME: &'static str = NAME;
@@ -219,7 +224,7 @@ impl Channel for Slack {
     /// Slack has no idempotency keys. The key goes into the metadata of the message, where programs
     /// can find it.
     async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
-        let mut body = folded(inert(outbound.message));
+        let mut body = without_previews(without_markup(outbound.message));
         body["channel"] = json!(outbound.to);
         body["metadata"] = json!({
             "event_type": "countersign_notice", "event_payload": { "key": outbound.key },
@@ -233,7 +238,7 @@ impl Channel for Slack {
             }
             body["thread_ts"] = json!(thread);
         }
-        let posted = self.call("chat.postMessage", &body, self.by(outbound.token)).await?;
+        let posted = self.call("chat.postMessage", &body, self.token_for(outbound.token)).await?;
         let member = |name| posted.body.get(name).and_then(Value::as_str);
         // For a message to a user id, Slack returns the id of the conversation, which is required
         // for later calls.
@@ -248,15 +253,15 @@ impl Channel for Slack {
         &self,
         posted: &PostedMessage,
         message: &Value,
-        token: Option<&Secret>,
+        token: Option<&SecretString>,
     ) -> Result<(), DeliveryError> {
         let Some((channel, ts)) = posted.id.split_once('/') else {
             return Err(DeliveryError::never("that is no message of Slack's"));
         };
-        let mut body = inert(message);
+        let mut body = without_markup(message);
         body["channel"] = json!(channel);
         body["ts"] = json!(ts);
-        match self.call("chat.update", &body, self.by(token)).await {
+        match self.call("chat.update", &body, self.token_for(token)).await {
             Ok(_) => Ok(()),
             Err(refusal)
                 if refusal.is(&[
@@ -309,7 +314,7 @@ impl Channel for Slack {
                 Err(refusal) => return Err(refusal.into()),
             }
         }
-        let mut body = inert(&body);
+        let mut body = without_markup(&body);
         if let Some(channel) = member("channel") {
             body["channel"] = json!(channel);
             body["user"] = json!(user);
@@ -328,7 +333,7 @@ impl Channel for Slack {
             body.remove("user");
             body.remove("thread_ts");
         }
-        let mut body = folded(body);
+        let mut body = without_previews(body);
         body["channel"] = json!(user);
         self.call("chat.postMessage", &body, self.bot()).await?;
         Ok(())
@@ -345,7 +350,7 @@ impl Channel for Slack {
                 "Slack shows a form only to whoever just pressed a button",
             ));
         };
-        let carried = view::Carried {
+        let carried = view::ModalMetadata {
             token: sheet.token.clone(),
             channel: member("channel").map(str::to_owned),
             thread: member("thread").map(str::to_owned),
@@ -373,15 +378,15 @@ impl Channel for Slack {
         inbound: &InboundMessage,
     ) -> Result<Option<String>, DeliveryError> {
         let Some(id) = inbound.from.address() else { return Ok(None) };
-        let us = self.us().await?;
+        let us = self.workspace().await?;
         let query = [("user", id)];
-        let found = api::ask(&self.client, &self.base, "users.info", &query, self.bot()).await;
+        let found = api::get(&self.client, &self.base, "users.info", &query, self.bot()).await;
         let found = match found {
             Ok(found) => found.body,
             Err(refusal) if refusal.is(&["user_not_found", "user_not_visible"]) => return Ok(None),
             Err(refusal) => return Err(refusal.into()),
         };
-        Ok(found.get("user").and_then(|user| confirmed(user, id, us)))
+        Ok(found.get("user").and_then(|user| confirmed_email(user, id, us)))
     }
 
     async fn listen(&self, handler: &dyn InboundHandler) -> Result<(), DeliveryError> {
@@ -412,7 +417,7 @@ impl Channel for Slack {
             }
         }
         if let Some(token) = &self.app_token {
-            let by = By { whose: Whose::App, token };
+            let by = CallToken { whose: TokenOwner::App, token };
             self.call("apps.connections.open", &json!({}), by).await?;
             said.push_str(", and lets us listen on a socket");
         }
@@ -421,7 +426,7 @@ impl Channel for Slack {
 }
 
 /// The confirmed address of a member of this workspace.
-fn confirmed(user: &Value, id: &str, us: &Us) -> Option<String> {
+fn confirmed_email(user: &Value, id: &str, us: &SlackWorkspace) -> Option<String> {
     let text = |pointer: &str| user.pointer(pointer).and_then(Value::as_str);
     let yes = |name: &str| user.get(name).and_then(Value::as_bool).unwrap_or_default();
     let ours = text("/team_id") == Some(us.team.as_str())
@@ -440,7 +445,7 @@ fn posted_id(channel: &str, ts: &str) -> String {
 }
 
 /// A message with everything disabled that would turn text into links or mentions.
-fn inert(message: &Value) -> Value {
+fn without_markup(message: &Value) -> Value {
     let mut body = if message.is_object() { message.clone() } else { json!({}) };
     body["parse"] = json!("none");
     body["link_names"] = json!(false);
@@ -448,7 +453,7 @@ fn inert(message: &Value) -> Value {
 }
 
 /// A new message without link previews.
-fn folded(mut body: Value) -> Value {
+fn without_previews(mut body: Value) -> Value {
     body["mrkdwn"] = json!(false);
     body["unfurl_links"] = json!(false);
     body["unfurl_media"] = json!(false);
@@ -466,25 +471,25 @@ mod tests {
             "id": "W1", "team_id": "T2", "is_email_confirmed": true,
             "enterprise_user": { "enterprise_id": "E1" }, "profile": { "email": "ada@example.com" },
         });
-        let us = |enterprise: Option<&str>| Us {
+        let us = |enterprise: Option<&str>| SlackWorkspace {
             team: "T1".to_owned(),
             enterprise: enterprise.map(str::to_owned),
         };
-        let found = |us: &Us, id| confirmed(&user, id, us);
+        let found = |us: &SlackWorkspace, id| confirmed_email(&user, id, us);
         assert_eq!(found(&us(Some("E1")), "W1").as_deref(), Some("ada@example.com"));
         assert_eq!(found(&us(Some("E1")), "W2"), None, "somebody else was asked for");
         assert_eq!(found(&us(Some("E2")), "W1"), None);
         assert_eq!(found(&us(None), "W1"), None);
         let outside = json!({ "id": "W1", "is_email_confirmed": true,
                               "profile": { "email": "ada@example.com" } });
-        assert_eq!(confirmed(&outside, "W1", &us(None)), None, "of no workspace at all");
+        assert_eq!(confirmed_email(&outside, "W1", &us(None)), None, "of no workspace at all");
     }
 
     #[test]
     fn an_answer_goes_to_slack_alone() {
         let settings = |base: Option<&str>| SlackSettings {
-            bot_token: Secret::new("xoxb-1"),
-            signing_secret: Some(Secret::new("s")),
+            bot_token: SecretString::new("xoxb-1"),
+            signing_secret: Some(SecretString::new("s")),
             app_token: None,
             base: base.map(|base| base.parse().unwrap()),
         };

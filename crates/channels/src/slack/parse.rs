@@ -2,12 +2,12 @@
 //! over a socket.
 
 use kernel::Time;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use kernel::directory::contact::is_slack_id;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::text::typed;
+use super::text::decode_markup;
 use super::{interactions, posted_id};
 use crate::inbound::{InReplyTo, InboundContent, ParsedCall};
 use crate::{InboundMessage, UnreadableCall, WebhookCall};
@@ -37,7 +37,7 @@ pub(super) fn parse(call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Outer {
+enum EventEnvelope {
     UrlVerification {
         challenge: String,
     },
@@ -67,11 +67,11 @@ struct Message {
 pub(super) fn event(body: Value) -> Result<ParsedCall, UnreadableCall> {
     let unread =
         |_| UnreadableCall("expected an event with its event_id, or a challenge".to_owned());
-    match Outer::deserialize(body).map_err(unread)? {
-        Outer::UrlVerification { challenge } => {
+    match EventEnvelope::deserialize(body).map_err(unread)? {
+        EventEnvelope::UrlVerification { challenge } => {
             Ok(ParsedCall { inbound: Vec::new(), answer: Some(("text/plain", challenge)) })
         }
-        Outer::EventCallback { event_id, team_id, event } => {
+        EventEnvelope::EventCallback { event_id, team_id, event } => {
             let mentioned = match event.get("type").and_then(Value::as_str) {
                 Some("message") => false,
                 Some("app_mention") => true,
@@ -83,7 +83,7 @@ pub(super) fn event(body: Value) -> Result<ParsedCall, UnreadableCall> {
             let inbound = wrote(event_id, team_id.as_deref(), message, mentioned)?;
             Ok(ParsedCall::of(inbound.into_iter().collect()))
         }
-        Outer::Unknown => Ok(ParsedCall::of(Vec::new())),
+        EventEnvelope::Unknown => Ok(ParsedCall::of(Vec::new())),
     }
 }
 
@@ -117,7 +117,7 @@ fn wrote(
         None => return Ok(None),
     };
     let text = message.text.unwrap_or_default();
-    let text = typed(if mentioned { behind_mention(&text) } else { &text });
+    let text = decode_markup(if mentioned { behind_mention(&text) } else { &text });
     if text.trim().is_empty() {
         return Ok(None);
     }
@@ -141,9 +141,9 @@ fn behind_mention(text: &str) -> &str {
 }
 
 /// A person, by the user id that Slack vouches for.
-pub(super) fn person(id: &str) -> Result<Means, UnreadableCall> {
+pub(super) fn person(id: &str) -> Result<ContactMethod, UnreadableCall> {
     if is_slack_id(id) && id.starts_with(['U', 'W']) {
-        Ok(Means::Slack(id.to_owned()))
+        Ok(ContactMethod::Slack(id.to_owned()))
     } else {
         Err(UnreadableCall(
             "expected a person's id to be U or W, and capitals and digits".to_owned(),

@@ -28,15 +28,16 @@ const MENUS: usize = 10;
 
 /// The message: its blocks, and a text for notifications and screen readers.
 pub(super) fn message(card: &MessageCard) -> Value {
-    let whole = whole(card).filter(|blocks| blocks.len() <= BLOCKS && weight(blocks) <= HEAVIEST);
-    let text = spoken(card, whole.is_some());
+    let whole =
+        full_blocks(card).filter(|blocks| blocks.len() <= BLOCKS && weight(blocks) <= HEAVIEST);
+    let text = fallback_text(card, whole.is_some());
     json!({ "text": text, "blocks": whole.unwrap_or_else(|| shortened(card)) })
 }
 
 /// The message without blocks. It has no buttons, so it says which words to reply with.
 pub(super) fn plain_text(card: &MessageCard) -> Value {
-    let whole = length(&escape(&said(card, true))) <= SPOKEN;
-    let mut lines = vec![spoken(card, whole)];
+    let whole = length(&escape(&card_text(card, true))) <= SPOKEN;
+    let mut lines = vec![fallback_text(card, whole)];
     if let CardStage::Open(ways) = &card.stage {
         let pressed = if whole { ways.buttons.as_slice() } else { &[] };
         if !pressed.is_empty() {
@@ -56,8 +57,8 @@ pub(super) fn plain_text(card: &MessageCard) -> Value {
 }
 
 /// The whole card with its buttons. Returns `None` if the buttons do not fit.
-fn whole(card: &MessageCard) -> Option<Vec<Value>> {
-    let mut blocks = top(card);
+fn full_blocks(card: &MessageCard) -> Option<Vec<Value>> {
+    let mut blocks = title_blocks(card);
     blocks.extend(sections(&card.words));
     if let Some(context) = &card.context {
         blocks.push(line("Background:"));
@@ -65,15 +66,15 @@ fn whole(card: &MessageCard) -> Option<Vec<Value>> {
     }
     blocks.extend(table(card.facts.iter().map(|fact| (fact.name.as_str(), fact.value.as_str()))));
     match &card.stage {
-        CardStage::Open(ways) => blocks.extend(open(card, ways)?),
-        CardStage::Closed { .. } => blocks.push(on_its_page(card)),
+        CardStage::Open(ways) => blocks.extend(answer_blocks(card, ways)?),
+        CardStage::Closed { .. } => blocks.push(page_link(card)),
     }
     Some(blocks)
 }
 
 /// The beginning of the question, and a link to the rest.
 fn shortened(card: &MessageCard) -> Vec<Value> {
-    let mut blocks = top(card);
+    let mut blocks = title_blocks(card);
     let words = beginning(&card.words, BEGINNING);
     if !words.trim().is_empty() {
         blocks.push(section(words));
@@ -83,19 +84,19 @@ fn shortened(card: &MessageCard) -> Vec<Value> {
             blocks.push(line(
                 "There is more than fits here. All of it can be read and answered on its page.",
             ));
-            blocks.extend(until(card));
+            blocks.extend(deadline_line(card));
             blocks.push(json!({ "type": "actions", "elements": [page_button(card)] }));
         }
         CardStage::Closed { .. } => {
             blocks.push(line("There is more than fits here."));
-            blocks.push(on_its_page(card));
+            blocks.push(page_link(card));
         }
     }
     blocks
 }
 
 /// The title of the request, or its outcome.
-fn top(card: &MessageCard) -> Vec<Value> {
+fn title_blocks(card: &MessageCard) -> Vec<Value> {
     match &card.stage {
         CardStage::Open(_) => {
             let note = card.note.as_deref().map(line);
@@ -119,19 +120,19 @@ fn title(card: &MessageCard) -> String {
     format!("{}{}", if urgent { "Urgent: " } else { "" }, card.title)
 }
 
-fn until(card: &MessageCard) -> Option<Value> {
+fn deadline_line(card: &MessageCard) -> Option<Value> {
     card.until.as_ref().map(|until| line(&format!("Runs out {until}.")))
 }
 
 /// The blocks for answering.
-fn open(card: &MessageCard, ways: &AnswerOptions) -> Option<Vec<Value>> {
+fn answer_blocks(card: &MessageCard, ways: &AnswerOptions) -> Option<Vec<Value>> {
     let mut blocks = Vec::new();
     let form = ways.form.as_ref().filter(|(_, form)| view::fits(form));
-    if let Some(listed) = listed(&ways.buttons) {
+    if let Some(listed) = full_labels(&ways.buttons) {
         blocks.extend(sections(&listed));
     }
-    blocks.extend(until(card));
-    let mut elements = press(&ways.buttons)?;
+    blocks.extend(deadline_line(card));
+    let mut elements = buttons_or_menus(&ways.buttons)?;
     if let Some((token, _)) = form {
         elements.push(json!({
             "type": "button", "action_id": "form", "style": "primary",
@@ -152,8 +153,8 @@ fn open(card: &MessageCard, ways: &AnswerOptions) -> Option<Vec<Value>> {
 }
 
 /// Buttons, or a menu if there are many.
-fn press(buttons: &[CardButton]) -> Option<Vec<Value>> {
-    let numbered = listed(buttons).is_some();
+fn buttons_or_menus(buttons: &[CardButton]) -> Option<Vec<Value>> {
+    let numbered = full_labels(buttons).is_some();
     let labelled: Vec<(String, &CardButton)> = buttons
         .iter()
         .enumerate()
@@ -197,7 +198,7 @@ fn press(buttons: &[CardButton]) -> Option<Vec<Value>> {
 }
 
 /// The full labels of the buttons, if one may be truncated.
-fn listed(buttons: &[CardButton]) -> Option<String> {
+fn full_labels(buttons: &[CardButton]) -> Option<String> {
     let long = buttons.iter().any(|button| length(&escape(&button.label)) > SHOWN);
     long.then(|| {
         let lines = buttons.iter().enumerate();
@@ -214,13 +215,13 @@ fn page_button(card: &MessageCard) -> Value {
 }
 
 /// A link to the request's page, without a button.
-fn on_its_page(card: &MessageCard) -> Value {
+fn page_link(card: &MessageCard) -> Value {
     let text = link(&card.link, "Open its page");
     json!({ "type": "context", "elements": [{ "type": "mrkdwn", "text": text, "verbatim": true }] })
 }
 
 /// The text of the card, from the server and the agent.
-fn said(card: &MessageCard, whole: bool) -> String {
+fn card_text(card: &MessageCard, whole: bool) -> String {
     let mut lines = match &card.stage {
         CardStage::Open(_) => [title(card)].into_iter().chain(card.note.clone()).collect(),
         CardStage::Closed { headline, at, comment } => {
@@ -239,14 +240,14 @@ fn said(card: &MessageCard, whole: bool) -> String {
 }
 
 /// The card as text: screen readers read this and not the blocks.
-fn spoken(card: &MessageCard, whole: bool) -> String {
+fn fallback_text(card: &MessageCard, whole: bool) -> String {
     let more = if whole { "" } else { "There is more than fits here.\n" };
     let until = match (&card.stage, &card.until) {
         (CardStage::Open(_), Some(until)) => beginning(&format!("Runs out {until}.\n"), LINE),
         _ => String::new(),
     };
     let page = Some(escape(&card.link)).filter(|page| length(page) <= ADDRESS).unwrap_or_default();
-    format!("{}\n{more}{until}{page}", beginning(&said(card, whole), SPOKEN))
+    format!("{}\n{more}{until}{page}", beginning(&card_text(card, whole), SPOKEN))
 }
 
 #[cfg(test)]

@@ -19,10 +19,10 @@ use tracing::{debug, info, warn};
 use url::Url;
 
 use super::Slack;
-use super::api::{By, Whose, call, unreachable};
+use super::api::{CallToken, TokenOwner, call, unreachable};
 use super::interactions::interaction;
 use super::parse::event;
-use crate::{DeliveryError, InboundHandler, InboundMessage, Secret};
+use crate::{DeliveryError, InboundHandler, InboundMessage, SecretString};
 
 /// The timeout for handling a payload. Slack waits three seconds for an acknowledgement and then
 /// sends the payload again.
@@ -39,7 +39,7 @@ const DOUBLINGS: u32 = 6;
 
 /// How a connection ended.
 #[derive(Debug, PartialEq, Eq)]
-enum End {
+enum ConnectionEnd {
     /// Slack wants the connection replaced.
     Refresh,
     /// The connection broke.
@@ -49,7 +49,7 @@ enum End {
 }
 
 #[derive(Deserialize)]
-struct Envelope {
+struct SocketEnvelope {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default, rename = "envelope_id")]
@@ -64,7 +64,7 @@ impl Slack {
     /// Listens until the future is dropped. Returns only on a permanent error.
     pub(super) async fn listen_on(
         &self,
-        token: &Secret,
+        token: &SecretString,
         handler: &dyn InboundHandler,
     ) -> Result<(), DeliveryError> {
         let mut failures = 0;
@@ -98,18 +98,18 @@ impl Slack {
                 never = drained => never,
             };
             match end {
-                End::Disabled => {
+                ConnectionEnd::Disabled => {
                     return Err(DeliveryError::never(
                         "Socket Mode is turned off: turn it on on the app's page, or remove \
                          slack_app_token",
                     ));
                 }
-                End::Refresh => old = Some(socket),
-                End::Lost => {}
+                ConnectionEnd::Refresh => old = Some(socket),
+                ConnectionEnd::Lost => {}
             }
             debug!(?end, "Slack's socket ended");
             failures = if greeted { 0 } else { failures + 1 };
-            if failures > 0 || end == End::Lost {
+            if failures > 0 || end == ConnectionEnd::Lost {
                 sleep(self.pause(failures)).await;
             }
         }
@@ -120,9 +120,12 @@ impl Slack {
     }
 
     /// Opens a connection with a single-use ticket.
-    async fn connect(&self, token: &Secret) -> Result<WebSocketStream<Upgraded>, DeliveryError> {
+    async fn connect(
+        &self,
+        token: &SecretString,
+    ) -> Result<WebSocketStream<Upgraded>, DeliveryError> {
         const METHOD: &str = "apps.connections.open";
-        let by = By { whose: Whose::App, token };
+        let by = CallToken { whose: TokenOwner::App, token };
         let opened = call(&self.client, &self.base, METHOD, &json!({}), by).await?;
         let url = opened.body.get("url").and_then(Value::as_str).and_then(|url| url.parse().ok());
         let url = url.and_then(|url| self.over_http(url)).ok_or_else(|| {
@@ -177,24 +180,24 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     socket: &mut WebSocketStream<S>,
     handler: &dyn InboundHandler,
     greeted: &mut bool,
-) -> End {
+) -> ConnectionEnd {
     let mut silent = false;
     loop {
         let message = match timeout(SILENCE, socket.next()).await {
             Ok(Some(Ok(message))) => message,
-            Ok(None | Some(Err(_))) => return End::Lost,
-            Err(_) if silent => return End::Lost,
+            Ok(None | Some(Err(_))) => return ConnectionEnd::Lost,
+            Err(_) if silent => return ConnectionEnd::Lost,
             Err(_) => {
                 silent = true;
                 if socket.send(Message::Ping(Vec::new().into())).await.is_err() {
-                    return End::Lost;
+                    return ConnectionEnd::Lost;
                 }
                 continue;
             }
         };
         silent = false;
         let Message::Text(text) = message else { continue };
-        let Ok(envelope) = serde_json::from_str::<Envelope>(&text) else {
+        let Ok(envelope) = serde_json::from_str::<SocketEnvelope>(&text) else {
             warn!("Slack's socket says something that is no envelope");
             continue;
         };
@@ -204,19 +207,19 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
                 info!("Slack's socket is open");
                 continue;
             }
-            ("disconnect", Some("link_disabled")) => return End::Disabled,
-            ("disconnect", _) => return End::Refresh,
+            ("disconnect", Some("link_disabled")) => return ConnectionEnd::Disabled,
+            ("disconnect", _) => return ConnectionEnd::Refresh,
             _ => {}
         }
         let Some(id) = envelope.id else { continue };
-        if let Some(answer) = taken(&envelope.kind, envelope.payload, handler).await {
+        if let Some(answer) = handle_payload(&envelope.kind, envelope.payload, handler).await {
             let mut acknowledged = json!({ "envelope_id": id });
             if let Some(answer) = answer {
                 acknowledged["payload"] = answer;
             }
             let acknowledged = acknowledged.to_string();
             if socket.send(Message::text(acknowledged)).await.is_err() {
-                return End::Lost;
+                return ConnectionEnd::Lost;
             }
         }
     }
@@ -224,7 +227,11 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
 
 /// The answer to Slack if the handler accepted the payload. An unreadable payload is acknowledged
 /// too, because a repetition would not be readable either.
-async fn taken(kind: &str, payload: Value, handler: &dyn InboundHandler) -> Option<Option<Value>> {
+async fn handle_payload(
+    kind: &str,
+    payload: Value,
+    handler: &dyn InboundHandler,
+) -> Option<Option<Value>> {
     let inbound = match kind {
         "events_api" => event(payload).map(|parsed| parsed.inbound),
         "interactive" => interaction(payload),

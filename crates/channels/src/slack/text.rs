@@ -89,7 +89,7 @@ pub(super) fn link(url: &str, words: &str) -> String {
 
 /// The text that a person typed, decoded from Slack's markup: `<https://a.example|a.example>` is a
 /// URL that Slack turned into a link, `<@U1|ada>` a mention.
-pub(super) fn typed(text: &str) -> String {
+pub(super) fn decode_markup(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('<') {
@@ -99,7 +99,7 @@ pub(super) fn typed(text: &str) -> String {
             rest = after;
             continue;
         };
-        plain.push_str(&unescape(&unmarked(marked)));
+        plain.push_str(&unescape(&decode_reference(marked)));
         rest = behind;
     }
     plain.push_str(&unescape(rest));
@@ -107,7 +107,7 @@ pub(super) fn typed(text: &str) -> String {
 }
 
 /// Decodes the text between `<` and `>`.
-fn unmarked(marked: &str) -> String {
+fn decode_reference(marked: &str) -> String {
     let (target, label) = match marked.split_once('|') {
         Some((target, label)) => (target, Some(label).filter(|label| !label.is_empty())),
         None => (marked, None),
@@ -253,7 +253,7 @@ mod tests {
             ("pay\u{202e}lap", "pay⟨U+202E⟩lap"),
         ] {
             assert_eq!(escape(words), sent);
-            assert_eq!(typed(sent), reveal(words), "and it reads back");
+            assert_eq!(decode_markup(sent), reveal(words), "and it reads back");
         }
     }
 
@@ -305,7 +305,7 @@ mod tests {
             ("<|>", ""),
             ("<@>", "@"),
         ] {
-            assert_eq!(typed(sent), read, "{sent}");
+            assert_eq!(decode_markup(sent), read, "{sent}");
         }
     }
 }

@@ -4,14 +4,14 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::{ForgedCall, Secret, WebhookCall};
+use crate::{ForgedCall, SecretString, WebhookCall};
 
 /// The largest accepted age of a call, and difference between Slack's clock and the
 /// server's, in seconds.
 const WINDOW: u64 = 5 * 60;
 
 /// Verifies that the call is signed with this secret and recent.
-pub(super) fn verify(call: &WebhookCall<'_>, secret: &Secret) -> Result<(), ForgedCall> {
+pub(super) fn verify(call: &WebhookCall<'_>, secret: &SecretString) -> Result<(), ForgedCall> {
     let stamp = call
         .header("x-slack-request-timestamp")
         .ok_or(ForgedCall("expected one x-slack-request-timestamp"))?;
@@ -38,7 +38,7 @@ pub(super) fn verify(call: &WebhookCall<'_>, secret: &Secret) -> Result<(), Forg
 const WRONG: ForgedCall = ForgedCall("the signature is not made with the signing secret");
 
 /// The HMAC over the data that Slack signs.
-fn signed(secret: &Secret, stamp: &str, body: &[u8]) -> Option<Hmac<Sha256>> {
+fn signed(secret: &SecretString, stamp: &str, body: &[u8]) -> Option<Hmac<Sha256>> {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.reveal().as_bytes()).ok()?;
     mac.update(b"v0:");
     mac.update(stamp.as_bytes());
@@ -69,7 +69,7 @@ mod tests {
             body: body.as_bytes(),
             now: Time::from_millis(now * 1000),
         };
-        verify(&call, &Secret::new(SECRET))
+        verify(&call, &SecretString::new(SECRET))
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use kernel::form::{Bounds, Choice, Choices, Field, Form, Kind, Moment, TextRules};
+use kernel::form::{Bounds, Field, FieldKind, Form, FormChoice, FormChoices, Moment, TextRules};
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value, json};
-use views::message_card::{DialogFields, FormDialog, WORDS};
+use views::message_card::{DialogFields, FormDialog, TEXT_KEY};
 
 use super::text::{LABEL, OPTIONS, beginning, escape, length, option, or_dash, plain, sections};
 
@@ -31,7 +31,7 @@ const EXACT: f64 = 9_007_199_254_740_991.0;
 
 /// The private metadata of a modal: its token, and where a reply goes.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Carried {
+pub(super) struct ModalMetadata {
     pub(super) token: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) channel: Option<String>,
@@ -49,7 +49,7 @@ pub(super) fn fits(form: &Form) -> bool {
 }
 
 /// The modal for a form. Returns `None` if the form does not fit.
-pub(super) fn modal(sheet: &FormDialog, carried: &Carried) -> Option<Value> {
+pub(super) fn modal(sheet: &FormDialog, carried: &ModalMetadata) -> Option<Value> {
     let mut blocks = Vec::new();
     if length(&escape(&sheet.title)) > TITLE {
         blocks.extend(sections(&sheet.title));
@@ -59,7 +59,7 @@ pub(super) fn modal(sheet: &FormDialog, carried: &Carried) -> Option<Value> {
         DialogFields::Words { label, filled, optional } => {
             let rules = json!({ "multiline": true, "max_length": TYPED });
             let input = text("plain_text_input", rules, Some(filled))?;
-            blocks.push(block(WORDS, label, None, *optional, &input));
+            blocks.push(block(TEXT_KEY, label, None, *optional, &input));
         }
         DialogFields::Form(form) if !fits(form) => return None,
         DialogFields::Form(form) => {
@@ -109,21 +109,21 @@ fn element(field: &Field) -> Option<Value> {
     let filled = field.default_value();
     let words = filled.and_then(Value::as_str);
     let mut element = match field.kind() {
-        Kind::Text(rules) => text("plain_text_input", lengths(rules)?, words)?,
-        Kind::Textarea(rules) => {
+        FieldKind::Text(rules) => text("plain_text_input", lengths(rules)?, words)?,
+        FieldKind::Textarea(rules) => {
             let mut given = lengths(rules)?;
             given["multiline"] = json!(true);
             text("plain_text_input", given, words)?
         }
-        Kind::Email(_) => text("email_text_input", json!({}), words)?,
-        Kind::Url(_) => text("url_text_input", json!({}), words)?,
-        Kind::Number(bounds) => number(bounds.min(), bounds.max(), filled)?,
-        Kind::Range { min, max } => number(Some(min), Some(max), filled)?,
-        Kind::Date(bounds) => return date(bounds, words),
-        Kind::Boolean => return Some(boolean(filled)),
-        Kind::Select(choices) => return select(choices, words),
-        Kind::Multiselect(choices) => return several(choices, filled),
-        Kind::Custom(..) | Kind::File => return None,
+        FieldKind::Email(_) => text("email_text_input", json!({}), words)?,
+        FieldKind::Url(_) => text("url_text_input", json!({}), words)?,
+        FieldKind::Number(bounds) => number(bounds.min(), bounds.max(), filled)?,
+        FieldKind::Range { min, max } => number(Some(min), Some(max), filled)?,
+        FieldKind::Date(bounds) => return date(bounds, words),
+        FieldKind::Boolean => return Some(boolean(filled)),
+        FieldKind::Select(choices) => return select(choices, words),
+        FieldKind::Multiselect(choices) => return several(choices, filled),
+        FieldKind::Custom(..) | FieldKind::File => return None,
     };
     let placeholder = field.placeholder().map(escape);
     if let Some(shown) = placeholder.filter(|shown| !shown.trim().is_empty()) {
@@ -207,7 +207,7 @@ fn boolean(filled: Option<&Value>) -> Value {
     element
 }
 
-fn select(choices: &Choices, filled: Option<&str>) -> Option<Value> {
+fn select(choices: &FormChoices, filled: Option<&str>) -> Option<Value> {
     let options = options(choices)?;
     let mut element =
         json!({ "type": "static_select", "action_id": "select", "placeholder": plain("Choose") });
@@ -218,7 +218,7 @@ fn select(choices: &Choices, filled: Option<&str>) -> Option<Value> {
     Some(element)
 }
 
-fn several(choices: &Choices, filled: Option<&Value>) -> Option<Value> {
+fn several(choices: &FormChoices, filled: Option<&Value>) -> Option<Value> {
     let options = options(choices)?;
     let mut element = if options.len() <= BOXES {
         json!({ "type": "checkboxes", "action_id": "several" })
@@ -239,23 +239,23 @@ fn several(choices: &Choices, filled: Option<&Value>) -> Option<Value> {
     Some(element)
 }
 
-fn options(choices: &Choices) -> Option<Vec<Value>> {
-    let entry = |choice: &Choice| {
-        let (label, value) = (escape(&choice.label), sealed(&choice.value));
+fn options(choices: &FormChoices) -> Option<Vec<Value>> {
+    let entry = |choice: &FormChoice| {
+        let (label, value) = (escape(&choice.label), encode_value(&choice.value));
         (length(&label) <= LABEL && length(&value) <= VALUE).then(|| option(label, value))
     };
     let options: Option<Vec<Value>> = choices.iter().map(entry).collect();
     options.filter(|options| options.len() <= OPTIONS)
 }
 
-fn chosen<'o>(choices: &Choices, options: &'o [Value], filled: &[&str]) -> Vec<&'o Value> {
+fn chosen<'o>(choices: &FormChoices, options: &'o [Value], filled: &[&str]) -> Vec<&'o Value> {
     let entries = choices.iter().zip(options);
     entries.filter(|(choice, _)| filled.contains(&choice.value.as_str())).map(|(_, o)| o).collect()
 }
 
 /// The value of an option for Slack: unchanged if Slack is certain to preserve
 /// it, otherwise encoded.
-fn sealed(value: &str) -> String {
+fn encode_value(value: &str) -> String {
     let safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
     if !value.is_empty() && value.bytes().all(safe) {
         value.to_owned()
@@ -265,7 +265,7 @@ fn sealed(value: &str) -> String {
 }
 
 /// The original value of an option.
-pub(super) fn unsealed(value: &str) -> Option<String> {
+pub(super) fn decode_value(value: &str) -> Option<String> {
     match value.strip_prefix('=') {
         None => Some(value.to_owned()),
         Some(coded) => String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(coded).ok()?).ok(),

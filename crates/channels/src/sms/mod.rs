@@ -15,8 +15,8 @@ use views::message_card::plain_text::{beginning, defanged, facts, one_line, quot
 use views::message_card::{AnswerOptions, CardButton, CardStage, MessageCard};
 
 use crate::inbound::{InReplyTo, ParsedCall};
-use crate::setup::{ChannelContext, Setup};
-use crate::twilio::{Form, Twilio, TwilioAccount, sms, taken};
+use crate::setup::{ChannelContext, ChannelSetup};
+use crate::twilio::{TwilioAccount, TwilioClient, TwilioForm, acknowledge, sms_contact};
 use crate::{
     Channel, DeliveryError, ForgedCall, InboundMessage, OutboundMessage, PostedMessage,
     UnreadableCall, WebhookCall,
@@ -35,17 +35,17 @@ pub struct SmsSettings(pub TwilioAccount);
 /// The SMS channel.
 #[derive(Debug)]
 pub struct Sms {
-    twilio: Twilio,
+    twilio: TwilioClient,
 }
 
 impl Sms {
     /// Creates the channel, or says what is wrong with the account.
     pub fn new(account: TwilioAccount, client: Client) -> Result<Self, String> {
-        Ok(Self { twilio: Twilio::new(account, client)? })
+        Ok(Self { twilio: TwilioClient::new(account, client)? })
     }
 }
 
-impl Setup for SmsSettings {
+impl ChannelSetup for SmsSettings {
     type Channel = Sms;
 
     const NAME: &'static str = NAME;
@@ -76,13 +76,13 @@ impl Channel for Sms {
     }
 
     fn parse(&self, call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall> {
-        let form = Form::read(call);
-        if let Some(status) = form.status(sms)? {
+        let form = TwilioForm::read(call);
+        if let Some(status) = form.status(sms_contact)? {
             return Ok(status);
         }
-        Ok(match form.written(sms)? {
+        Ok(match form.inbound_text(sms_contact)? {
             Some(written) => form.said(written, None, InReplyTo::Nothing),
-            None => taken(Vec::new()),
+            None => acknowledge(Vec::new()),
         })
     }
 
@@ -93,7 +93,7 @@ impl Channel for Sms {
     }
 
     async fn check(&self) -> Result<String, DeliveryError> {
-        self.twilio.name().await
+        self.twilio.account_name().await
     }
 }
 
@@ -109,14 +109,14 @@ const EXTENDED: &str = "\u{c}^{}\\[~]|€";
 
 /// The encoding of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Alphabet {
+enum SmsEncoding {
     /// The GSM alphabet.
     Gsm,
     /// UTF-16, for all other characters.
     Ucs,
 }
 
-impl Alphabet {
+impl SmsEncoding {
     /// The encoding that fits all of these texts.
     fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let known = |c: char| BASIC.contains(c) || EXTENDED.contains(c);
@@ -133,7 +133,7 @@ impl Alphabet {
 
     /// The length that fits three segments. A character that counts twice is not split, so one
     /// place of each segment may stay empty.
-    fn room(self) -> usize {
+    fn max_length(self) -> usize {
         match self {
             Self::Gsm => 3 * 152,
             Self::Ucs => 3 * 66,
@@ -154,9 +154,9 @@ fn render(card: &MessageCard) -> Value {
 }
 
 fn text(card: &MessageCard) -> String {
-    let whole = whole(card);
-    let alphabet = Alphabet::of([whole.as_str()]);
-    if alphabet.measure()(&whole) <= alphabet.room() {
+    let whole = full_text(card);
+    let alphabet = SmsEncoding::of([whole.as_str()]);
+    if alphabet.measure()(&whole) <= alphabet.max_length() {
         return whole;
     }
     let (before, words) = (format!("{}\n", title(card)), quoted(&card.words));
@@ -165,16 +165,16 @@ fn text(card: &MessageCard) -> String {
             format!("...\nThere is more. Read and answer it here:\n{}", card.link)
         }
         CardStage::Closed { headline, at, .. } => {
-            format!("...\n{}\n{}", over(headline, at), card.link)
+            format!("...\n{}\n{}", closed_line(headline, at), card.link)
         }
     };
-    let alphabet = Alphabet::of([before.as_str(), &words, &after]);
+    let alphabet = SmsEncoding::of([before.as_str(), &words, &after]);
     let measure = alphabet.measure();
-    let room = alphabet.room().saturating_sub(measure(&before) + measure(&after));
+    let room = alphabet.max_length().saturating_sub(measure(&before) + measure(&after));
     format!("{before}{}{after}", beginning(&words, room, measure))
 }
 
-fn whole(card: &MessageCard) -> String {
+fn full_text(card: &MessageCard) -> String {
     let mut lines = vec![title(card)];
     lines.extend(card.note.as_deref().map(defanged));
     lines.push(quoted(&card.words));
@@ -188,7 +188,7 @@ fn whole(card: &MessageCard) -> String {
             lines.push(answers(ways));
         }
         CardStage::Closed { headline, at, comment } => {
-            lines.push(over(headline, at));
+            lines.push(closed_line(headline, at));
             lines.extend(comment.as_deref().map(quoted));
         }
     }
@@ -203,7 +203,7 @@ fn title(card: &MessageCard) -> String {
     format!("{urgent}{}", beginning(&title, TITLE, units))
 }
 
-fn over(headline: &str, at: &str) -> String {
+fn closed_line(headline: &str, at: &str) -> String {
     format!("{}, {at}", defanged(&one_line(headline)))
 }
 
@@ -230,16 +230,16 @@ mod tests {
     #[test]
     fn lengths_as_carriers_count() {
         let cases = [
-            ("Refund 12 € [yes]?", Alphabet::Gsm, 21),
-            ("naïve", Alphabet::Ucs, 5),
-            ("🙂", Alphabet::Ucs, 2),
-            ("`code`", Alphabet::Ucs, 6),
-            ("äöüß ÅÆ", Alphabet::Gsm, 7),
-            ("", Alphabet::Gsm, 0),
+            ("Refund 12 € [yes]?", SmsEncoding::Gsm, 21),
+            ("naïve", SmsEncoding::Ucs, 5),
+            ("🙂", SmsEncoding::Ucs, 2),
+            ("`code`", SmsEncoding::Ucs, 6),
+            ("äöüß ÅÆ", SmsEncoding::Gsm, 7),
+            ("", SmsEncoding::Gsm, 0),
         ];
         for (text, alphabet, length) in cases {
             assert_eq!(
-                (Alphabet::of([text]), alphabet.measure()(text)),
+                (SmsEncoding::of([text]), alphabet.measure()(text)),
                 (alphabet, length),
                 "{text}"
             );
@@ -251,21 +251,21 @@ mod tests {
 #[cfg(test)]
 mod render_tests {
     use super::*;
-    use crate::testing::cards;
+    use crate::testing::sample_cards;
 
     #[test]
     fn as_they_are_read() {
-        for (name, card) in cards::samples() {
+        for (name, card) in sample_cards::samples() {
             insta::assert_snapshot!(name, text(&card));
         }
     }
 
     #[test]
     fn without_a_code_there_is_only_the_page() {
-        let CardStage::Open(ways) = cards::approve().stage else { panic!("it is open") };
+        let CardStage::Open(ways) = sample_cards::approve().stage else { panic!("it is open") };
         let card = MessageCard {
             stage: CardStage::Open(AnswerOptions { code: None, ..ways }),
-            ..cards::approve()
+            ..sample_cards::approve()
         };
         assert!(!text(&card).contains("Answer with"), "{}", text(&card));
     }
@@ -276,8 +276,13 @@ mod render_tests {
         for (words, fits) in
             [("x".repeat(200), true), ("x".repeat(450), false), ("ж".repeat(200), false)]
         {
-            let card =
-                MessageCard { words, facts: vec![], context: None, note: None, ..cards::approve() };
+            let card = MessageCard {
+                words,
+                facts: vec![],
+                context: None,
+                note: None,
+                ..sample_cards::approve()
+            };
             let text = text(&card);
             assert_eq!(text.contains("A7 yes"), fits, "{text}");
             assert_eq!(text.contains("There is more."), !fits, "{text}");

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use kernel::directory::contact::is_telegram_id;
-use parse::{Update, WANTED, known};
+use parse::{ALLOWED_UPDATES, Update, message_key};
 use reqwest::Client;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -26,11 +26,11 @@ use views::message_card::MessageCard;
 use views::message_card::plain_text::{beginning, units};
 
 use crate::inbound::ParsedCall;
-use crate::setup::{ChannelContext, Setup};
-use crate::wire::{self, Answer, below};
+use crate::platform_http::{self, PlatformResponse, join_path};
+use crate::setup::{ChannelContext, ChannelSetup};
 use crate::{
     Channel, DeliveryError, ForgedCall, InboundHandler, InboundMessage, OutboundMessage,
-    PostedMessage, Secret, UnreadableCall, WebhookCall,
+    PostedMessage, SecretString, UnreadableCall, WebhookCall,
 };
 
 /// The name of the channel.
@@ -49,7 +49,7 @@ pub struct TelegramSettings {
     /// The URL of the Bot API: [`API`], or a self-hosted server.
     pub api: Url,
     /// The bot's token, as `@BotFather` shows it.
-    pub token: Secret,
+    pub token: SecretString,
     /// How the server receives updates.
     pub hearing: UpdateSource,
 }
@@ -65,7 +65,7 @@ pub enum UpdateSource {
         url: Url,
         /// The secret that Telegram sends with each call: 1 to 256 characters out of `A-Z`, `a-z`,
         /// `0-9`, `_` and `-`.
-        secret: Secret,
+        secret: SecretString,
     },
 }
 
@@ -106,12 +106,12 @@ impl Telegram {
     async fn send(
         &self,
         mut message: Value,
-        token: Option<&Secret>,
-    ) -> Result<Sent, DeliveryError> {
+        token: Option<&SecretString>,
+    ) -> Result<SentTelegram, DeliveryError> {
         let first = self.call("sendMessage", &message, token, None).await;
         let moved = match &first {
-            Err(Wrong::Refused(refused)) => refused.moved_to,
-            Ok(_) | Err(Wrong::Failed(_)) => None,
+            Err(TelegramError::Refused(refused)) => refused.moved_to,
+            Ok(_) | Err(TelegramError::Failed(_)) => None,
         };
         let Some(chat) = moved else { return Ok(first?) };
         put(&mut message, "chat_id", chat.into());
@@ -123,12 +123,13 @@ impl Telegram {
     /// Polls once. The next poll acknowledges the updates of this one, and only then does Telegram
     /// drop them. A poll without anything to acknowledge names no offset, because Telegram
     /// sometimes restarts its numbering.
-    async fn ask(
+    async fn poll(
         &self,
         taken: Option<i64>,
         handler: &dyn InboundHandler,
     ) -> Result<Option<i64>, DeliveryError> {
-        let mut parameters = json!({ "timeout": POLL.as_secs(), "allowed_updates": WANTED });
+        let mut parameters =
+            json!({ "timeout": POLL.as_secs(), "allowed_updates": ALLOWED_UPDATES });
         if let Some(last) = taken {
             put(&mut parameters, "offset", last.saturating_add(1).into());
         }
@@ -157,7 +158,7 @@ impl Telegram {
 
 /// Telegram's description of a message it accepted.
 #[derive(Deserialize)]
-struct Sent {
+struct SentTelegram {
     message_id: i64,
     chat: Chat,
 }
@@ -169,7 +170,7 @@ struct Chat {
 
 /// The stored position of a message, for updating it.
 #[derive(Deserialize)]
-struct Place {
+struct MessagePosition {
     chat: i64,
     message: i64,
 }
@@ -194,7 +195,7 @@ fn put(object: &mut Value, name: &str, value: Value) {
     }
 }
 
-impl Setup for TelegramSettings {
+impl ChannelSetup for TelegramSettings {
     type Channel = Telegram;
 
     const NAME: &'static str = NAME;
@@ -231,16 +232,16 @@ impl Channel for Telegram {
         }
         let sent = self.send(message, outbound.token).await?;
         let place = json!({ "chat": sent.chat.id, "message": sent.message_id });
-        Ok(PostedMessage { id: known(sent.chat.id, sent.message_id), thread: None, place })
+        Ok(PostedMessage { id: message_key(sent.chat.id, sent.message_id), thread: None, place })
     }
 
     async fn update(
         &self,
         posted: &PostedMessage,
         message: &Value,
-        token: Option<&Secret>,
+        token: Option<&SecretString>,
     ) -> Result<(), DeliveryError> {
-        let place = Place::deserialize(&posted.place).map_err(|_| {
+        let place = MessagePosition::deserialize(&posted.place).map_err(|_| {
             DeliveryError::never("it is not known where in Telegram the message is")
         })?;
         let mut message = message.clone();
@@ -312,14 +313,14 @@ impl Channel for Telegram {
                 self.call::<Value>("deleteWebhook", &kept, None, None).await?;
                 let mut taken = None;
                 loop {
-                    taken = self.ask(taken, handler).await?;
+                    taken = self.poll(taken, handler).await?;
                 }
             }
             UpdateSource::Webhook { url, secret } => {
                 let webhook = json!({
                     "url": url,
                     "secret_token": secret.reveal(),
-                    "allowed_updates": WANTED,
+                    "allowed_updates": ALLOWED_UPDATES,
                     "drop_pending_updates": false,
                 });
                 self.call::<Value>("setWebhook", &webhook, None, None).await?;
@@ -348,7 +349,7 @@ const PLATFORM: &str = "Telegram";
 
 /// An error from the Bot API, with its description.
 #[derive(Debug)]
-struct Refused {
+struct BotApiError {
     code: u64,
     words: String,
     /// The new chat id of a group that became a supergroup.
@@ -357,8 +358,8 @@ struct Refused {
 
 /// Why a call failed.
 #[derive(Debug)]
-enum Wrong {
-    Refused(Refused),
+enum TelegramError {
+    Refused(BotApiError),
     Failed(DeliveryError),
 }
 
@@ -368,42 +369,44 @@ impl Telegram {
         &self,
         method: &str,
         parameters: &Value,
-        token: Option<&Secret>,
+        token: Option<&SecretString>,
         patience: Option<Duration>,
-    ) -> Result<T, Wrong> {
+    ) -> Result<T, TelegramError> {
         let token = token.unwrap_or(&self.settings.token).reveal();
         let mut call = self
             .client
-            .post(below(&self.settings.api, &format!("bot{token}/{method}")))
+            .post(join_path(&self.settings.api, &format!("bot{token}/{method}")))
             .json(parameters);
         if let Some(patience) = patience {
             call = call.timeout(patience);
         }
-        let answer = wire::answer(PLATFORM, call.send().await).await.map_err(Wrong::Failed)?;
+        let answer = platform_http::answer(PLATFORM, call.send().await)
+            .await
+            .map_err(TelegramError::Failed)?;
         if answer.status.is_success() && answer.body.get("ok") == Some(&Value::Bool(true)) {
             let result = answer.body.get("result").cloned().unwrap_or_default();
             return serde_json::from_value(result).map_err(|_| {
                 let why = format!("Telegram answered {method} with something unknown");
-                Wrong::Failed(DeliveryError::later(why))
+                TelegramError::Failed(DeliveryError::later(why))
             });
         }
-        Err(wrong(&answer))
+        Err(error_from(&answer))
     }
 }
 
-fn wrong(answer: &Answer) -> Wrong {
+fn error_from(answer: &PlatformResponse) -> TelegramError {
     let parameters = answer.body.get("parameters");
     let number = |name: &str| parameters.and_then(|p| p.get(name));
-    if let Some(later) = answer.later(PLATFORM) {
+    if let Some(later) = answer.temporary_error(PLATFORM) {
         let said = number("retry_after").and_then(Value::as_u64).map(Duration::from_secs);
-        return Wrong::Failed(match later {
+        return TelegramError::Failed(match later {
             DeliveryError::Later { why, after } => {
                 DeliveryError::Later { why, after: said.or(after) }
             }
             never @ (DeliveryError::Never { .. } | DeliveryError::Gone { .. }) => never,
         });
     }
-    Wrong::Refused(Refused {
+    TelegramError::Refused(BotApiError {
         code: u64::from(answer.status.as_u16()),
         words: answer
             .body
@@ -415,25 +418,25 @@ fn wrong(answer: &Answer) -> Wrong {
     })
 }
 
-impl Wrong {
+impl TelegramError {
     /// Whether the Bot API rejected the call with a description that contains these words.
     fn says(&self, words: &str) -> bool {
         matches!(self, Self::Refused(refused) if refused.words.contains(words))
     }
 }
 
-impl From<Wrong> for DeliveryError {
-    fn from(wrong: Wrong) -> Self {
+impl From<TelegramError> for DeliveryError {
+    fn from(wrong: TelegramError) -> Self {
         match wrong {
-            Wrong::Failed(failed) => failed,
-            Wrong::Refused(refused) => refused.explained(),
+            TelegramError::Failed(failed) => failed,
+            TelegramError::Refused(refused) => refused.into_delivery_error(),
         }
     }
 }
 
-impl Refused {
+impl BotApiError {
     /// The error in words for the operator, with what to do about it.
-    fn explained(self) -> DeliveryError {
+    fn into_delivery_error(self) -> DeliveryError {
         let says = |words: &str| self.words.contains(words);
         let why = match self.code {
             401 | 404 => "Telegram does not know this bot: check the bot's token, which @BotFather \

@@ -1,14 +1,14 @@
 //! Reads an `Update` of the Bot API, from a webhook call or a poll.
 
 use kernel::Time;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::inbound::{InReplyTo, InboundContent, InboundMessage};
 
 /// The kinds of update to subscribe to. Other kinds are ignored if they arrive anyway.
-pub(super) const WANTED: [&str; 3] = ["message", "callback_query", "my_chat_member"];
+pub(super) const ALLOWED_UPDATES: [&str; 3] = ["message", "callback_query", "my_chat_member"];
 
 /// One update from Telegram.
 #[derive(Debug, Deserialize)]
@@ -16,8 +16,8 @@ pub(super) struct Update {
     #[serde(rename = "update_id")]
     id: i64,
     message: Option<Message>,
-    callback_query: Option<Query>,
-    my_chat_member: Option<Member>,
+    callback_query: Option<CallbackQuery>,
+    my_chat_member: Option<ChatMemberUpdate>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -30,36 +30,36 @@ struct Message {
     text: Option<String>,
     caption: Option<String>,
     #[serde(rename = "reply_to_message")]
-    above: Option<Reference>,
+    above: Option<MessageReference>,
 }
 
 /// A message that an update refers to. Telegram may no longer have its content.
 #[derive(Debug, Deserialize)]
-struct Reference {
+struct MessageReference {
     message_id: i64,
     chat: Chat,
     from: Option<User>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Query {
+struct CallbackQuery {
     id: String,
     from: User,
-    message: Option<Reference>,
+    message: Option<MessageReference>,
     data: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Member {
+struct ChatMemberUpdate {
     chat: Chat,
     from: User,
     date: i64,
     #[serde(rename = "new_chat_member")]
-    now: Status,
+    now: ChatMember,
 }
 
 #[derive(Debug, Deserialize)]
-struct Status {
+struct ChatMember {
     status: String,
 }
 
@@ -89,20 +89,20 @@ impl Update {
         if let Some(message) = self.message {
             return wrote(id, message);
         }
-        self.my_chat_member.and_then(|member| came_or_went(id, member))
+        self.my_chat_member.and_then(|member| membership_changed(id, member))
     }
 }
 
 /// The id of a message across chats. Telegram's message ids are unique in one chat only.
-pub(super) fn known(chat: i64, message: i64) -> String {
+pub(super) fn message_key(chat: i64, message: i64) -> String {
     format!("{chat}:{message}")
 }
 
 /// The person who pressed counts, not the chat, because every member of a group can press.
-fn pressed(id: String, query: Query) -> Option<InboundMessage> {
-    let posted = query.message.as_ref().map(|m| known(m.chat.id, m.message_id));
+fn pressed(id: String, query: CallbackQuery) -> Option<InboundMessage> {
+    let posted = query.message.as_ref().map(|m| message_key(m.chat.id, m.message_id));
     let what = InboundContent::Pressed { token: query.data?, posted };
-    Some(query.from.said(id, json!({ "query": query.id }), what, None))
+    Some(query.from.inbound_message(id, json!({ "query": query.id }), what, None))
 }
 
 fn wrote(id: String, message: Message) -> Option<InboundMessage> {
@@ -115,14 +115,14 @@ fn wrote(id: String, message: Message) -> Option<InboundMessage> {
         return None;
     }
     let about = above.map_or(InReplyTo::Nothing, |above| {
-        InReplyTo::Posted(known(above.chat.id, above.message_id))
+        InReplyTo::Posted(message_key(above.chat.id, above.message_id))
     });
     let place = json!({ "chat": message.chat.id, "message": message.id });
-    Some(from.said(id, place, InboundContent::Wrote { text, about }, Some(message.date)))
+    Some(from.inbound_message(id, place, InboundContent::Wrote { text, about }, Some(message.date)))
 }
 
 /// A person who blocks the bot unsubscribes. In a group, the change is not about one person.
-fn came_or_went(id: String, member: Member) -> Option<InboundMessage> {
+fn membership_changed(id: String, member: ChatMemberUpdate) -> Option<InboundMessage> {
     if member.chat.kind != "private" {
         return None;
     }
@@ -131,11 +131,16 @@ fn came_or_went(id: String, member: Member) -> Option<InboundMessage> {
         "member" => InboundContent::Resumed,
         _ => return None,
     };
-    Some(member.from.said(id, json!({ "chat": member.chat.id }), what, Some(member.date)))
+    Some(member.from.inbound_message(
+        id,
+        json!({ "chat": member.chat.id }),
+        what,
+        Some(member.date),
+    ))
 }
 
 impl User {
-    fn said(
+    fn inbound_message(
         self,
         id: String,
         place: Value,
@@ -146,7 +151,7 @@ impl User {
             [self.first_name, self.last_name].into_iter().flatten().collect::<Vec<_>>().join(" ");
         InboundMessage {
             id,
-            from: Means::Telegram(self.id.to_string()),
+            from: ContactMethod::Telegram(self.id.to_string()),
             name: (!name.is_empty()).then_some(name),
             place,
             what,

@@ -18,28 +18,28 @@ const BEGINNING: usize = 2000;
 
 /// Renders a message, without its recipient.
 pub(super) fn render(card: &MessageCard) -> Value {
-    let (whole, buttons) = whole(card);
+    let (whole, buttons) = full_text(card);
     if units(&whole.text) <= LONGEST {
         return whole.message(&buttons);
     }
-    cut(card).message(&[])
+    shortened(card).message(&[])
 }
 
-fn whole(card: &MessageCard) -> (Text, Vec<(String, String)>) {
-    let mut text = Text::titled(card);
-    text.theirs(&card.words);
+fn full_text(card: &MessageCard) -> (FormattedText, Vec<(String, String)>) {
+    let mut text = FormattedText::titled(card);
+    text.push_quoted(&card.words);
     if let Some(context) = &card.context {
-        text.ours("Background:");
-        text.theirs(context);
+        text.push_own("Background:");
+        text.push_quoted(context);
     }
     if !card.facts.is_empty() {
-        text.ours("Details:");
-        text.theirs(&facts(&card.facts));
+        text.push_own("Details:");
+        text.push_quoted(&facts(&card.facts));
     }
     let buttons = match &card.stage {
-        CardStage::Open(ways) => text.ways(ways),
+        CardStage::Open(ways) => text.push_answer_options(ways),
         CardStage::Closed { headline, at, comment } => {
-            text.over(headline, at, comment.as_deref());
+            text.push_closed(headline, at, comment.as_deref());
             Vec::new()
         }
     };
@@ -48,15 +48,15 @@ fn whole(card: &MessageCard) -> (Text, Vec<(String, String)>) {
 }
 
 /// The beginning of a question that is too long, and the link to its page.
-fn cut(card: &MessageCard) -> Text {
-    let mut text = Text::titled(card);
-    text.theirs(&shown(&card.words, BEGINNING));
+fn shortened(card: &MessageCard) -> FormattedText {
+    let mut text = FormattedText::titled(card);
+    text.push_quoted(&shown(&card.words, BEGINNING));
     match &card.stage {
-        CardStage::Open(_) => text.ours("There is more of it. Read and answer it on its page."),
+        CardStage::Open(_) => text.push_own("There is more of it. Read and answer it on its page."),
         CardStage::Closed { headline, at, comment } => {
             let comment = comment.as_deref().map(|comment| shown(comment, BEGINNING / 2));
-            text.over(headline, at, comment.as_deref());
-            text.ours("There is more of it on its page.");
+            text.push_closed(headline, at, comment.as_deref());
+            text.push_own("There is more of it on its page.");
         }
     }
     text.end(card);
@@ -65,37 +65,37 @@ fn cut(card: &MessageCard) -> Text {
 
 /// A text and its formatting entities.
 #[derive(Default)]
-struct Text {
+struct FormattedText {
     text: String,
     entities: Vec<Value>,
 }
 
-impl Text {
+impl FormattedText {
     fn titled(card: &MessageCard) -> Self {
         let mut text = Self::default();
         let urgent = if card.urgent { "Urgent: " } else { "" };
-        text.marked("bold", &format!("{urgent}{}", defanged(&one_line(&card.title))));
+        text.push_entity("bold", &format!("{urgent}{}", defanged(&one_line(&card.title))));
         if let Some(note) = &card.note {
-            text.ours(note);
+            text.push_own(note);
         }
         text
     }
 
     /// Adds text from the server.
-    fn ours(&mut self, words: &str) {
+    fn push_own(&mut self, words: &str) {
         self.begin();
         self.text.push_str(&defanged(words));
     }
 
     /// Adds text from others, in which nothing has a meaning to Telegram.
-    fn theirs(&mut self, words: &str) {
+    fn push_quoted(&mut self, words: &str) {
         let words = kernel::text::reveal(words.trim());
         if !words.is_empty() {
-            self.marked("pre", &words);
+            self.push_entity("pre", &words);
         }
     }
 
-    fn marked(&mut self, kind: &str, words: &str) {
+    fn push_entity(&mut self, kind: &str, words: &str) {
         self.begin();
         let (offset, length) = (units(&self.text), units(words));
         self.entities.push(json!({ "type": kind, "offset": offset, "length": length }));
@@ -109,41 +109,41 @@ impl Text {
     }
 
     /// Adds how to answer. Returns the buttons.
-    fn ways(&mut self, ways: &AnswerOptions) -> Vec<(String, String)> {
+    fn push_answer_options(&mut self, ways: &AnswerOptions) -> Vec<(String, String)> {
         let offered: Vec<&CardButton> = ways.buttons.iter().filter(|b| !b.wants_words).collect();
         let fits = |button: &&CardButton| {
             let label = one_line(&button.label);
             !label.is_empty() && units(&label) <= LABEL
         };
         if offered.len() > BUTTONS {
-            self.ours("Answer it on its page.");
+            self.push_own("Answer it on its page.");
             return Vec::new();
         }
         let buttons = if offered.iter().all(fits) {
             offered.iter().map(|b| (one_line(&b.label), b.token.clone())).collect()
         } else {
             let line = |b: &&CardButton| format!("{}: {}", one_line(&b.word), one_line(&b.label));
-            self.theirs(&offered.iter().map(line).collect::<Vec<_>>().join("\n"));
+            self.push_quoted(&offered.iter().map(line).collect::<Vec<_>>().join("\n"));
             offered.iter().map(|b| (one_line(&b.word), b.token.clone())).collect()
         };
         if ways.reply {
-            self.ours("Reply to this message: your words are the answer.");
+            self.push_own("Reply to this message: your words are the answer.");
         } else if offered.is_empty() {
-            self.ours("Answer it on its page.");
+            self.push_own("Answer it on its page.");
         }
         buttons
     }
 
-    fn over(&mut self, headline: &str, at: &str, comment: Option<&str>) {
-        self.marked("bold", &format!("{}, {at}", defanged(&one_line(headline))));
+    fn push_closed(&mut self, headline: &str, at: &str, comment: Option<&str>) {
+        self.push_entity("bold", &format!("{}, {at}", defanged(&one_line(headline))));
         if let Some(comment) = comment {
-            self.theirs(comment);
+            self.push_quoted(comment);
         }
     }
 
     fn end(&mut self, card: &MessageCard) {
         if let (Some(until), CardStage::Open(_)) = (&card.until, &card.stage) {
-            self.ours(&format!("Until: {until}"));
+            self.push_own(&format!("Until: {until}"));
         }
         self.begin();
         self.text.push_str(&card.link);
@@ -170,12 +170,12 @@ impl Text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::cards;
+    use crate::testing::sample_cards;
     use crate::testing::telegram::checked;
 
     #[test]
     fn as_they_are_read() {
-        for (name, card) in cards::samples() {
+        for (name, card) in sample_cards::samples() {
             let message = render(&card);
             checked(&message).unwrap();
             insta::assert_json_snapshot!(name, message);
@@ -184,20 +184,20 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_has_nothing_to_press() {
-        let long = render(&cards::long());
+        let long = render(&sample_cards::long());
         assert_eq!(long["reply_markup"]["inline_keyboard"], json!([]));
         assert!(long["text"].as_str().unwrap().contains("There is more of it."));
-        let fits = MessageCard { words: "x".repeat(3700), ..cards::approve() };
+        let fits = MessageCard { words: "x".repeat(3700), ..sample_cards::approve() };
         assert_ne!(render(&fits)["reply_markup"]["inline_keyboard"], json!([]));
     }
 
     #[test]
     fn too_many_choices_are_left_to_the_page() {
-        let CardStage::Open(ways) = cards::choose().stage else { panic!("it is open") };
+        let CardStage::Open(ways) = sample_cards::choose().stage else { panic!("it is open") };
         let buttons = ways.buttons.into_iter().cycle().take(101).collect();
         let card = MessageCard {
             stage: CardStage::Open(AnswerOptions { buttons, ..AnswerOptions::default() }),
-            ..cards::choose()
+            ..sample_cards::choose()
         };
         let message = render(&card);
         checked(&message).unwrap();

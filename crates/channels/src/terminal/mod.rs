@@ -11,7 +11,7 @@ use views::terminal_line::one_line;
 
 use crate::channel::{Channel, OutboundMessage, PostedMessage};
 use crate::errors::DeliveryError;
-use crate::setup::{ChannelContext, Setup};
+use crate::setup::{ChannelContext, ChannelSetup};
 
 /// The name of the channel.
 pub const NAME: &str = "terminal";
@@ -20,7 +20,7 @@ pub const NAME: &str = "terminal";
 #[derive(Debug, Clone, Copy)]
 pub struct TerminalSettings;
 
-impl Setup for TerminalSettings {
+impl ChannelSetup for TerminalSettings {
     type Channel = Terminal;
 
     const NAME: &'static str = NAME;

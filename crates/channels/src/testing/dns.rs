@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 /// How the name server answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mood {
+pub enum DnsBehavior {
     /// It answers from its records.
     Answers,
     /// It answers with a server failure.
@@ -31,7 +31,7 @@ pub struct NameServer {
 
 impl NameServer {
     /// A name server with these records: names without a trailing dot, and texts.
-    pub async fn open(records: &[(String, String)], mood: Mood) -> io::Result<Self> {
+    pub async fn open(records: &[(String, String)], mood: DnsBehavior) -> io::Result<Self> {
         let socket = UdpSocket::bind("127.0.0.1:0").await?;
         let address = socket.local_addr()?;
         let records: HashMap<String, String> = records.iter().cloned().collect();
@@ -60,7 +60,7 @@ impl NameServer {
 }
 
 /// The answer to one query (RFC 1035, 4).
-fn answer(query: &[u8], records: &HashMap<String, String>, mood: Mood) -> Option<Vec<u8>> {
+fn answer(query: &[u8], records: &HashMap<String, String>, mood: DnsBehavior) -> Option<Vec<u8>> {
     let (mut name, mut at) = (Vec::new(), 12);
     loop {
         let length = usize::from(*query.get(at)?);
@@ -74,12 +74,12 @@ fn answer(query: &[u8], records: &HashMap<String, String>, mood: Mood) -> Option
     let question = query.get(12..at + 4)?;
     let known = records.get(&name.join("."));
     let code: u8 = match (mood, known) {
-        (Mood::Silent, _) => return None,
-        (Mood::Fails, _) => 2,
-        (Mood::Answers, Some(_)) => 0,
-        (Mood::Answers, None) => 3,
+        (DnsBehavior::Silent, _) => return None,
+        (DnsBehavior::Fails, _) => 2,
+        (DnsBehavior::Answers, Some(_)) => 0,
+        (DnsBehavior::Answers, None) => 3,
     };
-    let known = known.filter(|_| mood == Mood::Answers);
+    let known = known.filter(|_| mood == DnsBehavior::Answers);
     let mut answer = query.get(..2)?.to_vec();
     answer.extend([0x85, 0x80 | code, 0, 1, 0, u8::from(known.is_some()), 0, 0, 0, 0]);
     answer.extend(question);

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use kernel::directory::contact::is_topic;
+use kernel::directory::contact::is_ntfy_topic;
 use serde_json::{Value, json};
 
-use super::stand::{Call, Play, Reply, Stand, lock};
+use super::fake_platform::{Call, FakePlatform, PlatformBehavior, Reply, lock};
 
 /// The access token of the only user.
 pub const TOKEN: &str = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2";
@@ -23,7 +23,7 @@ pub const CLOSED: &str = "closed";
 /// ntfy with one user. Anyone may publish to topics that begin with `free`.
 #[derive(Debug)]
 pub struct Ntfy {
-    stand: Stand,
+    stand: FakePlatform,
     play: Arc<Server>,
 }
 
@@ -33,9 +33,9 @@ struct Server {
 }
 
 impl Deref for Ntfy {
-    type Target = Stand;
+    type Target = FakePlatform;
 
-    fn deref(&self) -> &Stand {
+    fn deref(&self) -> &FakePlatform {
         &self.stand
     }
 }
@@ -44,7 +44,7 @@ impl Ntfy {
     /// Starts a server without any messages.
     pub async fn start() -> io::Result<Self> {
         let play = Arc::new(Server::default());
-        Ok(Self { stand: Stand::of(play.clone()).await?, play })
+        Ok(Self { stand: FakePlatform::of(play.clone()).await?, play })
     }
 
     /// All published messages, in order.
@@ -63,7 +63,7 @@ impl Ntfy {
 }
 
 #[async_trait]
-impl Play for Server {
+impl PlatformBehavior for Server {
     async fn answer(&self, call: &Call) -> Reply {
         let basic = format!("Basic {}", BASE64_STANDARD.encode(format!("{}:{}", USER.0, USER.1)));
         let known = match call.header("authorization") {
@@ -79,7 +79,7 @@ impl Play for Server {
             ("POST", "/") => {
                 let message = call.json();
                 let topic = message["topic"].as_str().unwrap_or_default();
-                if !is_topic(topic) {
+                if !is_ntfy_topic(topic) {
                     return refused(40_009, "invalid request: topic invalid");
                 }
                 if topic == CLOSED || (known.is_none() && !topic.starts_with("free")) {
@@ -135,7 +135,7 @@ pub fn checked(message: &Value) -> Result<(), String> {
         return Err("invalid priority parameter".to_owned());
     }
     let sequence = text("sequence_id");
-    if !sequence.is_empty() && !is_topic(sequence) {
+    if !sequence.is_empty() && !is_ntfy_topic(sequence) {
         return Err("invalid sequence id".to_owned());
     }
     let actions = message["actions"].as_array().map(Vec::as_slice).unwrap_or_default();

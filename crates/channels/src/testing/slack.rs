@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 use url::Url;
 
-use crate::Secret;
+use crate::SecretString;
 use crate::slack::SlackSettings;
 use socket::Sockets;
 
@@ -130,7 +130,7 @@ impl Workspace {
         let app = Router::new()
             .route("/api/{method}", any(api))
             .route("/actions/{id}", post(respond))
-            .route("/link/{ticket}", get(socket::link))
+            .route("/link/{ticket}", get(socket::accept_socket))
             .with_state(shared.clone());
         #[expect(clippy::disallowed_methods, reason = "ends with the workspace, on drop")]
         let task = tokio::spawn(async move {
@@ -147,8 +147,8 @@ impl Workspace {
     /// Settings for a channel in this workspace that receives calls over HTTP.
     pub fn settings(&self) -> SlackSettings {
         SlackSettings {
-            bot_token: Secret::new(BOT_TOKEN),
-            signing_secret: Some(Secret::new(SIGNING_SECRET)),
+            bot_token: SecretString::new(BOT_TOKEN),
+            signing_secret: Some(SecretString::new(SIGNING_SECRET)),
             app_token: None,
             base: self.base(),
         }
@@ -156,7 +156,7 @@ impl Workspace {
 
     /// Settings for a channel that receives payloads over a socket.
     pub fn socket_settings(&self) -> SlackSettings {
-        let app_token = Some(Secret::new(APP_TOKEN));
+        let app_token = Some(SecretString::new(APP_TOKEN));
         SlackSettings { signing_secret: None, app_token, ..self.settings() }
     }
 

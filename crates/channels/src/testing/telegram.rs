@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use super::stand::{Call, Inbound, Play, Reply, Stand, lock};
+use super::fake_platform::{Call, FakePlatform, Inbound, PlatformBehavior, Reply, lock};
 
 /// The bot's token.
 pub const TOKEN: &str = "123456:ABC-DEF_1234ghIkl";
@@ -17,7 +17,7 @@ pub const TOKEN: &str = "123456:ABC-DEF_1234ghIkl";
 /// Telegram with one bot.
 #[derive(Debug)]
 pub struct Telegram {
-    stand: Stand,
+    stand: FakePlatform,
     play: Arc<Bot>,
 }
 
@@ -49,9 +49,9 @@ enum Chat {
 }
 
 impl Deref for Telegram {
-    type Target = Stand;
+    type Target = FakePlatform;
 
-    fn deref(&self) -> &Stand {
+    fn deref(&self) -> &FakePlatform {
         &self.stand
     }
 }
@@ -60,7 +60,7 @@ impl Telegram {
     /// Starts Telegram with a bot that has received nothing.
     pub async fn start() -> io::Result<Self> {
         let play = Arc::new(Bot::default());
-        Ok(Self { stand: Stand::of(play.clone()).await?, play })
+        Ok(Self { stand: FakePlatform::of(play.clone()).await?, play })
     }
 
     /// Adds a chat that the bot may write to.
@@ -159,7 +159,7 @@ fn user(id: i64) -> Value {
 }
 
 #[async_trait]
-impl Play for Bot {
+impl PlatformBehavior for Bot {
     async fn answer(&self, call: &Call) -> Reply {
         let method = call.path.strip_prefix(&format!("/bot{TOKEN}/"));
         let Some(method) = method else { return refused(401, "Unauthorized") };

@@ -13,9 +13,9 @@ use kernel::directory::contact::is_phone_number;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::stand::{Call, Inbound, Play, Reply, Stand, lock};
-use crate::Secret;
-use crate::twilio::{Sender, TwilioAccount, signature};
+use super::fake_platform::{Call, FakePlatform, Inbound, PlatformBehavior, Reply, lock};
+use crate::SecretString;
+use crate::twilio::{TwilioAccount, TwilioSender, signature};
 
 /// The account SID.
 pub const SID: &str = "AC0123456789abcdef0123456789abcdef";
@@ -31,7 +31,7 @@ pub const KEY: (&str, &str) = ("SK0123456789abcdef0123456789abcdef", "key-secret
 /// Twilio with one account.
 #[derive(Debug)]
 pub struct Twilio {
-    stand: Stand,
+    stand: FakePlatform,
     play: Arc<Accounts>,
 }
 
@@ -51,9 +51,9 @@ struct State {
 }
 
 impl Deref for Twilio {
-    type Target = Stand;
+    type Target = FakePlatform;
 
-    fn deref(&self) -> &Stand {
+    fn deref(&self) -> &FakePlatform {
         &self.stand
     }
 }
@@ -62,7 +62,7 @@ impl Twilio {
     /// Starts Twilio with an account that has sent nothing.
     pub async fn start() -> io::Result<Self> {
         let play = Arc::new(Accounts::default());
-        Ok(Self { stand: Stand::of(play.clone()).await?, play })
+        Ok(Self { stand: FakePlatform::of(play.clone()).await?, play })
     }
 
     /// The settings of the account.
@@ -71,9 +71,9 @@ impl Twilio {
             api: self.base(),
             content: self.base(),
             sid: SID.to_owned(),
-            auth_token: Secret::new(AUTH_TOKEN),
+            auth_token: SecretString::new(AUTH_TOKEN),
             key: None,
-            sender: Sender::Number(NUMBER.to_owned()),
+            sender: TwilioSender::Number(NUMBER.to_owned()),
             status: status.and_then(|url| Url::parse(url).ok()),
         }
     }
@@ -104,7 +104,7 @@ impl Twilio {
         members.extend(form);
         let members: Vec<(String, String)> =
             members.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let signed = signature(&Secret::new(AUTH_TOKEN), url, &members);
+        let signed = signature(&SecretString::new(AUTH_TOKEN), url, &members);
         let mut body = url::form_urlencoded::Serializer::new(String::new());
         body.extend_pairs(&members);
         Inbound {
@@ -154,7 +154,7 @@ impl Twilio {
 }
 
 #[async_trait]
-impl Play for Accounts {
+impl PlatformBehavior for Accounts {
     async fn answer(&self, call: &Call) -> Reply {
         let basic = |user: &str, password: &str| {
             format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))

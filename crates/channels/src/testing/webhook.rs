@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use kernel::Time;
 use serde_json::{Value, json};
 
-use super::stand::{Call, Inbound, Play, Reply, Stand, lock};
-use crate::Secret;
-use crate::standard::WebhookKey;
+use super::fake_platform::{Call, FakePlatform, Inbound, PlatformBehavior, Reply, lock};
+use crate::SecretString;
+use crate::standard_webhooks::WebhookKey;
 use crate::webhook::WebhookSettings;
 
 /// The secret that both sides sign with.
@@ -19,7 +19,7 @@ pub const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /// The simulated program.
 #[derive(Debug)]
 pub struct Program {
-    stand: Stand,
+    stand: FakePlatform,
     play: Arc<Receiver>,
 }
 
@@ -35,9 +35,9 @@ struct State {
 }
 
 impl Deref for Program {
-    type Target = Stand;
+    type Target = FakePlatform;
 
-    fn deref(&self) -> &Stand {
+    fn deref(&self) -> &FakePlatform {
         &self.stand
     }
 }
@@ -46,16 +46,16 @@ impl Program {
     /// Starts a program that has received nothing.
     pub async fn start() -> io::Result<Self> {
         let play = Arc::new(Receiver::default());
-        Ok(Self { stand: Stand::of(play.clone()).await?, play })
+        Ok(Self { stand: FakePlatform::of(play.clone()).await?, play })
     }
 
     /// The settings of the channel.
     pub fn settings(&self) -> WebhookSettings {
-        WebhookSettings { url: self.base(), secret: Secret::new(SECRET) }
+        WebhookSettings { url: self.base(), secret: SecretString::new(SECRET) }
     }
 
     /// The bodies of all calls so far.
-    pub fn told(&self) -> Vec<Value> {
+    pub fn received(&self) -> Vec<Value> {
         lock(&self.play.state).told.clone()
     }
 
@@ -67,7 +67,8 @@ impl Program {
     /// A call from the program to the server.
     pub fn call(&self, url: &str, id: &str, at: Time, body: &Value) -> Inbound {
         let body = body.to_string().into_bytes();
-        let headers = WebhookKey::read(&Secret::new(SECRET)).map(|key| key.headers(id, at, &body));
+        let headers =
+            WebhookKey::read(&SecretString::new(SECRET)).map(|key| key.headers(id, at, &body));
         let named = |(name, value): (&str, String)| (name.to_owned(), value);
         let headers = headers.into_iter().flatten().map(named).collect();
         Inbound { method: "POST", url: url.to_owned(), headers, body }
@@ -75,7 +76,7 @@ impl Program {
 }
 
 #[async_trait]
-impl Play for Receiver {
+impl PlatformBehavior for Receiver {
     async fn answer(&self, call: &Call) -> Reply {
         if let Err(wrong) = checked(call) {
             return Reply::json(400, &json!({ "error": wrong }));

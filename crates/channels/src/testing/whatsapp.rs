@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::stand::{Call, Inbound, Play, Reply, Stand, lock};
-use crate::Secret;
+use super::fake_platform::{Call, FakePlatform, Inbound, PlatformBehavior, Reply, lock};
+use crate::SecretString;
 use crate::whatsapp::MetaSettings;
 use crate::whatsapp::meta::verify::signature;
 
@@ -26,7 +26,7 @@ pub const VERIFY_TOKEN: &str = "chosen-by-us";
 /// Meta with one phone number.
 #[derive(Debug)]
 pub struct Whatsapp {
-    stand: Stand,
+    stand: FakePlatform,
     play: Arc<Number>,
 }
 
@@ -45,9 +45,9 @@ struct State {
 }
 
 impl Deref for Whatsapp {
-    type Target = Stand;
+    type Target = FakePlatform;
 
-    fn deref(&self) -> &Stand {
+    fn deref(&self) -> &FakePlatform {
         &self.stand
     }
 }
@@ -56,7 +56,7 @@ impl Whatsapp {
     /// Starts Meta with a number that has sent nothing.
     pub async fn start() -> io::Result<Self> {
         let play = Arc::new(Number::default());
-        Ok(Self { stand: Stand::of(play.clone()).await?, play })
+        Ok(Self { stand: FakePlatform::of(play.clone()).await?, play })
     }
 
     /// The settings of the number.
@@ -64,9 +64,9 @@ impl Whatsapp {
         MetaSettings {
             graph: Url::parse(&format!("{}v23.0", self.base())).unwrap_or_else(|_| self.base()),
             phone_number_id: PHONE_NUMBER_ID.to_owned(),
-            token: Secret::new(TOKEN),
-            app_secret: Secret::new(APP_SECRET),
-            verify_token: Secret::new(VERIFY_TOKEN),
+            token: SecretString::new(TOKEN),
+            app_secret: SecretString::new(APP_SECRET),
+            verify_token: SecretString::new(VERIFY_TOKEN),
             template: None,
         }
     }
@@ -115,7 +115,14 @@ impl Whatsapp {
     }
 
     /// A call with a delivery report.
-    pub fn became(&self, url: &str, id: &str, to: &str, status: &str, errors: &Value) -> Inbound {
+    pub fn status_update(
+        &self,
+        url: &str,
+        id: &str,
+        to: &str,
+        status: &str,
+        errors: &Value,
+    ) -> Inbound {
         let status = json!({
             "id": id, "status": status, "timestamp": "1772000000", "recipient_id": to, "errors": errors,
         });
@@ -123,7 +130,7 @@ impl Whatsapp {
     }
 
     /// Meta's verification request for a new webhook URL.
-    pub fn greet(&self, url: &str, token: &str) -> Inbound {
+    pub fn verification(&self, url: &str, token: &str) -> Inbound {
         let query = format!("hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token={token}");
         Inbound {
             method: "GET",
@@ -138,13 +145,13 @@ impl Whatsapp {
 pub fn signed(url: &str, body: Vec<u8>) -> Inbound {
     let headers = vec![
         ("content-type".to_owned(), "application/json".to_owned()),
-        ("x-hub-signature-256".to_owned(), signature(&Secret::new(APP_SECRET), &body)),
+        ("x-hub-signature-256".to_owned(), signature(&SecretString::new(APP_SECRET), &body)),
     ];
     Inbound { method: "POST", url: url.to_owned(), headers, body }
 }
 
 #[async_trait]
-impl Play for Number {
+impl PlatformBehavior for Number {
     async fn answer(&self, call: &Call) -> Reply {
         if call.header("authorization") != Some(&format!("Bearer {TOKEN}")) {
             return refused(401, 190, "Invalid OAuth access token");

@@ -10,7 +10,7 @@
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use kernel::directory::contact::is_phone_number;
 use reqwest::{Client, RequestBuilder};
 use serde_json::Value;
@@ -20,8 +20,8 @@ use url::Url;
 
 use crate::errors::OUTSIDE_WINDOW;
 use crate::inbound::{DeliveryReport, InReplyTo, InboundContent, InboundMessage, ParsedCall};
-use crate::wire::{self, Answer, below};
-use crate::{DeliveryError, ForgedCall, Secret, UnreadableCall, WebhookCall};
+use crate::platform_http::{self, PlatformResponse, join_path};
+use crate::{DeliveryError, ForgedCall, SecretString, UnreadableCall, WebhookCall};
 
 /// The URL of the API that sends messages.
 pub const API: &str = "https://api.twilio.com";
@@ -39,18 +39,18 @@ pub struct TwilioAccount {
     pub sid: String,
     /// The account's auth token. Twilio signs its calls with it. The server authenticates with it
     /// unless an API key is set.
-    pub auth_token: Secret,
+    pub auth_token: SecretString,
     /// An API key to authenticate with instead: `SK…` and its secret.
-    pub key: Option<(String, Secret)>,
+    pub key: Option<(String, SecretString)>,
     /// The sender of messages.
-    pub sender: Sender,
+    pub sender: TwilioSender,
     /// The callback URL for delivery reports.
     pub status: Option<Url>,
 }
 
 /// The sender of messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sender {
+pub enum TwilioSender {
     /// A phone number, as in `+15005550006`.
     Number(String),
     /// A messaging service, `MG…`, which picks a number.
@@ -59,12 +59,12 @@ pub enum Sender {
 
 /// An account, and the client to call it with.
 #[derive(Debug)]
-pub(crate) struct Twilio {
+pub(crate) struct TwilioClient {
     account: TwilioAccount,
     client: Client,
 }
 
-impl Twilio {
+impl TwilioClient {
     /// Checks the account, or says what is wrong with it.
     pub(crate) fn new(account: TwilioAccount, client: Client) -> Result<Self, String> {
         let is_sid = |text: &str, kind: &str| {
@@ -90,8 +90,8 @@ impl Twilio {
             );
         }
         let known = match &account.sender {
-            Sender::Number(number) => is_phone_number(number),
-            Sender::Service(sid) => is_sid(sid, "MG"),
+            TwilioSender::Number(number) => is_phone_number(number),
+            TwilioSender::Service(sid) => is_sid(sid, "MG"),
         };
         if !known {
             return Err("Twilio sends from a number such as +15005550006, or from a messaging \
@@ -112,7 +112,7 @@ impl Twilio {
 
 const PLATFORM: &str = "Twilio";
 
-impl Twilio {
+impl TwilioClient {
     /// Sends a message and returns its SID. The prefix is for both addresses: empty for text
     /// messages, `whatsapp:` for `WhatsApp`.
     pub(crate) async fn send(
@@ -129,7 +129,7 @@ impl Twilio {
             .post(self.below_account("/Messages.json"))
             .header("content-type", "application/x-www-form-urlencoded")
             .body(self.form(prefix, to, what));
-        let answer = self.called(call).await?;
+        let answer = self.send_request(call).await?;
         let sid = answer.body.get("sid").and_then(Value::as_str);
         sid.map(str::to_owned)
             .ok_or_else(|| DeliveryError::later("Twilio took it without saying its SID"))
@@ -139,8 +139,8 @@ impl Twilio {
         let mut form = url::form_urlencoded::Serializer::new(String::new());
         form.append_pair("To", &format!("{prefix}{to}"));
         match &self.account.sender {
-            Sender::Number(number) => form.append_pair("From", &format!("{prefix}{number}")),
-            Sender::Service(sid) => form.append_pair("MessagingServiceSid", sid),
+            TwilioSender::Number(number) => form.append_pair("From", &format!("{prefix}{number}")),
+            TwilioSender::Service(sid) => form.append_pair("MessagingServiceSid", sid),
         };
         form.extend_pairs(what);
         if let Some(status) = &self.account.status {
@@ -150,27 +150,28 @@ impl Twilio {
     }
 
     /// Creates content with buttons and returns its SID.
-    pub(crate) async fn lay_out(&self, content: &Value) -> Result<String, DeliveryError> {
-        let call = self.client.post(below(&self.account.content, "v1/Content")).json(content);
-        let answer = self.called(call).await?;
+    pub(crate) async fn create_content(&self, content: &Value) -> Result<String, DeliveryError> {
+        let call = self.client.post(join_path(&self.account.content, "v1/Content")).json(content);
+        let answer = self.send_request(call).await?;
         let sid = answer.body.get("sid").and_then(Value::as_str);
         sid.map(str::to_owned)
             .ok_or_else(|| DeliveryError::later("Twilio laid it out without saying its SID"))
     }
 
     /// Deletes created content. Content that no longer exists counts as deleted.
-    pub(crate) async fn clear_away(&self, sid: &str) -> Result<(), DeliveryError> {
-        let call = self.client.delete(below(&self.account.content, &format!("v1/Content/{sid}")));
-        let answer = wire::answer(PLATFORM, self.signed(call).send().await).await?;
+    pub(crate) async fn delete_content(&self, sid: &str) -> Result<(), DeliveryError> {
+        let call =
+            self.client.delete(join_path(&self.account.content, &format!("v1/Content/{sid}")));
+        let answer = platform_http::answer(PLATFORM, self.authenticated(call).send().await).await?;
         if answer.status.is_success() || answer.status.as_u16() == 404 {
             return Ok(());
         }
-        Err(refused(&answer))
+        Err(error_from(&answer))
     }
 
     /// The name of the account.
-    pub(crate) async fn name(&self) -> Result<String, DeliveryError> {
-        let answer = self.called(self.client.get(self.below_account(".json"))).await?;
+    pub(crate) async fn account_name(&self) -> Result<String, DeliveryError> {
+        let answer = self.send_request(self.client.get(self.below_account(".json"))).await?;
         let text = |name: &str| answer.body.get(name).and_then(Value::as_str).unwrap_or_default();
         if text("status") != "active" {
             return Err(DeliveryError::never(format!(
@@ -179,39 +180,39 @@ impl Twilio {
             )));
         }
         let from = match &self.account.sender {
-            Sender::Number(number) => number,
-            Sender::Service(sid) => sid,
+            TwilioSender::Number(number) => number,
+            TwilioSender::Service(sid) => sid,
         };
         Ok(format!("Twilio's account {} sends from {from}", text("friendly_name")))
     }
 
     fn below_account(&self, rest: &str) -> String {
-        below(&self.account.api, &format!("2010-04-01/Accounts/{}{rest}", self.account.sid))
+        join_path(&self.account.api, &format!("2010-04-01/Accounts/{}{rest}", self.account.sid))
     }
 
-    fn signed(&self, call: RequestBuilder) -> RequestBuilder {
+    fn authenticated(&self, call: RequestBuilder) -> RequestBuilder {
         match &self.account.key {
             Some((sid, secret)) => call.basic_auth(sid, Some(secret.reveal())),
             None => call.basic_auth(&self.account.sid, Some(self.account.auth_token.reveal())),
         }
     }
 
-    async fn called(&self, call: RequestBuilder) -> Result<Answer, DeliveryError> {
-        let answer = wire::answer(PLATFORM, self.signed(call).send().await).await?;
-        if answer.status.is_success() { Ok(answer) } else { Err(refused(&answer)) }
+    async fn send_request(&self, call: RequestBuilder) -> Result<PlatformResponse, DeliveryError> {
+        let answer = platform_http::answer(PLATFORM, self.authenticated(call).send().await).await?;
+        if answer.status.is_success() { Ok(answer) } else { Err(error_from(&answer)) }
     }
 }
 
-fn refused(answer: &Answer) -> DeliveryError {
+fn error_from(answer: &PlatformResponse) -> DeliveryError {
     let code = answer.body.get("code").and_then(Value::as_u64).unwrap_or_default();
     // Twilio's queue for this number is full.
     if code == 21_611 {
         return DeliveryError::later("Twilio has too many messages of this number waiting");
     }
-    if let Some(later) = answer.later(PLATFORM) {
+    if let Some(later) = answer.temporary_error(PLATFORM) {
         return later;
     }
-    if let Some((why, _)) = explained(code) {
+    if let Some((why, _)) = explain_error(code) {
         return DeliveryError::never(format!("{why} ({code})"));
     }
     if answer.status.as_u16() == 401 {
@@ -229,7 +230,7 @@ fn refused(answer: &Answer) -> DeliveryError {
 // Twilio's errors, by number. <https://www.twilio.com/docs/api/errors>
 
 /// An error in words for the operator, and whether it is permanent for this address.
-pub(crate) fn explained(code: u64) -> Option<(&'static str, bool)> {
+pub(crate) fn explain_error(code: u64) -> Option<(&'static str, bool)> {
     Some(match code {
         20_003 => ("Twilio does not take the account SID with this auth token or API key", false),
         20_404 => ("Twilio knows no such account: check the account SID", false),
@@ -281,16 +282,16 @@ const STOP: [&str; 8] =
 const START: [&str; 2] = ["START", "UNSTOP"];
 
 /// The form of a call from Twilio.
-pub(crate) struct Form(Vec<(String, String)>);
+pub(crate) struct TwilioForm(Vec<(String, String)>);
 
 /// A text and its sender.
-pub(crate) struct Written<'a> {
+pub(crate) struct TwilioText<'a> {
     pub(crate) sid: &'a str,
-    pub(crate) from: Means,
+    pub(crate) from: ContactMethod,
     pub(crate) text: &'a str,
 }
 
-impl Form {
+impl TwilioForm {
     /// Reads the form. Every body is a form, so callers check for the required fields.
     pub(crate) fn read(call: &WebhookCall<'_>) -> Self {
         Self(url::form_urlencoded::parse(call.body).into_owned().collect())
@@ -311,7 +312,7 @@ impl Form {
     /// The delivery report, if the call is one.
     pub(crate) fn status(
         &self,
-        means: fn(&str) -> Option<Means>,
+        means: fn(&str) -> Option<ContactMethod>,
     ) -> Result<Option<ParsedCall>, UnreadableCall> {
         let Some(status) = self.member("MessageStatus") else { return Ok(None) };
         let (sid, to) = (self.expected("MessageSid")?, self.expected("To")?);
@@ -319,17 +320,17 @@ impl Form {
             "delivered" => DeliveryReport::Delivered,
             "read" => DeliveryReport::Read,
             "failed" | "undelivered" => self.failed(),
-            _ => return Ok(Some(taken(Vec::new()))),
+            _ => return Ok(Some(acknowledge(Vec::new()))),
         };
         let what = InboundContent::Became { posted: sid.to_owned(), state };
         let inbound = means(to).map(|from| inbound(format!("{sid}.{status}"), from, None, what));
-        Ok(Some(taken(inbound.into_iter().collect())))
+        Ok(Some(acknowledge(inbound.into_iter().collect())))
     }
 
     fn failed(&self) -> DeliveryReport {
         let code = self.member("ErrorCode").and_then(|code| code.parse().ok()).unwrap_or_default();
         let said = self.member("ChannelStatusMessage").or_else(|| self.member("ErrorMessage"));
-        let (why, forever) = match explained(code) {
+        let (why, forever) = match explain_error(code) {
             Some((why, forever)) => (format!("{why} ({code})"), forever),
             None => (
                 format!(
@@ -344,29 +345,29 @@ impl Form {
 
     /// The text and its sender. `None` if the sender cannot be a known person, such as
     /// a short code.
-    pub(crate) fn written(
+    pub(crate) fn inbound_text(
         &self,
-        means: fn(&str) -> Option<Means>,
-    ) -> Result<Option<Written<'_>>, UnreadableCall> {
+        means: fn(&str) -> Option<ContactMethod>,
+    ) -> Result<Option<TwilioText<'_>>, UnreadableCall> {
         let (sid, from) = (self.expected("MessageSid")?, self.expected("From")?);
         let text = self.member("Body").unwrap_or_default();
-        Ok(means(from).map(|from| Written { sid, from, text }))
+        Ok(means(from).map(|from| TwilioText { sid, from, text }))
     }
 
     /// The content of a text: unsubscribing or subscribing again, as Twilio or the usual words say,
     /// and an answer.
     pub(crate) fn said(
         &self,
-        written: Written<'_>,
+        written: TwilioText<'_>,
         name: Option<&str>,
         about: InReplyTo,
     ) -> ParsedCall {
-        let Written { sid, from, text } = written;
+        let TwilioText { sid, from, text } = written;
         let kind = self.member("OptOutType");
         let wish = match kind {
             Some("STOP") => Some(InboundContent::Stopped),
             Some("START") => Some(InboundContent::Resumed),
-            _ => wish(text),
+            _ => subscription_change(text),
         };
         // A START as Twilio reports it may be the answer "yes". A STOP is never an answer, and
         // neither is a HELP, which Twilio answers itself.
@@ -381,12 +382,12 @@ impl Form {
         let wish =
             wish.map(|what| inbound(format!("{sid}.wish"), from.clone(), name.clone(), what));
         let said = said.map(|what| inbound(sid.to_owned(), from, name, what));
-        taken(wish.into_iter().chain(said).collect())
+        acknowledge(wish.into_iter().chain(said).collect())
     }
 }
 
 /// Whether the text unsubscribes the person or subscribes them again, by its words alone.
-pub(crate) fn wish(text: &str) -> Option<InboundContent> {
+pub(crate) fn subscription_change(text: &str) -> Option<InboundContent> {
     let word = text.trim().to_uppercase();
     if STOP.contains(&word.as_str()) {
         Some(InboundContent::Stopped)
@@ -400,7 +401,7 @@ pub(crate) fn wish(text: &str) -> Option<InboundContent> {
 /// One inbound message. A reply goes to the number it came from.
 pub(crate) fn inbound(
     id: String,
-    from: Means,
+    from: ContactMethod,
     name: Option<String>,
     what: InboundContent,
 ) -> InboundMessage {
@@ -408,20 +409,20 @@ pub(crate) fn inbound(
 }
 
 /// The answer to Twilio, which sends no message in return.
-pub(crate) fn taken(inbound: Vec<InboundMessage>) -> ParsedCall {
+pub(crate) fn acknowledge(inbound: Vec<InboundMessage>) -> ParsedCall {
     let nothing = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Response/>".to_owned();
     ParsedCall { inbound, answer: Some(("text/xml", nothing)) }
 }
 
 /// A phone number as an SMS contact method.
-pub(crate) fn sms(number: &str) -> Option<Means> {
-    is_phone_number(number).then(|| Means::Sms(number.to_owned()))
+pub(crate) fn sms_contact(number: &str) -> Option<ContactMethod> {
+    is_phone_number(number).then(|| ContactMethod::Sms(number.to_owned()))
 }
 
 // `X-Twilio-Signature`: HMAC-SHA1 with the auth token over the called URL and the form fields,
 // sorted by name, name and value concatenated.
 
-fn verify(token: &Secret, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
+fn verify(token: &SecretString, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
     let shown = call
         .header("x-twilio-signature")
         .ok_or(ForgedCall("there is no signature of Twilio's, or more than one"))?;
@@ -437,7 +438,7 @@ fn verify(token: &Secret, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
 }
 
 /// The signature that Twilio computes.
-pub(crate) fn signature(token: &Secret, url: &str, form: &[(String, String)]) -> String {
+pub(crate) fn signature(token: &SecretString, url: &str, form: &[(String, String)]) -> String {
     let mut sorted: Vec<&(String, String)> = form.iter().collect();
     sorted.sort();
     let mut signed = url.to_owned();
@@ -471,7 +472,7 @@ mod tests {
     #[test]
     fn signed_as_twilio_has_it() {
         let signed = signature(
-            &Secret::new("12345"),
+            &SecretString::new("12345"),
             "https://mycompany.com/myapp.php?foo=1&bar=2",
             &form(&[
                 ("CallSid", "CA1234567890ABCDE"),

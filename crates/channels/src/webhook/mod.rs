@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kernel::Time;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use kernel::directory::contact::is_webhook_address;
 use reqwest::Client;
 use serde::Deserialize;
@@ -21,12 +21,12 @@ use url::Url;
 use views::message_card::{ButtonTone, CardButton, CardFact, CardStage, MessageCard};
 
 use crate::inbound::{DeliveryReport, InReplyTo, InboundContent, ParsedCall};
-use crate::setup::{ChannelContext, ClockFn, Setup};
-use crate::standard::WebhookKey;
-use crate::wire::{self, Answer};
+use crate::platform_http::{self, PlatformResponse};
+use crate::setup::{ChannelContext, ChannelSetup, ClockFn};
+use crate::standard_webhooks::WebhookKey;
 use crate::{
-    Channel, DeliveryError, ForgedCall, InboundMessage, OutboundMessage, PostedMessage, Secret,
-    UnreadableCall, WebhookCall,
+    Channel, DeliveryError, ForgedCall, InboundMessage, OutboundMessage, PostedMessage,
+    SecretString, UnreadableCall, WebhookCall,
 };
 
 /// The name of the channel.
@@ -44,7 +44,7 @@ pub struct WebhookSettings {
     /// The URL of the program.
     pub url: Url,
     /// The secret that both sides sign with: `whsec_…`.
-    pub secret: Secret,
+    pub secret: SecretString,
 }
 
 /// The channel to a program that the operator runs.
@@ -72,18 +72,23 @@ impl WebhookChannel {
         Ok(Self { url: settings.url.clone(), key, client, clock })
     }
 
-    async fn call(&self, id: &str, at: Time, body: &Value) -> Result<Answer, DeliveryError> {
+    async fn call(
+        &self,
+        id: &str,
+        at: Time,
+        body: &Value,
+    ) -> Result<PlatformResponse, DeliveryError> {
         let body = body.to_string().into_bytes();
         let mut call =
             self.client.post(self.url.clone()).header("content-type", "application/json");
         for (name, value) in self.key.headers(id, at, &body) {
             call = call.header(name, value);
         }
-        let answer = wire::answer(PLATFORM, call.body(body).send().await).await?;
+        let answer = platform_http::answer(PLATFORM, call.body(body).send().await).await?;
         if answer.status.is_success() {
             return Ok(answer);
         }
-        Err(answer.later(PLATFORM).unwrap_or_else(|| {
+        Err(answer.temporary_error(PLATFORM).unwrap_or_else(|| {
             DeliveryError::never(match answer.status.as_u16() {
                 401 | 403 => {
                     "the webhook's program does not take our signature: both need the same \
@@ -98,12 +103,12 @@ impl WebhookChannel {
 }
 
 /// A call id that is the same for the same body about the same message.
-fn repeatable(about: &str, body: &Value) -> String {
+fn repeatable_id(about: &str, body: &Value) -> String {
     let digest = hex::encode(Sha256::digest(body.to_string().as_bytes()));
     format!("{about}.{}", digest.get(..16).unwrap_or_default())
 }
 
-impl Setup for WebhookSettings {
+impl ChannelSetup for WebhookSettings {
     type Channel = WebhookChannel;
 
     const NAME: &'static str = NAME;
@@ -149,11 +154,11 @@ impl Channel for WebhookChannel {
         &self,
         posted: &PostedMessage,
         message: &Value,
-        _: Option<&Secret>,
+        _: Option<&SecretString>,
     ) -> Result<(), DeliveryError> {
         let to = posted.place.get("to");
         let body = json!({ "version": VERSION, "type": "updated", "id": posted.id, "to": to, "card": message });
-        self.call(&repeatable(&posted.id, &body), (self.clock)(), &body).await.map(|_| ())
+        self.call(&repeatable_id(&posted.id, &body), (self.clock)(), &body).await.map(|_| ())
     }
 
     fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
@@ -161,7 +166,7 @@ impl Channel for WebhookChannel {
     }
 
     fn parse(&self, call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall> {
-        let said: Said = serde_json::from_slice(call.body).map_err(|error| {
+        let said: ProgramCall = serde_json::from_slice(call.body).map_err(|error| {
             UnreadableCall(format!("expected what somebody did, as JSON: {error}"))
         })?;
         Ok(ParsedCall::of(vec![said.inbound(call)?]))
@@ -173,7 +178,7 @@ impl Channel for WebhookChannel {
         }
         let to = inbound.from.address();
         let body = json!({ "version": VERSION, "type": "said", "about": inbound.id, "to": to, "words": words });
-        self.call(&repeatable(&inbound.id, &body), (self.clock)(), &body).await.map(|_| ())
+        self.call(&repeatable_id(&inbound.id, &body), (self.clock)(), &body).await.map(|_| ())
     }
 
     async fn check(&self) -> Result<String, DeliveryError> {
@@ -188,7 +193,7 @@ impl Channel for WebhookChannel {
 
 /// A call. Exactly one of its content members is present.
 #[derive(Debug, Deserialize)]
-struct Said {
+struct ProgramCall {
     id: Option<String>,
     from: String,
     name: Option<String>,
@@ -196,24 +201,24 @@ struct Said {
     /// The message it is about, by the id that the program returned on delivery.
     about: Option<String>,
     pressed: Option<String>,
-    submitted: Option<Submitted>,
+    submitted: Option<FormSubmission>,
     wrote: Option<String>,
-    became: Option<State>,
+    became: Option<ReportedState>,
     why: Option<String>,
     #[serde(default)]
     forever: bool,
-    wants: Option<Wish>,
+    wants: Option<SubscriptionRequest>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Submitted {
+struct FormSubmission {
     token: String,
     values: Map<String, Value>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum State {
+enum ReportedState {
     Delivered,
     Read,
     Failed,
@@ -221,12 +226,12 @@ enum State {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Wish {
+enum SubscriptionRequest {
     Nothing,
     Notices,
 }
 
-impl Said {
+impl ProgramCall {
     fn inbound(self, call: &WebhookCall<'_>) -> Result<InboundMessage, UnreadableCall> {
         if !is_webhook_address(&self.from) {
             let wrong = "expected from to be who it is, without spaces and up to 200 bytes";
@@ -241,7 +246,7 @@ impl Said {
             (Some(token), None, None, None, None) => {
                 InboundContent::Pressed { token, posted: about }
             }
-            (None, Some(Submitted { token, values }), None, None, None) => {
+            (None, Some(FormSubmission { token, values }), None, None, None) => {
                 InboundContent::Submitted { token, values }
             }
             (None, None, Some(text), None, None) => InboundContent::Wrote {
@@ -254,14 +259,14 @@ impl Said {
                 })?;
                 let why = self.why.unwrap_or_else(|| "the program does not say why".to_owned());
                 let state = match state {
-                    State::Delivered => DeliveryReport::Delivered,
-                    State::Read => DeliveryReport::Read,
-                    State::Failed => DeliveryReport::Failed { why, forever: self.forever },
+                    ReportedState::Delivered => DeliveryReport::Delivered,
+                    ReportedState::Read => DeliveryReport::Read,
+                    ReportedState::Failed => DeliveryReport::Failed { why, forever: self.forever },
                 };
                 InboundContent::Became { posted, state }
             }
-            (None, None, None, None, Some(Wish::Nothing)) => InboundContent::Stopped,
-            (None, None, None, None, Some(Wish::Notices)) => InboundContent::Resumed,
+            (None, None, None, None, Some(SubscriptionRequest::Nothing)) => InboundContent::Stopped,
+            (None, None, None, None, Some(SubscriptionRequest::Notices)) => InboundContent::Resumed,
             _ => {
                 let wrong = "expected one of pressed, submitted, wrote, became and wants";
                 return Err(UnreadableCall(wrong.to_owned()));
@@ -269,7 +274,7 @@ impl Said {
         };
         Ok(InboundMessage {
             id: id.unwrap_or_default(),
-            from: Means::Webhook(self.from),
+            from: ContactMethod::Webhook(self.from),
             name: self.name,
             place: Value::Null,
             what,
@@ -309,9 +314,9 @@ fn render(card: &MessageCard) -> Value {
         }
     };
     if let Value::Object(members) = &mut shown {
-        members.insert(name.to_owned(), bare(stage));
+        members.insert(name.to_owned(), without_nulls(stage));
     }
-    bare(shown)
+    without_nulls(shown)
 }
 
 fn button(button: &CardButton) -> Value {
@@ -330,7 +335,7 @@ fn button(button: &CardButton) -> Value {
     })
 }
 
-fn bare(mut object: Value) -> Value {
+fn without_nulls(mut object: Value) -> Value {
     if let Value::Object(members) = &mut object {
         members.retain(|_, value| !value.is_null());
     }
@@ -340,16 +345,16 @@ fn bare(mut object: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::cards;
+    use crate::testing::sample_cards;
 
     #[test]
     fn as_they_are_received() {
-        for (name, card) in cards::samples() {
+        for (name, card) in sample_cards::samples() {
             if name != "long" {
                 insta::assert_json_snapshot!(name, render(&card));
             }
         }
         // Long text is not truncated.
-        assert_eq!(render(&cards::long())["words"], cards::long().words);
+        assert_eq!(render(&sample_cards::long())["words"], sample_cards::long().words);
     }
 }

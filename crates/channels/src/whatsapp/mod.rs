@@ -13,21 +13,21 @@
 //! | `meta/` | Meta's Cloud API |
 //! | `carried.rs` | Twilio |
 
-mod carried;
 pub(crate) mod meta;
 mod render;
+mod via_twilio;
 
-pub use carried::TwilioWhatsapp;
 pub use meta::{GRAPH, MetaSettings, MetaWhatsapp};
+pub use via_twilio::TwilioWhatsapp;
 
 use std::sync::Arc;
 
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use kernel::directory::contact::is_phone_number;
 use serde_json::Value;
 
 use crate::channel::Channel;
-use crate::setup::{ChannelContext, Setup};
+use crate::setup::{ChannelContext, ChannelSetup};
 use crate::twilio::TwilioAccount;
 
 /// The name of the channel.
@@ -101,12 +101,12 @@ impl Template {
 }
 
 /// A number in `WhatsApp`'s format, without the plus sign, as a contact method.
-fn whatsapp(number: &str) -> Option<Means> {
+fn whatsapp_contact(number: &str) -> Option<ContactMethod> {
     let number = format!("+{}", number.trim_start_matches("whatsapp:").trim_start_matches('+'));
-    is_phone_number(&number).then_some(Means::Whatsapp(number))
+    is_phone_number(&number).then_some(ContactMethod::Whatsapp(number))
 }
 
-impl Setup for WhatsappSettings {
+impl ChannelSetup for WhatsappSettings {
     type Channel = dyn Channel;
 
     const NAME: &'static str = NAME;
@@ -125,24 +125,24 @@ impl Setup for WhatsappSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::cards;
+    use crate::testing::sample_cards;
 
     #[test]
     fn nobody_answers_what_they_have_not_read() {
-        let message = render::render(&cards::approve(), 4096);
+        let message = render::render(&sample_cards::approve(), 4096);
         let filled = |slots: Vec<TemplateSlot>| {
             let template = Template { name: "x".into(), language: "en".into(), slots };
             template.filled(&message).map(str::to_owned).collect::<Vec<_>>()
         };
         assert_eq!(
             filled(vec![TemplateSlot::Answer, TemplateSlot::Link]),
-            ["on its page", cards::LINK]
+            ["on its page", sample_cards::LINK]
         );
         assert_eq!(
             filled(vec![TemplateSlot::Answer, TemplateSlot::Question])[0],
             "A7 yes or A7 no"
         );
-        let message = render::render(&cards::choose(), 4096);
+        let message = render::render(&sample_cards::choose(), 4096);
         let template =
             Template { name: "x".into(), language: "en".into(), slots: vec![TemplateSlot::Until] };
         assert_eq!(template.filled(&message).collect::<Vec<_>>(), ["-"], "no place stays empty");
@@ -150,10 +150,10 @@ mod tests {
 
     #[test]
     fn numbers_with_and_without_their_sign() {
-        let ada = Some(Means::Whatsapp("+491701234567".to_owned()));
+        let ada = Some(ContactMethod::Whatsapp("+491701234567".to_owned()));
         for number in ["491701234567", "+491701234567", "whatsapp:+491701234567"] {
-            assert_eq!(whatsapp(number), ada);
+            assert_eq!(whatsapp_contact(number), ada);
         }
-        assert_eq!(whatsapp("ID.4566"), None);
+        assert_eq!(whatsapp_contact("ID.4566"), None);
     }
 }

@@ -11,24 +11,24 @@ use views::message_card::plain_text::{beginning, defanged, facts, one_line, unit
 use views::message_card::{AnswerOptions, CardButton, CardStage, MessageCard};
 
 /// The longest text of a message with buttons or rows.
-const BESIDE: usize = 1024;
+const MAX_BODY: usize = 1024;
 /// The longest button title, row title, and row description.
-const BUTTON: usize = 20;
-const ROW: usize = 24;
-const BELOW: usize = 72;
+const MAX_BUTTON_TITLE: usize = 20;
+const MAX_ROW_TITLE: usize = 24;
+const MAX_ROW_DESCRIPTION: usize = 72;
 /// The most buttons and rows.
-const BUTTONS: usize = 3;
-const ROWS: usize = 10;
+const MAX_BUTTONS: usize = 3;
+const MAX_ROWS: usize = 10;
 /// The longest question in a template.
 const IN_TEMPLATE: usize = 500;
 
 /// Renders a message, without its recipient. Its text is no longer than the provider accepts.
 pub(super) fn render(card: &MessageCard, longest: usize) -> Value {
-    let mut message = pressed(card)
+    let mut message = with_buttons(card)
         .filter(|message| {
-            message.get("body").and_then(Value::as_str).is_some_and(|b| units(b) <= BESIDE)
+            message.get("body").and_then(Value::as_str).is_some_and(|b| units(b) <= MAX_BODY)
         })
-        .unwrap_or_else(|| json!({ "body": written(card, longest) }));
+        .unwrap_or_else(|| json!({ "body": without_buttons(card, longest) }));
     if let Value::Object(members) = &mut message {
         members.insert("template".to_owned(), template(card));
     }
@@ -36,7 +36,7 @@ pub(super) fn render(card: &MessageCard, longest: usize) -> Value {
 }
 
 /// A message with buttons or rows, if there are any and they fit in full.
-fn pressed(card: &MessageCard) -> Option<Value> {
+fn with_buttons(card: &MessageCard) -> Option<Value> {
     let CardStage::Open(ways) = &card.stage else { return None };
     let offered: Vec<&CardButton> = ways.buttons.iter().filter(|b| !b.wants_words).collect();
     let labels: Vec<String> = offered.iter().map(|b| one_line(&b.label)).collect();
@@ -49,17 +49,17 @@ fn pressed(card: &MessageCard) -> Option<Value> {
         unique && labels.iter().all(|label| !label.is_empty() && units(label) <= most)
     };
     let hint = ways.code.as_deref().map(|code| format!("Or write {}.", either(code, &words)));
-    if offered.is_empty() || offered.len() > ROWS {
+    if offered.is_empty() || offered.len() > MAX_ROWS {
         return None;
     }
-    if offered.len() <= BUTTONS && fits(BUTTON) {
+    if offered.len() <= MAX_BUTTONS && fits(MAX_BUTTON_TITLE) {
         let button = |(b, title): (&&CardButton, &String)| json!({ "id": b.token, "title": title });
         let buttons: Vec<Value> = offered.iter().zip(&labels).map(button).collect();
         return Some(json!({ "body": body(card, None, hint), "buttons": buttons }));
     }
     // A long label becomes the description below its answer word, or is listed in the text.
-    let named = fits(ROW);
-    let below = labels.iter().all(|label| units(label) <= BELOW);
+    let named = fits(MAX_ROW_TITLE);
+    let below = labels.iter().all(|label| units(label) <= MAX_ROW_DESCRIPTION);
     let row = |((b, label), word): ((&&CardButton, &String), &String)| match (named, below) {
         (true, _) => json!({ "id": b.token, "title": label }),
         (false, true) if !label.is_empty() => {
@@ -70,17 +70,17 @@ fn pressed(card: &MessageCard) -> Option<Value> {
     let rows: Vec<Value> = offered.iter().zip(&labels).zip(&words).map(row).collect();
     let listing = (!named && !below).then(|| {
         let lines = words.iter().zip(&labels).map(|(word, label)| format!("{word}: {label}"));
-        theirs(&lines.collect::<Vec<_>>().join("\n"))
+        quoted(&lines.collect::<Vec<_>>().join("\n"))
     });
     Some(json!({ "body": body(card, listing, hint), "rows": rows }))
 }
 
 /// A text without buttons. It can be answered with a reply if all of it fits.
-fn written(card: &MessageCard, longest: usize) -> String {
+fn without_buttons(card: &MessageCard, longest: usize) -> String {
     let ways = match &card.stage {
         CardStage::Open(ways) => answers(ways),
         CardStage::Closed { headline, at, comment } => {
-            let comment = comment.as_deref().map(theirs).filter(|comment| !comment.is_empty());
+            let comment = comment.as_deref().map(quoted).filter(|comment| !comment.is_empty());
             let over = format!("{}, {at}", strong(headline));
             [Some(over), comment].into_iter().flatten().collect::<Vec<_>>().join("\n")
         }
@@ -107,13 +107,13 @@ fn written(card: &MessageCard, longest: usize) -> String {
 fn body(card: &MessageCard, listing: Option<String>, ways: Option<String>) -> String {
     let mut lines = vec![title(card)];
     lines.extend(card.note.as_deref().map(plain));
-    lines.push(theirs(&card.words));
-    if let Some(context) = card.context.as_deref().map(theirs).filter(|context| !context.is_empty())
+    lines.push(quoted(&card.words));
+    if let Some(context) = card.context.as_deref().map(quoted).filter(|context| !context.is_empty())
     {
         lines.extend(["Background:".to_owned(), context]);
     }
     if !card.facts.is_empty() {
-        lines.extend(["Details:".to_owned(), theirs(&facts(&card.facts))]);
+        lines.extend(["Details:".to_owned(), quoted(&facts(&card.facts))]);
     }
     lines.extend(listing);
     if let (Some(until), CardStage::Open(_)) = (&card.until, &card.stage) {
@@ -131,7 +131,7 @@ fn answers(ways: &AnswerOptions) -> String {
     let one = |b: &CardButton| format!("{code}{}: {}", one_line(&b.word), one_line(&b.label));
     let presses: Vec<String> = ways.buttons.iter().filter(|b| !b.wants_words).map(one).collect();
     if !presses.is_empty() {
-        let presses = theirs(&presses.join("\n"));
+        let presses = quoted(&presses.join("\n"));
         return format!("Reply to this message with one of\n{presses}\nor here:");
     }
     if !ways.reply {
@@ -162,7 +162,7 @@ fn plain(words: &str) -> String {
 }
 
 /// Text from others, in a block.
-fn theirs(words: &str) -> String {
+fn quoted(words: &str) -> String {
     let words = defanged(words.trim());
     if words.is_empty() { words } else { block(&words) }
 }
@@ -202,7 +202,9 @@ fn template(card: &MessageCard) -> Value {
             let plain =
                 ways.buttons.iter().all(|b| !b.word.starts_with(|c: char| c.is_ascii_digit()));
             match ways.code.as_deref().filter(|_| is_whole) {
-                Some(code) if plain && (1..=BUTTONS).contains(&words.len()) => either(code, &words),
+                Some(code) if plain && (1..=MAX_BUTTONS).contains(&words.len()) => {
+                    either(code, &words)
+                }
                 Some(code) if ways.reply => format!("{code} and your words"),
                 _ => ON_ITS_PAGE.to_owned(),
             }
@@ -220,14 +222,14 @@ fn template(card: &MessageCard) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::cards;
+    use crate::testing::sample_cards;
 
     #[test]
     fn as_they_are_read() {
-        for (name, card) in cards::samples() {
+        for (name, card) in sample_cards::samples() {
             insta::assert_json_snapshot!(name, render(&card, 4096));
         }
-        insta::assert_json_snapshot!("long-by-twilio", render(&cards::long(), 1600));
+        insta::assert_json_snapshot!("long-by-twilio", render(&sample_cards::long(), 1600));
     }
 
     #[test]
@@ -250,7 +252,7 @@ mod tests {
 
     #[test]
     fn how_much_there_is_to_press_decides_how_it_is_shown() {
-        let CardStage::Open(ways) = cards::choose().stage else { panic!("it is open") };
+        let CardStage::Open(ways) = sample_cards::choose().stage else { panic!("it is open") };
         let shown = |labels: &[&str]| {
             let button = |(at, label): (usize, &&str)| CardButton {
                 label: (*label).into(),
@@ -259,7 +261,7 @@ mod tests {
             };
             let buttons = labels.iter().enumerate().map(button).collect();
             let stage = CardStage::Open(AnswerOptions { buttons, ..ways.clone() });
-            let message = render(&MessageCard { stage, ..cards::choose() }, 4096);
+            let message = render(&MessageCard { stage, ..sample_cards::choose() }, 4096);
             if let Some(row) = message.pointer("/rows/0") {
                 let below = row.get("description").is_some();
                 let listed = message["body"].as_str().unwrap().contains("\n```1: ");

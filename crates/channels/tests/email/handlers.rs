@@ -9,7 +9,7 @@ use channels::email::{
 };
 use channels::{DeliveryError, InboundHandler, InboundMessage};
 use kernel::AskId;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -69,7 +69,7 @@ pub(crate) fn reader() -> EmailReader {
 pub(crate) fn reply(ask: u128) -> ReplyAddress {
     ReplyAddress {
         ask: AskId::new(Ulid(ask)),
-        whom: AddressOwner::of(&Means::email("ada@example.org")),
+        whom: AddressOwner::of(&ContactMethod::email("ada@example.org")),
     }
 }
 

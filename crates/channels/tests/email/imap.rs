@@ -10,10 +10,10 @@ use channels::email::imap::{AfterRead, Imap, ImapSecurity, ImapSettings};
 use channels::email::{Dns, SenderSettings, SenderVerifier};
 use channels::inbound::{DeliveryReport, InReplyTo, InboundContent};
 use channels::testing::dkim::{HEADERS, MailServer};
-use channels::testing::dns::{Mood, NameServer};
-use channels::{DeliveryError, InboundMessage, Secret, UnverifiedSender};
+use channels::testing::dns::{DnsBehavior, NameServer};
+use channels::{DeliveryError, InboundMessage, SecretString, UnverifiedSender};
 use kernel::SenderVerification;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 
 use crate::handlers::{KeepingHandler, address, answer, asked, reader, reply};
 use crate::servers::{Leaves, Servers};
@@ -74,7 +74,7 @@ async fn a_letter_goes_out_and_answers_come_back() {
         servers.post("ada@example.org", &to, &plain).await;
         let inbound = handlers.next().await;
         assert_eq!(words(&inbound), ("Yes", 1));
-        assert_eq!(inbound.from, Means::email("ada@example.org"));
+        assert_eq!(inbound.from, ContactMethod::email("ada@example.org"));
         assert_eq!(inbound.at, Some("2026-03-02T09:00:00Z".parse().unwrap()));
         assert_eq!(inbound.place["message_id"], "1@example.org");
 
@@ -97,7 +97,7 @@ async fn a_signed_email_comes_through_whole() {
     let (imap, handlers) = (imap(servers.mailbox()), KeepingHandler::new());
     let (own, other) = (MailServer::new("example.org", 1), MailServer::new("evil.example", 2));
     let records = [own.record("").unwrap(), other.record("").unwrap()];
-    let dns = NameServer::open(&records, Mood::Answers).await.unwrap();
+    let dns = NameServer::open(&records, DnsBehavior::Answers).await.unwrap();
     let settings = SenderSettings {
         dns: Dns::Servers(vec![dns.address]),
         timeout: Duration::from_secs(5),
@@ -142,7 +142,7 @@ async fn a_letter_that_comes_back_is_heard_of() {
             panic!("{inbound:?}")
         };
         assert_eq!((posted.as_str(), why.as_str()), ("key_7@example.com", "5.0.0"));
-        assert_eq!(inbound.from, Means::email("gone@example.org"));
+        assert_eq!(inbound.from, ContactMethod::email("gone@example.org"));
         assert_eq!(inbound.place["ask"], reply(7).ask.to_string());
         assert_eq!(inbound.place["whom"], reply(7).whom.to_string());
     })
@@ -223,7 +223,7 @@ async fn what_is_wrong_with_a_mailbox_is_said() {
     let nowhere = AfterRead::Move("Nowhere".to_owned());
     for (settings, words) in [
         (
-            ImapSettings { password: Secret::new("guess"), ..good.clone() },
+            ImapSettings { password: SecretString::new("guess"), ..good.clone() },
             "the user and the password",
         ),
         (ImapSettings { folder: "Answers".to_owned(), ..good.clone() }, "no folder \"Answers\""),
@@ -254,12 +254,12 @@ async fn what_is_wrong_with_a_mailbox_is_said() {
 
 #[test]
 fn half_a_mailbox_is_refused() {
-    let whole = ImapSettings::new("mail.example.com", "replies", Secret::new("secret"));
+    let whole = ImapSettings::new("mail.example.com", "replies", SecretString::new("secret"));
     for half in [
         ImapSettings { host: String::new(), ..whole.clone() },
         ImapSettings { user: "a\r\nb".to_owned(), ..whole.clone() },
         ImapSettings { folder: String::new(), ..whole.clone() },
-        ImapSettings { password: Secret::new(""), ..whole.clone() },
+        ImapSettings { password: SecretString::new(""), ..whole.clone() },
     ] {
         assert!(Imap::new(half, trusting(None), reader()).is_err());
     }

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use channels::Secret;
+use channels::SecretString;
 use channels::email::imap::{Imap, ImapSecurity, ImapSettings};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::TcpListener;
@@ -53,7 +53,7 @@ async fn scripted(renew: Duration, script: impl AsyncFn(Server)) {
         port: socket.local_addr().unwrap().port(),
         security: ImapSecurity::None,
         renew,
-        ..ImapSettings::new("localhost", "replies", Secret::new("secret"))
+        ..ImapSettings::new("localhost", "replies", SecretString::new("secret"))
     };
     let imap = Imap::new(settings, trusting(None), reader()).unwrap();
     let handlers = KeepingHandler::new();

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use channels::Secret;
+use channels::SecretString;
 use channels::email::imap::{ImapSecurity, ImapSettings};
 use lettre::address::Envelope;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
@@ -158,7 +158,7 @@ impl Servers {
         ImapSettings {
             port: self.imap,
             security: ImapSecurity::None,
-            ..ImapSettings::new("localhost", "replies", Secret::new("secret"))
+            ..ImapSettings::new("localhost", "replies", SecretString::new("secret"))
         }
     }
 

@@ -1,6 +1,6 @@
 //! Cards of all shapes.
 
-use channels::testing::cards;
+use channels::testing::sample_cards;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -36,7 +36,7 @@ fn stage() -> impl Strategy<Value = CardStage> {
         for (at, button) in buttons.iter_mut().enumerate() {
             button.word = format!("{}{at}", button.word);
         }
-        let CardStage::Open(AnswerOptions { form, .. }) = cards::form().stage else {
+        let CardStage::Open(AnswerOptions { form, .. }) = sample_cards::form().stage else {
             unreachable!()
         };
         CardStage::Open(AnswerOptions { buttons, reply, code, form: form.filter(|_| has_form) })
@@ -60,7 +60,7 @@ pub(crate) fn card() -> impl Strategy<Value = MessageCard> {
             until: timed.then(|| "in 27 minutes (2026-03-01 10:00 CET)".into()),
             urgent,
             stage,
-            ..cards::approve()
+            ..sample_cards::approve()
         },
     )
 }

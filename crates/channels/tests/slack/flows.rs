@@ -4,11 +4,11 @@ use channels::inbound::{InReplyTo, InboundContent};
 use channels::testing::slack::inbound::{event, interaction, wrote};
 use channels::testing::slack::{BOT_TOKEN, OTHER_TOKEN, person};
 use channels::{Channel, DeliveryError, InboundMessage, OutboundMessage};
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use kernel::form::Form;
 use serde_json::{Value, json};
 use views::message_card::{
-    AnswerOptions, ButtonTone, CardStage, DialogFields, FormDialog, MessageCard, WORDS,
+    AnswerOptions, ButtonTone, CardStage, DialogFields, FormDialog, MessageCard, TEXT_KEY,
 };
 
 use super::*;
@@ -25,7 +25,7 @@ async fn an_approval_is_pressed_answered_and_locked() {
     let press = workspace.pressed(&posted.id, "Approve", "U0ADA").unwrap();
     let inbound = inbound(&slack, &interaction(&press, now()));
     let [inbound] = &inbound[..] else { panic!("{inbound:?}") };
-    assert_eq!(inbound.from, Means::Slack("U0ADA".to_owned()));
+    assert_eq!(inbound.from, ContactMethod::Slack("U0ADA".to_owned()));
     let expected =
         InboundContent::Pressed { token: "tok.yes".to_owned(), posted: Some(posted.id.clone()) };
     assert_eq!(inbound.what, expected);
@@ -226,7 +226,7 @@ async fn words_are_asked_for() {
     let submitted = workspace.submitted("U0ADA", &[("Why not?", json!("too\nmuch"))]).unwrap();
     let sent = inbound(&slack, &interaction(&submitted, now())).remove(0);
     let InboundContent::Submitted { values, .. } = &sent.what else { panic!("{sent:?}") };
-    assert_eq!(values[WORDS], "too\nmuch");
+    assert_eq!(values[TEXT_KEY], "too\nmuch");
 }
 
 #[tokio::test]
@@ -282,7 +282,7 @@ async fn only_an_address_that_was_confirmed_counts() {
     ] {
         let inbound = InboundMessage {
             id: "1".to_owned(),
-            from: Means::Slack(id.to_owned()),
+            from: ContactMethod::Slack(id.to_owned()),
             name: None,
             place: json!({}),
             what: InboundContent::Stopped,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use channels::slack::{Slack, SlackSettings};
 use channels::testing::slack::Workspace;
 use channels::testing::slack::inbound::Incoming;
-use channels::{Channel, InboundMessage, OutboundMessage, PostedMessage, Secret};
+use channels::{Channel, InboundMessage, OutboundMessage, PostedMessage, SecretString};
 use kernel::Time;
 use serde_json::Value;
 use views::message_card::{
@@ -81,6 +81,6 @@ fn inbound(slack: &Slack, incoming: &Incoming) -> Vec<InboundMessage> {
     slack.parse(&incoming.call()).unwrap().inbound
 }
 
-fn secret(text: &str) -> Secret {
-    Secret::new(text)
+fn secret(text: &str) -> SecretString {
+    SecretString::new(text)
 }

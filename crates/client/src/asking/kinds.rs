@@ -7,10 +7,10 @@ use super::Asking;
 
 pub trait Kind {
     /// The answers that a person can give.
-    type Said;
+    type Answer;
 
     /// The answer in this kind's type; `None` if it belongs to another kind.
-    fn said(answer: Answer) -> Option<Self::Said>;
+    fn said(answer: Answer) -> Option<Self::Answer>;
 }
 
 /// See [`Draft::approve`](super::Draft::approve).
@@ -65,7 +65,7 @@ pub enum Escalation {
 }
 
 impl Kind for Approve {
-    type Said = Approval;
+    type Answer = Approval;
 
     fn said(answer: Answer) -> Option<Approval> {
         match answer {
@@ -79,9 +79,9 @@ impl Kind for Approve {
 
 /// `None` if the person requested changes.
 impl Kind for Choose {
-    type Said = Option<Vec<String>>;
+    type Answer = Option<Vec<String>>;
 
-    fn said(answer: Answer) -> Option<Self::Said> {
+    fn said(answer: Answer) -> Option<Self::Answer> {
         match answer {
             Answer::Chosen { options } => Some(Some(options)),
             Answer::ChangesRequested { .. } => Some(None),
@@ -92,9 +92,9 @@ impl Kind for Choose {
 
 /// `None` if the person requested changes.
 impl Kind for Provide {
-    type Said = Option<Map<String, Value>>;
+    type Answer = Option<Map<String, Value>>;
 
-    fn said(answer: Answer) -> Option<Self::Said> {
+    fn said(answer: Answer) -> Option<Self::Answer> {
         match answer {
             Answer::Provided { values } => Some(Some(values.as_map().clone())),
             Answer::ChangesRequested { .. } => Some(None),
@@ -104,7 +104,7 @@ impl Kind for Provide {
 }
 
 impl Kind for Confirm {
-    type Said = Confirmation;
+    type Answer = Confirmation;
 
     fn said(answer: Answer) -> Option<Confirmation> {
         match answer {
@@ -117,7 +117,7 @@ impl Kind for Confirm {
 }
 
 impl Kind for Escalate {
-    type Said = Escalation;
+    type Answer = Escalation;
 
     fn said(answer: Answer) -> Option<Escalation> {
         match answer {
@@ -132,9 +132,9 @@ impl Kind for Escalate {
 
 /// `None` if the person requested changes.
 impl Kind for Converse {
-    type Said = Option<String>;
+    type Answer = Option<String>;
 
-    fn said(answer: Answer) -> Option<Self::Said> {
+    fn said(answer: Answer) -> Option<Self::Answer> {
         match answer {
             Answer::Replied { text } => Some(Some(text)),
             Answer::ChangesRequested { .. } => Some(None),
@@ -155,19 +155,19 @@ impl Asking<Approve> {
 
     /// Lets the person change the details. The agent must then use the returned details.
     pub fn editable(self) -> Self {
-        self.say("editable", true)
+        self.set_question_member("editable", true)
     }
 
     /// Requires a reason for a rejection.
     pub fn reject_requires_reason(self) -> Self {
-        self.say("reject_requires_reason", true)
+        self.set_question_member("reject_requires_reason", true)
     }
 }
 
 impl Asking<Choose> {
     /// The option that the agent recommends.
     pub fn suggest(self, id: &str) -> Self {
-        self.say("suggested", id)
+        self.set_question_member("suggested", id)
     }
 }
 
@@ -198,7 +198,7 @@ impl Asking<Provide> {
 impl Asking<Confirm> {
     /// Sets the labels of the two buttons.
     pub fn labels(self, yes: &str, no: &str) -> Self {
-        self.say("yes", yes).say("no", no)
+        self.set_question_member("yes", yes).set_question_member("no", no)
     }
 }
 

@@ -7,7 +7,7 @@ mod outcome;
 pub use kinds::{
     Approval, Approve, Choose, Confirm, Confirmation, Converse, Escalate, Escalation, Kind, Provide,
 };
-pub use outcome::{Outcome, Said};
+pub use outcome::{AnswerState, Outcome};
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -117,34 +117,34 @@ fn listed<I: Into<String>, L: Into<String>>(pairs: impl IntoIterator<Item = (I, 
 impl<K> Asking<K> {
     /// Sets when the ask expires; see [`Asking::on_silence`].
     pub fn timeout(self, after: Duration) -> Self {
-        self.with("timeout_seconds", after.as_secs().max(1))
+        self.set_member("timeout_seconds", after.as_secs().max(1))
     }
 
     /// Sets what happens on expiry: `"stay_open"`, `"fail"`, `{"report": "skip"}` or
     /// `{"answer": …}`. By default the ask expires, and [`wait`](Asking::wait) reports that.
     pub fn on_silence(self, what: impl Into<Value>) -> Self {
-        self.with("on_expiry", what)
+        self.set_member("on_expiry", what)
     }
 
     /// Sets the priority: `low`, `normal`, `high` or `critical`.
     pub fn priority(self, priority: &str) -> Self {
-        self.with("priority", priority)
+        self.set_member("priority", priority)
     }
 
     /// Asks a named person.
     pub fn person(self, human: &str) -> Self {
-        self.with("route", json!({ "to": "person", "human": human }))
+        self.set_member("route", json!({ "to": "person", "human": human }))
     }
 
     /// Asks the project's members, or those of a group. The first qualified person who takes it
     /// answers.
     pub fn pool(self, group: Option<&str>) -> Self {
-        self.with("route", json!({ "to": "pool", "group": group }))
+        self.set_member("route", json!({ "to": "pool", "group": group }))
     }
 
     /// Asks the person that the owner's delegation rules name.
     pub fn delegate(self) -> Self {
-        self.with("route", json!({ "to": "delegate" }))
+        self.set_member("route", json!({ "to": "delegate" }))
     }
 
     /// Adds a tag.
@@ -167,12 +167,12 @@ impl<K> Asking<K> {
 
     /// Names the ask that this one continues.
     pub fn follows(self, ask: &str) -> Self {
-        self.with("follows", ask)
+        self.set_member("follows", ask)
     }
 
     /// Sets the URL that receives one signed call when the ask is closed.
     pub fn callback(self, url: &str) -> Self {
-        self.with("callback_url", url)
+        self.set_member("callback_url", url)
     }
 
     /// Sets the idempotency key, such as a thread and tool-call id. A restarted agent that asks the
@@ -184,12 +184,12 @@ impl<K> Asking<K> {
         self
     }
 
-    fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+    fn set_member(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.body.insert(name.to_owned(), value.into());
         self
     }
 
-    fn say(mut self, name: &str, value: impl Into<Value>) -> Self {
+    fn set_question_member(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.question.insert(name.to_owned(), value.into());
         self
     }
@@ -209,7 +209,7 @@ impl<K: Kind> Asking<K> {
     }
 
     /// Sends the question and waits until it is closed, without a time limit.
-    pub async fn wait(self) -> Result<Outcome<K::Said>> {
+    pub async fn wait(self) -> Result<Outcome<K::Answer>> {
         self.send().await?.wait().await
     }
 }
@@ -220,12 +220,12 @@ impl<K: Kind> Sent<K> {
     }
 
     /// Waits until the ask is closed, without a time limit.
-    pub async fn wait(&self) -> Result<Outcome<K::Said>> {
+    pub async fn wait(&self) -> Result<Outcome<K::Answer>> {
         self.wait_up_to(Duration::MAX).await
     }
 
     /// Waits up to this time; returns [`ClientError::StillOpen`] if there is no answer by then.
-    pub async fn wait_up_to(&self, up_to: Duration) -> Result<Outcome<K::Said>> {
+    pub async fn wait_up_to(&self, up_to: Duration) -> Result<Outcome<K::Answer>> {
         let ask = self.client.wait(&self.ask.id, up_to).await?;
         Outcome::of::<K>(ask)
     }

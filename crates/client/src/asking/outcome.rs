@@ -1,6 +1,6 @@
 //! How an ask ended, typed by its kind.
 
-use kernel::By;
+use kernel::ActorRef;
 
 use super::{Approval, Kind};
 use crate::{Ask, ClientError, Ended, Result};
@@ -10,7 +10,7 @@ use crate::{Ask, ClientError, Ended, Result};
 #[derive(Debug, Clone)]
 pub struct Outcome<T> {
     /// The answer, if there is one.
-    pub said: Said<T>,
+    pub said: AnswerState<T>,
     /// Who ended it, when, with which assurance and which comment. The receipt is on the ask.
     pub ended: Ended,
     /// The ask in its final state.
@@ -19,7 +19,7 @@ pub struct Outcome<T> {
 
 /// The answer, if there is one.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Said<T> {
+pub enum AnswerState<T> {
     /// A person gave this answer.
     Answered(T),
     /// The ask timed out, and this default was taken.
@@ -39,29 +39,29 @@ pub enum Said<T> {
 impl<T> Outcome<T> {
     /// How a closed ask ended, for example one from [`Events`](crate::Events);
     /// [`ClientError::StillOpen`] if it is not closed.
-    pub fn of<K: Kind<Said = T>>(ask: Ask) -> Result<Self> {
+    pub fn of<K: Kind<Answer = T>>(ask: Ask) -> Result<Self> {
         let Some(ended) = ask.result.clone() else {
             return Err(ClientError::StillOpen { ask: ask.id });
         };
         let said = match ended.outcome.as_str() {
             "completed" => match &ended.answer {
-                None => Said::Erased,
+                None => AnswerState::Erased,
                 Some(answer) => {
                     let unexpected = || ClientError::Unexpected(answer.to_string());
                     let typed = ended.said().ok_or_else(unexpected)?;
                     let typed = K::said(typed).ok_or_else(unexpected)?;
                     if ask.revoked.is_some() {
-                        Said::Revoked(typed)
+                        AnswerState::Revoked(typed)
                     } else if ended.is_by_a_person() {
-                        Said::Answered(typed)
+                        AnswerState::Answered(typed)
                     } else {
-                        Said::Defaulted(typed)
+                        AnswerState::Defaulted(typed)
                     }
                 }
             },
-            "expired" => Said::Expired(ended.report.clone().unwrap_or_default()),
-            "failed" => Said::Failed,
-            "cancelled" => Said::Cancelled,
+            "expired" => AnswerState::Expired(ended.report.clone().unwrap_or_default()),
+            "failed" => AnswerState::Failed,
+            "cancelled" => AnswerState::Cancelled,
             other => return Err(ClientError::Unexpected(other.to_owned())),
         };
         Ok(Self { said, ended, ask })
@@ -70,13 +70,13 @@ impl<T> Outcome<T> {
     /// A person's answer, if there is one and it was not revoked.
     pub fn answer(&self) -> Option<&T> {
         match &self.said {
-            Said::Answered(said) => Some(said),
-            Said::Defaulted(_)
-            | Said::Revoked(_)
-            | Said::Expired(_)
-            | Said::Failed
-            | Said::Cancelled
-            | Said::Erased => None,
+            AnswerState::Answered(said) => Some(said),
+            AnswerState::Defaulted(_)
+            | AnswerState::Revoked(_)
+            | AnswerState::Expired(_)
+            | AnswerState::Failed
+            | AnswerState::Cancelled
+            | AnswerState::Erased => None,
         }
     }
 
@@ -85,7 +85,7 @@ impl<T> Outcome<T> {
         self.answer().is_some()
     }
 
-    pub fn who(&self) -> &By {
+    pub fn who(&self) -> &ActorRef {
         &self.ended.by
     }
 
@@ -144,7 +144,8 @@ mod tests {
                 let outcome = outcome(approved(&by, Some(word), "web"));
                 assert_eq!(outcome.is_approved(), personal, "{by} {word}");
                 assert_eq!(outcome.is_by_a_person(), personal, "{by} {word}");
-                let said = if personal { Said::Answered(YES) } else { Said::Defaulted(YES) };
+                let said =
+                    if personal { AnswerState::Answered(YES) } else { AnswerState::Defaulted(YES) };
                 assert_eq!(outcome.said, said, "{by} {word}");
             }
         }
@@ -163,7 +164,7 @@ mod tests {
             let mut ask = approved(&by, Some("session"), "web");
             ask["revoked"] = revoked.clone();
             let outcome = outcome(ask);
-            assert_eq!(outcome.said, Said::Revoked(YES));
+            assert_eq!(outcome.said, AnswerState::Revoked(YES));
             assert!(!outcome.is_approved() && outcome.answer().is_none());
             assert_eq!(outcome.ask.revoked.unwrap().reason.as_deref(), Some("stolen"));
         }

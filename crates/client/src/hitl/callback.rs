@@ -4,7 +4,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
 use sha2::Sha256;
 
-use super::outcome::{Outcome, Terms, Told};
+use super::outcome::{CaseStatus, CaseTerms, Outcome};
 use super::{HitlError, Result};
 
 /// The header with the signature.
@@ -35,11 +35,11 @@ pub fn verify_callback(secret: &str, body: &[u8], signature: Option<&str>) -> Re
 
 fn read(body: &[u8]) -> Result<Callback> {
     let malformed = |what: &str| HitlError::Malformed(format!("its callback: {what}"));
-    let event: Said =
+    let event: CallbackBody =
         serde_json::from_slice(body).map_err(|error| malformed(&error.to_string()))?;
-    let told = Told::read(body, &event.case_id)?;
+    let told = CaseStatus::read(body, &event.case_id)?;
     let status = event.event.strip_prefix("review.").unwrap_or_default();
-    let terms = Terms {
+    let terms = CaseTerms {
         default_action: "skip".to_owned(),
         expires_at: event.timestamp.unwrap_or(Timestamp::UNIX_EPOCH),
     };
@@ -49,7 +49,7 @@ fn read(body: &[u8]) -> Result<Callback> {
 }
 
 #[derive(serde::Deserialize)]
-struct Said {
+struct CallbackBody {
     event: String,
     case_id: String,
     timestamp: Option<Timestamp>,

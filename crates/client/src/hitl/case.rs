@@ -99,9 +99,9 @@ impl Case {
     /// Reads the whole response of a service and returns its case; respects `Retry-After`.
     pub async fn of(answer: reqwest::Response) -> Result<(Value, Option<Self>)> {
         let (status, url) = (answer.status().as_u16(), answer.url().clone());
-        let retry_after = super::wire::retry_after(answer.headers());
+        let retry_after = super::http_client::retry_after(answer.headers());
         let bytes =
-            answer.bytes().await.map_err(|source| super::wire::unreachable(&url, source))?;
+            answer.bytes().await.map_err(|source| super::http_client::unreachable(&url, source))?;
         let body = serde_json::from_slice(&bytes).unwrap_or_default();
         let mut case = Self::recognise(status, &body)?;
         if let Some(case) = &mut case {
@@ -113,7 +113,7 @@ impl Case {
     /// Reads a case from a stored body, regardless of its status.
     pub fn read(body: &Value) -> Result<Self> {
         let hitl = body.get("hitl").cloned().unwrap_or_default();
-        let wire: Wire = serde_json::from_value(hitl)
+        let wire: CaseBody = serde_json::from_value(hitl)
             .map_err(|error| HitlError::Malformed(format!("the hitl object: {error}")))?;
         let review_type = ReviewType::named(&wire.kind)
             .ok_or_else(|| HitlError::Malformed(format!("{:?} is no review type", wire.kind)))?;
@@ -145,8 +145,8 @@ impl Case {
             default_action: wire.default_action.unwrap_or_else(|| "skip".to_owned()),
             reminders: match wire.reminder_at {
                 None => Vec::new(),
-                Some(Reminders::One(at)) => vec![at],
-                Some(Reminders::Many(times)) => times,
+                Some(ReminderField::One(at)) => vec![at],
+                Some(ReminderField::Many(times)) => times,
             },
             previous_case_id: wire.previous_case_id,
             inline_actions: wire.inline_actions,
@@ -185,11 +185,11 @@ fn address(text: &str) -> Result<Url> {
     if url.scheme() == "https" || (url.scheme() == "http" && local) {
         return Ok(url);
     }
-    Err(HitlError::BadUrl(super::wire::shown(&url)))
+    Err(HitlError::BadUrl(super::http_client::without_tokens(&url)))
 }
 
 #[derive(Deserialize)]
-struct Wire {
+struct CaseBody {
     spec_version: String,
     case_id: String,
     review_url: String,
@@ -202,7 +202,7 @@ struct Wire {
     expires_at: Timestamp,
     default_action: Option<String>,
     context: Option<Map<String, Value>>,
-    reminder_at: Option<Reminders>,
+    reminder_at: Option<ReminderField>,
     previous_case_id: Option<String>,
     inline_actions: Option<Vec<String>>,
     submit_url: Option<String>,
@@ -211,7 +211,7 @@ struct Wire {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Reminders {
+enum ReminderField {
     One(Timestamp),
     Many(Vec<Timestamp>),
 }

@@ -9,10 +9,10 @@ use reqwest::header::{self, HeaderValue};
 use sse_stream::Sse;
 
 use super::clock::{between, later};
-use super::outcome::{Expired, JudgedBy, Terms, Told};
+use super::event_stream::{CaseEventStream, StreamUpdate};
+use super::http_client::{HitlHttpClient, retry_after};
+use super::outcome::{CaseStatus, CaseTerms, Expired, JudgedBy};
 use super::reminders::Reminders;
-use super::watch::{News, Watch};
-use super::wire::{Wire, retry_after};
 use super::{Case, Clock, HitlError, Outcome, Result, SystemClock};
 
 /// The polling interval if the service names none; it grows while the case does not change.
@@ -20,11 +20,11 @@ const INTERVAL: Duration = Duration::from_secs(30);
 /// The maximum polling interval, and the interval of polls beside an open stream.
 const LONGEST: Duration = Duration::from_mins(5);
 /// The first pause after a failure; it doubles.
-const FAILED: Duration = Duration::from_secs(5);
+const FIRST_RETRY: Duration = Duration::from_secs(5);
 /// How long after its expiry a case may still be reported as open, because clocks differ.
 const GRACE: Duration = Duration::from_mins(1);
 /// When polling stops, even if the service asks for a longer pause.
-const LAST: Duration = Duration::from_mins(5);
+const GIVE_UP: Duration = Duration::from_mins(5);
 /// The maximum number of invalid responses in a row.
 const MOST_GARBLED: u32 = 3;
 
@@ -44,14 +44,14 @@ pub struct Notice {
 /// Follows cases of any service. Cheap to clone.
 #[derive(Clone)]
 pub struct Follower {
-    pub(super) wire: Wire,
+    pub(super) wire: HitlHttpClient,
     clock: Arc<dyn Clock>,
 }
 
 impl Follower {
     /// A follower without credentials except the tokens in the URLs.
     pub fn new() -> Result<Self> {
-        Ok(Self { wire: Wire::new()?, clock: Arc::new(SystemClock) })
+        Ok(Self { wire: HitlHttpClient::new()?, clock: Arc::new(SystemClock) })
     }
 
     /// Sets the `Authorization` header for the service at `url`. It is sent only to that origin,
@@ -77,7 +77,7 @@ impl Follower {
         F: Future<Output = ()>,
     {
         let mut following = Following::new(self, case, notify);
-        following.tell(false).await;
+        following.notify_person(false).await;
         following.end().await
     }
 
@@ -88,11 +88,11 @@ impl Follower {
 }
 
 struct Following<'f, N> {
-    wire: &'f Wire,
+    wire: &'f HitlHttpClient,
     clock: &'f dyn Clock,
     case: &'f Case,
     notify: N,
-    terms: Terms,
+    terms: CaseTerms,
     reminders: Reminders,
     /// Whether a person works on the case; then no reminders are sent.
     engaged: bool,
@@ -129,7 +129,7 @@ where
             clock: &*follower.clock,
             case,
             notify,
-            terms: Terms {
+            terms: CaseTerms {
                 default_action: case.default_action.clone(),
                 expires_at: case.expires_at,
             },
@@ -148,7 +148,7 @@ where
         }
     }
 
-    async fn tell(&mut self, is_reminder: bool) {
+    async fn notify_person(&mut self, is_reminder: bool) {
         (self.notify)(Notice {
             case_id: self.case.case_id.clone(),
             text: self.case.text().to_owned(),
@@ -160,14 +160,15 @@ where
     }
 
     async fn end(&mut self) -> Result<Outcome> {
-        let mut watch = self.case.events_url.as_ref().map(|url| Watch::new(url, self.clock.now()));
+        let mut watch =
+            self.case.events_url.as_ref().map(|url| CaseEventStream::new(url, self.clock.now()));
         loop {
             let now = self.clock.now();
             if self.reminders.take_due(now) && !self.engaged && now < self.terms.expires_at {
-                self.tell(true).await;
+                self.notify_person(true).await;
             }
             if now >= self.due {
-                let listening = watch.as_ref().is_some_and(Watch::is_open);
+                let listening = watch.as_ref().is_some_and(CaseEventStream::is_open);
                 if let Some(outcome) = self.poll(listening).await? {
                     return Ok(outcome);
                 }
@@ -187,15 +188,15 @@ where
                 continue;
             };
             match open.next(self.wire, self.clock, length).await {
-                News::Nothing => {}
-                News::NoStream => watch = None,
-                News::Over => {
+                StreamUpdate::Nothing => {}
+                StreamUpdate::NoStream => watch = None,
+                StreamUpdate::Over => {
                     watch = None;
-                    self.hurry();
+                    self.poll_soon();
                 }
-                News::Frame(frame) => {
-                    if let Some(outcome) = self.heard(&frame).await {
-                        return Ok(self.whole(outcome).await);
+                StreamUpdate::Frame(frame) => {
+                    if let Some(outcome) = self.handle_event(&frame).await {
+                        return Ok(self.complete_outcome(outcome).await);
                     }
                 }
             }
@@ -204,22 +205,22 @@ where
 
     /// When the clock decides, whatever the service reports.
     fn last_resort(&self) -> Timestamp {
-        later(self.terms.expires_at, if self.asked_since_end { GRACE } else { LAST })
+        later(self.terms.expires_at, if self.asked_since_end { GRACE } else { GIVE_UP })
     }
 
     /// Polls as soon as the service allows it, because the case changed.
-    fn hurry(&mut self) {
+    fn poll_soon(&mut self) {
         self.due = self.clock.now().max(self.not_before);
     }
 
     /// Polls once; returns the outcome if the case is closed.
     async fn poll(&mut self, listening: bool) -> Result<Option<Outcome>> {
-        let looked = self.look().await;
+        let looked = self.fetch_status().await;
         let now = self.clock.now();
         self.asked_since_end |= now >= self.terms.expires_at;
         let pause = match looked {
-            Ok(Looked::Over(outcome)) => return Ok(Some(*outcome)),
-            Ok(Looked::Open { is_news, asked }) => {
+            Ok(PollResult::Over(outcome)) => return Ok(Some(*outcome)),
+            Ok(PollResult::Open { is_news, asked }) => {
                 self.idle = if is_news { 0 } else { self.idle + 1 };
                 (self.failed, self.garbled, self.asked) = (0, 0, asked);
                 let own = INTERVAL.mul_f64(1.5_f64.powi(self.idle.min(8).cast_signed()));
@@ -234,7 +235,7 @@ where
                     None if now < self.terms.expires_at => {
                         own.min(between(now, self.terms.expires_at))
                     }
-                    None => FAILED,
+                    None => FIRST_RETRY,
                 }
             }
             Err(error) => {
@@ -243,7 +244,8 @@ where
                 if !again {
                     return Err(error);
                 }
-                let own = FAILED.saturating_mul(2_u32.saturating_pow(self.failed)).min(LONGEST);
+                let own =
+                    FIRST_RETRY.saturating_mul(2_u32.saturating_pow(self.failed)).min(LONGEST);
                 self.failed += 1;
                 let asked = error.retry_after();
                 self.not_before = later(now, asked.unwrap_or_default());
@@ -254,7 +256,7 @@ where
         Ok(None)
     }
 
-    async fn look(&mut self) -> Result<Looked> {
+    async fn fetch_status(&mut self) -> Result<PollResult> {
         let url = &self.case.poll_url;
         let mut request = self.wire.get(url).header(header::ACCEPT, "application/json");
         if let Some(tag) = &self.tag {
@@ -263,11 +265,12 @@ where
         let answer = self.wire.call(url, request).await?;
         let asked = retry_after(answer.headers());
         if answer.status() == 304 {
-            return Ok(Looked::Open { is_news: false, asked });
+            return Ok(PollResult::Open { is_news: false, asked });
         }
         let tag = answer.headers().get(header::ETAG).cloned();
-        let bytes = answer.bytes().await.map_err(|source| super::wire::unreachable(url, source))?;
-        let told = Told::read(&bytes, &self.case.case_id)?;
+        let bytes =
+            answer.bytes().await.map_err(|source| super::http_client::unreachable(url, source))?;
+        let told = CaseStatus::read(&bytes, &self.case.case_id)?;
         let status = told.status.clone();
         let status =
             status.ok_or_else(|| HitlError::Malformed("its status has no status".to_owned()))?;
@@ -275,48 +278,48 @@ where
             self.terms.expires_at = expires_at;
         }
         if let Some(outcome) = told.outcome(&status, &self.terms)? {
-            return Ok(Looked::Over(Box::new(outcome)));
+            return Ok(PollResult::Over(Box::new(outcome)));
         }
         self.engaged = status == "in_progress";
         let is_news = *self.said != *bytes;
         self.said = bytes.into();
         self.tag = tag;
-        Ok(Looked::Open { is_news, asked })
+        Ok(PollResult::Open { is_news, asked })
     }
 
     /// Processes an event; returns the outcome if it closes the case.
-    async fn heard(&mut self, frame: &Sse) -> Option<Outcome> {
+    async fn handle_event(&mut self, frame: &Sse) -> Option<Outcome> {
         let status = frame.event.as_deref()?.strip_prefix("review.")?;
         // Polls handle events that cannot be parsed.
-        let told = Told::read(frame.data.as_deref()?.as_bytes(), &self.case.case_id).ok()?;
+        let told = CaseStatus::read(frame.data.as_deref()?.as_bytes(), &self.case.case_id).ok()?;
         if status == "reminder" {
             let at = told.reminder_at.unwrap_or_else(|| self.clock.now());
-            if self.reminders.take_told(at) && !self.engaged {
-                self.tell(true).await;
+            if self.reminders.take_announced(at) && !self.engaged {
+                self.notify_person(true).await;
             }
             return None;
         }
         self.engaged = status == "in_progress";
         told.outcome(status, &self.terms).unwrap_or_else(|_| {
-            self.hurry();
+            self.poll_soon();
             None
         })
     }
 
     /// An event has fewer members than a poll, such as no name of the person who answered. So this
     /// polls once more, if the service allows it.
-    async fn whole(&mut self, heard: Outcome) -> Outcome {
+    async fn complete_outcome(&mut self, heard: Outcome) -> Outcome {
         if self.clock.now() < self.not_before {
             return heard;
         }
-        match self.look().await {
-            Ok(Looked::Over(outcome)) => *outcome,
-            Ok(Looked::Open { .. }) | Err(_) => heard,
+        match self.fetch_status().await {
+            Ok(PollResult::Over(outcome)) => *outcome,
+            Ok(PollResult::Open { .. }) | Err(_) => heard,
         }
     }
 }
 
-enum Looked {
+enum PollResult {
     Over(Box<Outcome>),
     Open {
         /// Whether the case may have changed.

@@ -37,15 +37,15 @@ pub mod callback;
 pub mod case;
 pub mod clock;
 mod error;
+mod event_stream;
 pub mod follow;
+mod http_client;
 pub mod outcome;
 mod reminders;
 pub mod rounds;
 #[cfg(feature = "service")]
 pub mod service;
 pub mod submit;
-mod watch;
-mod wire;
 
 pub use callback::{Callback, verify_callback};
 pub use case::{Case, ReviewType};

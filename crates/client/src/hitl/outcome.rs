@@ -88,11 +88,11 @@ pub struct RespondedBy {
 
 /// The used members of a poll or an event.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(super) struct Told {
+pub(super) struct CaseStatus {
     pub(super) case_id: Option<String>,
     pub(super) status: Option<String>,
     pub(super) expires_at: Option<Timestamp>,
-    result: Option<Answer>,
+    result: Option<CaseAnswer>,
     responded_by: Option<RespondedBy>,
     completed_at: Option<Timestamp>,
     next_case_id: Option<String>,
@@ -105,14 +105,14 @@ pub(super) struct Told {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-struct Answer {
+struct CaseAnswer {
     action: String,
     #[serde(default)]
     data: Map<String, Value>,
     signature: Option<Value>,
 }
 
-impl Told {
+impl CaseStatus {
     /// Reads a status of `case_id`.
     pub(super) fn read(bytes: &[u8], case_id: &str) -> Result<Self> {
         let told: Self = serde_json::from_slice(bytes)
@@ -126,7 +126,7 @@ impl Told {
     }
 
     /// The outcome under this status; `None` if the case is still open.
-    pub(super) fn outcome(self, status: &str, case: &Terms) -> Result<Option<Outcome>> {
+    pub(super) fn outcome(self, status: &str, case: &CaseTerms) -> Result<Option<Outcome>> {
         Ok(match status {
             "completed" => {
                 let said = "it is completed and has no result";
@@ -158,7 +158,7 @@ impl Told {
 
 /// The case's own terms, used where the service leaves them out.
 #[derive(Debug, Clone)]
-pub(super) struct Terms {
+pub(super) struct CaseTerms {
     pub(super) default_action: String,
     pub(super) expires_at: Timestamp,
 }

@@ -40,7 +40,7 @@ impl Reminders {
     }
 
     /// Whether the service's reminder was not sent before.
-    pub(super) fn take_told(&mut self, at: Timestamp) -> bool {
+    pub(super) fn take_announced(&mut self, at: Timestamp) -> bool {
         if at <= self.started {
             return false;
         }
@@ -67,12 +67,12 @@ mod tests {
         assert_eq!(reminders.next(), Some(at(1000)));
         assert!(!reminders.take_due(at(999)));
         assert!(reminders.take_due(at(1000)));
-        assert!(!reminders.take_told(at(1002)), "the clock was first");
-        assert!(reminders.take_told(at(4999)), "the service is first");
+        assert!(!reminders.take_announced(at(1002)), "the clock was first");
+        assert!(reminders.take_announced(at(4999)), "the service is first");
         assert!(!reminders.take_due(at(5000)));
-        assert!(reminders.take_told(at(9000)), "one the case did not name");
-        assert!(!reminders.take_told(at(9000)), "told again");
-        assert!(!reminders.take_told(at(100)), "of a time before");
+        assert!(reminders.take_announced(at(9000)), "one the case did not name");
+        assert!(!reminders.take_announced(at(9000)), "told again");
+        assert!(!reminders.take_announced(at(100)), "of a time before");
         assert_eq!(reminders.next(), None);
     }
 }

@@ -98,7 +98,8 @@ impl Follower {
             body.insert("verification_evidence".to_owned(), json!(evidence));
         }
         let answer = self.wire.call(url, self.wire.post(url, token, &body)).await?;
-        let bytes = answer.bytes().await.map_err(|source| super::wire::unreachable(url, source))?;
+        let bytes =
+            answer.bytes().await.map_err(|source| super::http_client::unreachable(url, source))?;
         serde_json::from_slice(&bytes)
             .map_err(|error| HitlError::Malformed(format!("its answer to a submit: {error}")))
     }

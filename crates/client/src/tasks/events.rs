@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::Tasks;
 use crate::Result;
-use crate::events::Frames;
+use crate::events::EventFrames;
 
 /// An event of a task.
 #[derive(Debug, Clone, Deserialize)]
@@ -20,13 +20,13 @@ pub struct TaskEvent {
 
 /// A stream of events. It reconnects automatically and continues where it stopped.
 pub struct TaskEvents {
-    frames: Frames,
+    frames: EventFrames,
 }
 
 impl Tasks {
     /// All events of the tasks that this credential may see, after a position or from now on.
     pub fn events(&self, after: Option<u64>) -> TaskEvents {
-        TaskEvents { frames: Frames::new(self.client.clone(), "/hacp/v1/events", after) }
+        TaskEvents { frames: EventFrames::new(self.client.clone(), "/hacp/v1/events", after) }
     }
 }
 

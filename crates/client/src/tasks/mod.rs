@@ -22,26 +22,26 @@
 //! | [`runtime`] | the loop of an agent's runtime |
 //! | [`events`] | events of tasks, as a stream |
 
-mod calling;
+mod artifact_operations;
+mod call;
 pub mod events;
-mod record;
 pub mod runtime;
+mod task_operations;
 mod upload;
-mod work;
 
-pub use calling::{Calling, Listing, Page};
+pub use artifact_operations::Content;
+pub use call::{Calling, Listing, Page};
 pub use dialects::hacp::audit::{AuditEvent, Replay};
 pub use dialects::hacp::inbox::InboxItem;
 pub use dialects::hacp::runtime::{AdapterOutboxRecord, HarnessEvent, HarnessEventDelivery};
 pub use dialects::hacp::{Operation, wire};
 pub use events::{TaskEvent, TaskEvents};
-pub use record::Content;
 pub use runtime::Runtime;
 
 use serde_json::Value;
 
 use crate::Client;
-use calling::Call;
+use call::PreparedCall;
 
 #[derive(Clone)]
 pub struct Tasks {
@@ -67,10 +67,10 @@ impl Tasks {
     }
 
     fn calling<T>(&self, operation: Operation, params: Value) -> Calling<T> {
-        Calling::new(Call::new(self.client.clone(), operation, params))
+        Calling::new(PreparedCall::new(self.client.clone(), operation, params))
     }
 
     fn listing<T>(&self, operation: Operation, params: Value) -> Listing<T> {
-        Listing::new(Call::new(self.client.clone(), operation, params))
+        Listing::new(PreparedCall::new(self.client.clone(), operation, params))
     }
 }

@@ -68,13 +68,13 @@ impl Runtime {
     ) -> Result<usize, E> {
         let mut done = 0;
         loop {
-            let page = outlast(|| self.tasks.peek().limit(BATCH).into_future()).await?;
+            let page = retry_until_done(|| self.tasks.peek().limit(BATCH).into_future()).await?;
             if page.items.is_empty() {
                 return Ok(done);
             }
             for HarnessEventDelivery { cursor, event } in page.items {
                 handle(event).await?;
-                outlast(|| self.tasks.ack(&cursor).into_future()).await?;
+                retry_until_done(|| self.tasks.ack(&cursor).into_future()).await?;
                 done += 1;
             }
         }
@@ -82,8 +82,8 @@ impl Runtime {
 }
 
 /// Repeats a call for as long as the server is unavailable.
-async fn outlast<T, F: Future<Output = Result<T>>>(call: impl Fn() -> F) -> Result<T> {
-    let mut retry = Retry::ever();
+async fn retry_until_done<T, F: Future<Output = Result<T>>>(call: impl Fn() -> F) -> Result<T> {
+    let mut retry = Retry::unlimited();
     loop {
         match call().await {
             Err(error) if retry.again(&error).await => {}

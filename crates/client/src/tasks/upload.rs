@@ -16,7 +16,7 @@ use crate::{ClientError, Result};
 const PART: u64 = 4 << 20;
 
 #[derive(Deserialize)]
-struct Stands {
+struct UploadState {
     upload: String,
     #[serde(default)]
     offset: u64,
@@ -43,9 +43,11 @@ impl Tasks {
             match self.append(&stands, bytes, next >= length).await {
                 Ok(()) => {
                     retry.reset();
-                    stands = Stands { offset: next, complete: next >= length, ..stands };
+                    stands = UploadState { offset: next, complete: next >= length, ..stands };
                 }
-                Err(error) if retry.again(&error).await => stands = self.stands(&stands).await?,
+                Err(error) if retry.again(&error).await => {
+                    stands = self.upload_state(&stands).await?
+                }
                 Err(error) => return Err(error.into()),
             }
         }
@@ -69,7 +71,7 @@ impl Tasks {
         }
     }
 
-    async fn begin(&self, length: u64, media_type: Option<&str>) -> Result<Stands> {
+    async fn begin(&self, length: u64, media_type: Option<&str>) -> Result<UploadState> {
         let mut retry = Retry::default();
         loop {
             let request = self.client.prepare(Method::POST, "/hacp/v1/uploads", None::<&()>, &[]);
@@ -85,7 +87,7 @@ impl Tasks {
         }
     }
 
-    async fn append(&self, stands: &Stands, bytes: Vec<u8>, last: bool) -> Result<()> {
+    async fn append(&self, stands: &UploadState, bytes: Vec<u8>, last: bool) -> Result<()> {
         let path = format!("/hacp/v1/uploads/{}", stands.upload);
         let request = self.client.prepare(Method::PATCH, &path, None::<&()>, &[]);
         let complete = if last { "?1" } else { "?0" };
@@ -96,7 +98,7 @@ impl Tasks {
         self.client.once(request).await.map(drop)
     }
 
-    async fn stands(&self, stands: &Stands) -> Result<Stands> {
+    async fn upload_state(&self, stands: &UploadState) -> Result<UploadState> {
         let path = format!("/hacp/v1/uploads/{}", stands.upload);
         self.client.call(Method::GET, &path, None::<&()>).await
     }

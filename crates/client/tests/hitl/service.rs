@@ -11,7 +11,7 @@ use axum::routing::post;
 use client::Client;
 use client::hitl::Outcome;
 use client::hitl::service::{
-    Call, Decision, Desk, Files, NewCase, Pending as _, Stage, needs_human,
+    CallStage, CallStore as _, Decision, Desk, Files, NewCase, PendingCall, needs_human,
 };
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -228,7 +228,7 @@ async fn one_decision_however_often_it_is_told() {
     }
     let kept = Files::open(folder.path()).unwrap();
     let finished = eventually("it is over", async || match kept.all().unwrap().pop()?.stage {
-        Stage::Finished(finished) => Some(finished),
+        CallStage::Finished(finished) => Some(finished),
         _ => None,
     })
     .await;
@@ -262,7 +262,7 @@ async fn a_call_repeated_many_times_at_once_is_one() {
     server.respond(answers[7]["hitl"]["review_url"].as_str().unwrap(), "confirm", json!({})).await;
     let kept = Files::open(folder.path()).unwrap();
     eventually("it is over", async || {
-        matches!(kept.all().unwrap().first()?.stage, Stage::Finished(_)).then_some(())
+        matches!(kept.all().unwrap().first()?.stage, CallStage::Finished(_)).then_some(())
     })
     .await;
     assert_eq!((kept.all().unwrap().len(), desk.ran.lock().unwrap().len()), (1, 1));
@@ -277,7 +277,7 @@ async fn what_was_under_way_when_it_was_killed() {
     .await;
     let folder = tempfile::tempdir().unwrap();
     let kept = Files::open(folder.path()).unwrap();
-    let call = |id: &str, stage| Call {
+    let call = |id: &str, stage| PendingCall {
         id: id.to_owned(),
         name: "pay".to_owned(),
         input: json!("5"),
@@ -286,12 +286,12 @@ async fn what_was_under_way_when_it_was_killed() {
     // Its agent never heard of it, so nobody shall be asked.
     kept.put(&call(
         "asking",
-        Stage::Asking { case: json!({ "type": "input" }), repeatable: false },
+        CallStage::Asking { case: json!({ "type": "input" }), repeatable: false },
     ))
     .unwrap();
     // It ran, and nobody knows how far.
     let outcome = serde_json::from_value::<Outcome>(json!({ "status": "cancelled" })).unwrap();
-    let decided = Stage::Decided { case_id: "review_5".to_owned(), outcome, attempts: 1 };
+    let decided = CallStage::Decided { case_id: "review_5".to_owned(), outcome, attempts: 1 };
     kept.put(&call("decided", decided)).unwrap();
     let desk = Desked::start(Client::new(&fake.base, "key").unwrap(), folder.path()).await;
     eventually("it went on", async || (!desk.ran.lock().unwrap().is_empty()).then_some(())).await;

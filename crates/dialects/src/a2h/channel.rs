@@ -7,8 +7,8 @@
 
 use std::fmt;
 
-use kernel::ask::Place;
-use kernel::directory::Means;
+use kernel::ask::PostingAddress;
+use kernel::directory::ContactMethod;
 use kernel::directory::contact::{is_phone_number, is_slack_id};
 use kernel::text::is_email;
 use kernel::{Ask, HumanId};
@@ -68,7 +68,7 @@ impl Medium {
 
 /// A channel after parsing.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Channel {
+pub(super) struct ParsedChannel {
     /// The channel as stored and shown; `None` if the agent gave none.
     pub(super) shown: Option<Value>,
     /// The person it names (A2H-129).
@@ -79,15 +79,15 @@ pub(super) struct Channel {
     /// The conversation it names (A2H-133).
     pub(super) conversation: Option<Value>,
     /// The destination of the message (A2H-080).
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<PostingAddress>,
     /// The token of the agent's own Slack app, which posts the message (A2H-084).
     pub(super) bot_token: Option<BotToken>,
 }
 
-impl Channel {
+impl ParsedChannel {
     /// The additional recipients of an email.
-    pub(super) fn copies(&self) -> Vec<Means> {
-        self.addresses.iter().skip(1).map(|address| Means::email(address)).collect()
+    pub(super) fn copy_recipients(&self) -> Vec<ContactMethod> {
+        self.addresses.iter().skip(1).map(|address| ContactMethod::email(address)).collect()
     }
 }
 
@@ -110,21 +110,21 @@ impl fmt::Debug for BotToken {
 
 /// Reads the channel under a key. An absent member, `null`, and an object whose members are all
 /// `null` mean the same.
-pub(super) fn read(from: Members<'_>, key: &str) -> Result<Channel, WireError> {
-    let Some(map) = from.object(key)? else { return Ok(Channel::default()) };
+pub(super) fn read(from: Members<'_>, key: &str) -> Result<ParsedChannel, WireError> {
+    let Some(map) = from.object(key)? else { return Ok(ParsedChannel::default()) };
     let path = from.path(key);
     read_map(map, &path)
 }
 
-pub(super) fn read_map(map: &Map<String, Value>, path: &str) -> Result<Channel, WireError> {
+pub(super) fn read_map(map: &Map<String, Value>, path: &str) -> Result<ParsedChannel, WireError> {
     let members = Members::new(map, path);
-    let mut channel = Channel::default();
+    let mut channel = ParsedChannel::default();
     let mut shown = Map::new();
     let mut put = |medium: Medium, value: Map<String, Value>| {
         shown.insert(medium.as_str().to_owned(), Value::Object(value));
         channel.medium.get_or_insert(medium);
     };
-    let place = |means: Means| Place { means, only: Vec::new(), thread: None };
+    let place = |means: ContactMethod| PostingAddress { means, only: Vec::new(), thread: None };
     if let Some(slack) = members.object("slack")? {
         let path = members.path("slack");
         let slack = Members::new(slack, &path);
@@ -136,7 +136,7 @@ pub(super) fn read_map(map: &Map<String, Value>, path: &str) -> Result<Channel, 
     if let Some(email) = members.object("email")? {
         let path = members.path("email");
         let (email, addresses) = read_email(Members::new(email, &path))?;
-        channel.place = addresses.first().map(|address| place(Means::email(address)));
+        channel.place = addresses.first().map(|address| place(ContactMethod::email(address)));
         channel.addresses = addresses;
         put(Medium::Email, email);
     }
@@ -145,7 +145,8 @@ pub(super) fn read_map(map: &Map<String, Value>, path: &str) -> Result<Channel, 
             let path = members.path(medium.as_str());
             let phone = read_phone(Members::new(phone, &path))?;
             let number = phone.get("phone_number").and_then(Value::as_str).map(ToOwned::to_owned);
-            let means = if medium == Medium::Sms { Means::Sms } else { Means::Whatsapp };
+            let means =
+                if medium == Medium::Sms { ContactMethod::Sms } else { ContactMethod::Whatsapp };
             channel.place = number.map(|number| place(means(number)));
             put(medium, phone);
         }
@@ -158,7 +159,7 @@ pub(super) fn read_map(map: &Map<String, Value>, path: &str) -> Result<Channel, 
         channel.human = Some(human);
         shown.insert("human_id".to_owned(), json!(id));
     }
-    if let Some(id) = members.given("channel_id") {
+    if let Some(id) = members.present("channel_id") {
         if !id.is_string() && !id.is_number() {
             return Err(members.bad("channel_id", "a string or a number"));
         }
@@ -183,7 +184,7 @@ fn read_slack(slack: Members<'_>) -> Result<Map<String, Value>, WireError> {
         let expected = "the id of a channel or user such as C0123ABC, not its name";
         return Err(slack.bad("channel_or_user_id", expected));
     }
-    let allowed = match slack.given("allowed_responder_ids") {
+    let allowed = match slack.present("allowed_responder_ids") {
         Some(_) => slack.texts("allowed_responder_ids")?,
         None => slack.texts("allowedResponderIds")?,
     };
@@ -218,12 +219,16 @@ fn read_token(slack: Members<'_>) -> Result<Option<BotToken>, WireError> {
 
 /// The destination of a Slack channel. An empty id stands for the person who installed the app,
 /// whom the server does not know.
-fn slack_place(slack: &Map<String, Value>) -> Option<Place> {
+fn slack_place(slack: &Map<String, Value>) -> Option<PostingAddress> {
     let text = |key: &str| slack.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let only = slack.get("allowed_responder_ids").and_then(Value::as_array);
     let only = only.into_iter().flatten().filter_map(Value::as_str).map(ToOwned::to_owned);
-    let means = Means::Slack(text("channel_or_user_id")?.to_owned());
-    Some(Place { means, only: only.collect(), thread: text("thread_ts").map(ToOwned::to_owned) })
+    let means = ContactMethod::Slack(text("channel_or_user_id")?.to_owned());
+    Some(PostingAddress {
+        means,
+        only: only.collect(),
+        thread: text("thread_ts").map(ToOwned::to_owned),
+    })
 }
 
 fn read_email(email: Members<'_>) -> Result<(Map<String, Value>, Vec<String>), WireError> {
@@ -244,7 +249,7 @@ fn read_email(email: Members<'_>) -> Result<(Map<String, Value>, Vec<String>), W
         "in_reply_to",
     ];
     let context = email.either(&["context_about_user", "contextAboutUser"])?;
-    let recipients: Vec<Value> = recipients.iter().map(Recipient::shown).collect();
+    let recipients: Vec<Value> = recipients.iter().map(EmailRecipient::shown).collect();
     let shown = object([
         ("address", Some(json!(address))),
         ("context_about_user", context.map(Value::from)),
@@ -271,13 +276,13 @@ fn read_phone(phone: Members<'_>) -> Result<Map<String, Value>, WireError> {
 }
 
 /// An additional recipient of an email (A2H-033).
-pub(super) struct Recipient {
+pub(super) struct EmailRecipient {
     pub(super) address: String,
     context: Option<String>,
     field: Option<&'static str>,
 }
 
-impl Recipient {
+impl EmailRecipient {
     fn shown(&self) -> Value {
         Value::Object(object([
             ("address", Some(json!(self.address))),
@@ -288,9 +293,9 @@ impl Recipient {
 }
 
 /// `additional_recipients`.
-pub(super) fn read_recipients(from: Members<'_>) -> Result<Vec<Recipient>, WireError> {
+pub(super) fn read_recipients(from: Members<'_>) -> Result<Vec<EmailRecipient>, WireError> {
     let keys = ["additional_recipients", "additionalRecipients"];
-    let Some(key) = keys.into_iter().find(|key| from.given(key).is_some()) else {
+    let Some(key) = keys.into_iter().find(|key| from.present(key).is_some()) else {
         return Ok(Vec::new());
     };
     let list = from.list(key)?.unwrap_or_default();
@@ -313,7 +318,7 @@ pub(super) fn read_recipients(from: Members<'_>) -> Result<Vec<Recipient>, WireE
             Some(_) => return Err(item.bad("field", "to, cc or bcc")),
         };
         let context = item.either(&["context_about_user", "contextAboutUser"])?;
-        Ok(Recipient { address: address.to_owned(), context, field })
+        Ok(EmailRecipient { address: address.to_owned(), context, field })
     };
     list.iter().enumerate().map(read).collect()
 }
@@ -333,16 +338,16 @@ pub fn channels(configured: &[Medium]) -> Value {
 
 /// `POST /channels/validate`: whether the body is a channel, and whether its medium is configured.
 /// It sends nothing (A2H-125).
-pub fn validated(bytes: &[u8], configured: &[Medium]) -> Result<Value, WireError> {
+pub fn validate_channel(bytes: &[u8], configured: &[Medium]) -> Result<Value, WireError> {
     let body = super::parse::object::<WireError>(bytes)?;
     let (medium, errors) = match read_map(&body, "") {
-        Ok(Channel { medium: None, human: None, .. }) => {
+        Ok(ParsedChannel { medium: None, human: None, .. }) => {
             let message = "expected one of slack, email, sms, whatsapp and human_id";
             (None, vec![json!({ "field": "", "message": message })])
         }
         Ok(channel) => (channel.medium, Vec::new()),
         Err(error) => {
-            let field = error.about().unwrap_or_default();
+            let field = error.field_path().unwrap_or_default();
             (None, vec![json!({ "field": field, "message": error.message })])
         }
     };
@@ -356,7 +361,7 @@ pub fn validated(bytes: &[u8], configured: &[Medium]) -> Result<Value, WireError
 /// The agent's settings for an email.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct EmailWish {
+pub struct EmailOptions {
     pub subject: Option<String>,
     /// The `Message-ID` of the email it replies to.
     pub in_reply_to: Option<String>,
@@ -377,18 +382,18 @@ pub enum RecipientField {
 }
 
 /// How many copies of the email go to addresses that the agent names.
-pub fn copies(ask: &Ask) -> u64 {
-    email_wish(ask).map_or(0, |wish| wish.others.len() as u64)
+pub fn copy_count(ask: &Ask) -> u64 {
+    email_options(ask).map_or(0, |wish| wish.others.len() as u64)
 }
 
 /// Whether there are such copies. A link or a reply address in the email is then known to more
 /// people than its recipient.
 pub fn is_copied(ask: &Ask) -> bool {
-    copies(ask) > 0
+    copy_count(ask) > 0
 }
 
 /// The agent's settings for the email; `None` if the call names no email channel.
-pub fn email_wish(ask: &Ask) -> Option<EmailWish> {
+pub fn email_options(ask: &Ask) -> Option<EmailOptions> {
     let channel = member(ask, "channel")?;
     let email = channel.get("email")?;
     let text = |key: &str| email.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
@@ -402,7 +407,7 @@ pub fn email_wish(ask: &Ask) -> Option<EmailWish> {
         Some((field, address))
     };
     let others = email.get("additional_recipients").and_then(Value::as_array);
-    Some(EmailWish {
+    Some(EmailOptions {
         subject: text("experimental_subject_line"),
         in_reply_to: text("experimental_in_reply_to_message_id"),
         references: text("experimental_references_message_id"),
@@ -414,7 +419,7 @@ pub fn email_wish(ask: &Ask) -> Option<EmailWish> {
 // The agent's settings for the Slack message that asks the question (A2H-084, A2H-085).
 
 /// Whether the agent lent its own Slack app for this message.
-pub fn by_own_app(ask: &Ask) -> bool {
+pub fn is_sent_by_own_app(ask: &Ask) -> bool {
     member(ask, OWN_APP) == Some(Value::Bool(true))
 }
 

@@ -9,13 +9,13 @@ use super::message::API_VERSION;
 use super::wire::{
     ContactChannel, Metadata, Moment, NewConversation, NewConversationSpec, NewConversationStatus,
 };
-use crate::origin::first_words;
+use crate::conversation_origin::opening_text;
 
 /// A conversation as its agent receives it; `None` if the ask is no conversation or its text was
 /// erased.
 pub fn new_conversation(ask: &Ask) -> Option<NewConversation> {
-    let begun = ask.conversation.as_ref().filter(|_| ask.is_opening())?;
-    let text = first_words(ask)?.to_owned();
+    let begun = ask.conversation.as_ref().filter(|_| ask.starts_conversation())?;
+    let text = opening_text(ask)?.to_owned();
     let id = super::call_id(ask);
     Some(NewConversation {
         api_version: API_VERSION,
@@ -39,7 +39,7 @@ pub fn new_conversation(ask: &Ask) -> Option<NewConversation> {
 /// A conversation as a channel (A2H-050); `None` if the ask is no conversation. An erased
 /// conversation remains a channel, so the agent can continue it.
 pub fn contact_channel(ask: &Ask) -> Option<ContactChannel> {
-    let begun = ask.resolution().filter(|_| ask.is_opening())?;
+    let begun = ask.deciding_answer().filter(|_| ask.starts_conversation())?;
     let id = super::call_id(ask);
     Some(ContactChannel {
         channel_id: id.clone(),
@@ -51,7 +51,7 @@ pub fn contact_channel(ask: &Ask) -> Option<ContactChannel> {
 
 /// The conversation that a `channel_id` names, which may not exist. A malformed id is reported like
 /// a missing conversation.
-pub(super) fn named(channel_id: &Value) -> Result<AskId, WireError> {
+pub(super) fn conversation_id(channel_id: &Value) -> Result<AskId, WireError> {
     let id = channel_id.as_str().and_then(super::ask_id);
     id.ok_or_else(WireError::no_conversation)
 }

@@ -6,20 +6,20 @@
 
 use std::collections::BTreeSet;
 
-use kernel::ask::{DefaultAction, Dialect, Labels, Place, Priority, Route};
+use kernel::ask::{DefaultAction, Dialect, Labels, PostingAddress, Priority, Route};
 use kernel::audit::Digest;
-use kernel::command::{NewAsk, Silence};
-use kernel::question::{Body, Choice, Options, Pick, Question, QuestionError, Stance};
+use kernel::command::{NewAsk, NewOnExpiry};
+use kernel::question::{AnswerKind, Body, Choice, Options, PickMode, Question, QuestionError};
 use kernel::text::is_storable_json;
 use kernel::{AskId, HumanId};
 use serde_json::{Map, Value, json};
 
-use super::channel::{self, BotToken, Channel};
+use super::channel::{self, BotToken, ParsedChannel};
 use super::conversation;
 use super::errors::WireError;
 use super::options::{self, ResponseOption};
 use super::parse::{Members, object};
-use super::{KEPT, Kind};
+use super::{CallKind, METADATA_KEY};
 use crate::hxp_experience::claims;
 
 /// The longest `call_id` and `run_id`, in bytes; the vendor's API took 64 of both together.
@@ -27,7 +27,7 @@ const LONGEST_ID: usize = 200;
 /// The name of the option added beside a single option, because a choice needs at least two.
 pub(super) const OTHER: &str = "none_of_these";
 /// The title of that option.
-pub(super) const OTHERWISE: &str = "None of these";
+pub(super) const OTHER_LABEL: &str = "None of these";
 
 /// The member that records that the agent lent its own Slack app. The token is stored elsewhere.
 pub(super) const OWN_APP: &str = "own_app";
@@ -42,9 +42,9 @@ pub struct NewCall {
     /// The digest of the spec. The same call sent again has the same digest.
     pub fingerprint: Digest,
     /// The recipient that the channel names.
-    pub to: Addressed,
+    pub to: CallRecipient,
     /// The destination that the channel names.
-    pub place: Option<Place>,
+    pub place: Option<PostingAddress>,
     /// The conversation that this call continues, if any (A2H-133). The conversation then
     /// determines the recipient.
     pub conversation: Option<AskId>,
@@ -53,25 +53,26 @@ pub struct NewCall {
 }
 
 impl NewCall {
-    fn claiming(mut self, bytes: &[u8]) -> Self {
-        self.ask = claiming(self.ask, bytes);
+    fn with_claims(mut self, bytes: &[u8]) -> Self {
+        self.ask = with_claims(self.ask, bytes);
         self
     }
 }
 
 /// Adds the agent's claims about its request. `state` belongs to the caller, so a member that is no
 /// envelope is not an error; the server returns it unchanged.
-pub(super) fn claiming(mut ask: NewAsk, bytes: &[u8]) -> NewAsk {
-    let state = ask.metadata.get(KEPT).and_then(|kept| kept.get("state"));
+pub(super) fn with_claims(mut ask: NewAsk, bytes: &[u8]) -> NewAsk {
+    let state = ask.metadata.get(METADATA_KEY).and_then(|kept| kept.get("state"));
     if state.is_some_and(|state| state.get(claims::MEMBER).is_some()) {
-        ask.claims = claims::within(bytes, &["spec", "state", claims::MEMBER]).ok().flatten();
+        ask.claims =
+            claims::read_envelope(bytes, &["spec", "state", claims::MEMBER]).ok().flatten();
     }
     ask
 }
 
 /// The recipient that a channel names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Addressed {
+pub enum CallRecipient {
     /// No particular person.
     Nobody,
     Human(HumanId),
@@ -79,8 +80,8 @@ pub enum Addressed {
     Address(String),
 }
 
-impl From<&Channel> for Addressed {
-    fn from(channel: &Channel) -> Self {
+impl From<&ParsedChannel> for CallRecipient {
+    fn from(channel: &ParsedChannel) -> Self {
         match (&channel.human, channel.addresses.first()) {
             (Some(human), _) => Self::Human(human.clone()),
             (None, Some(address)) => Self::Address(address.clone()),
@@ -108,10 +109,12 @@ pub fn parse_function_call(bytes: &[u8]) -> Result<NewCall, WireError> {
         },
     );
     let question = question.map_err(|error| refused(&error, "fn"))?;
-    let parts = Parts { kind: Kind::FunctionCall, options: ("reject_options", reject_options) };
+    let parts =
+        CallParts { kind: CallKind::FunctionCall, options: ("reject_options", reject_options) };
     let silence = DefaultAction::Reject;
-    let new = parts.make(call, spec, question, &[Stance::Approve, Stance::Reject], silence)?;
-    Ok(new.claiming(bytes))
+    let new =
+        parts.make(call, spec, question, &[AnswerKind::Approve, AnswerKind::Reject], silence)?;
+    Ok(new.with_claims(bytes))
 }
 
 pub fn parse_human_contact(bytes: &[u8]) -> Result<NewCall, WireError> {
@@ -124,21 +127,22 @@ pub fn parse_human_contact(bytes: &[u8]) -> Result<NewCall, WireError> {
     let mut choices: Vec<Choice> = response_options.iter().map(ResponseOption::choice).collect();
     if choices.len() == 1 {
         let description = Some("Write what you want instead as a comment".to_owned());
-        choices.push(Choice { id: OTHER.to_owned(), label: OTHERWISE.to_owned(), description });
+        choices.push(Choice { id: OTHER.to_owned(), label: OTHER_LABEL.to_owned(), description });
     }
     let (body, stance) = if choices.is_empty() {
-        (Body::Converse, Stance::Reply)
+        (Body::Converse, AnswerKind::Reply)
     } else {
         let options = Options::new(choices).map_err(|error| refused(&error, "msg"))?;
-        (Body::Choose { options, pick: Pick::One, suggested: None }, Stance::Choose)
+        (Body::Choose { options, pick: PickMode::One, suggested: None }, AnswerKind::Choose)
     };
     let question = match subject {
         Some(subject) => Question::new(subject, Some(msg.to_owned()), body),
         None => Question::new(msg, None, body),
     };
     let question = question.map_err(|error| refused(&error, "msg"))?;
-    let parts = Parts { kind: Kind::HumanContact, options: ("response_options", response_options) };
-    Ok(parts.make(call, spec, question, &[stance], DefaultAction::Skip)?.claiming(bytes))
+    let parts =
+        CallParts { kind: CallKind::HumanContact, options: ("response_options", response_options) };
+    Ok(parts.make(call, spec, question, &[stance], DefaultAction::Skip)?.with_claims(bytes))
 }
 
 /// Reads a body whose strings the store accepts.
@@ -170,7 +174,7 @@ pub(super) fn id(from: Members<'_>, key: &str) -> Result<String, WireError> {
     let expected =
         "1 to 200 bytes without / ? # % \\, control characters and blank ends, and not . or ..";
     let bad = || from.bad(key, expected);
-    let id = from.given(key).and_then(Value::as_str).ok_or_else(bad)?;
+    let id = from.present(key).and_then(Value::as_str).ok_or_else(bad)?;
     let odd = |c: char| matches!(c, '/' | '?' | '#' | '%' | '\\') || c.is_control();
     let fits = (1..=LONGEST_ID).contains(&id.len()) && id.trim() == id && !id.contains(odd);
     if fits && !matches!(id, "." | "..") { Ok(id.to_owned()) } else { Err(bad()) }
@@ -178,24 +182,24 @@ pub(super) fn id(from: Members<'_>, key: &str) -> Result<String, WireError> {
 
 /// Whether a member beside those of the protocol marks the request as irreversible. The server does
 /// not store these members; it stores marks inside `kwargs` and `state`.
-pub(super) fn marks_beside(call: Members<'_>, spec: Members<'_>) -> bool {
+pub(super) fn is_marked_irreversible(call: Members<'_>, spec: Members<'_>) -> bool {
     call.marks_irreversible(&["spec", "status"])
         || spec.marks_irreversible(&["kwargs", "state", "response_schema"])
 }
 
 /// The parts that differ between the kinds of call.
-struct Parts {
-    kind: Kind,
+struct CallParts {
+    kind: CallKind,
     options: (&'static str, Vec<ResponseOption>),
 }
 
-impl Parts {
+impl CallParts {
     fn make(
         self,
         call: Members<'_>,
         spec: Members<'_>,
         question: Question,
-        stances: &[Stance],
+        stances: &[AnswerKind],
         silence: DefaultAction,
     ) -> Result<NewCall, WireError> {
         let run_id = call.required("run_id")?;
@@ -216,7 +220,7 @@ impl Parts {
             (name, options),
             ("state", state.map(|state| json!(state))),
             (OWN_APP, channel.bot_token.as_ref().map(|_| json!(true))),
-            ("irreversible", marks_beside(call, spec).then(|| json!(true))),
+            ("irreversible", is_marked_irreversible(call, spec).then(|| json!(true))),
         ] {
             kept.extend(value.map(|value| (key.to_owned(), value)));
         }
@@ -229,9 +233,10 @@ impl Parts {
             .map(|(k, v)| (k.clone(), v.clone()))
             .collect();
         let fingerprint = Digest::of_json(&json!({ "question": question, "kept": told }));
-        let to = Addressed::from(&channel);
-        let conversation = channel.conversation.as_ref().map(conversation::named).transpose()?;
-        let copies = channel.copies();
+        let to = CallRecipient::from(&channel);
+        let conversation =
+            channel.conversation.as_ref().map(conversation::conversation_id).transpose()?;
+        let copies = channel.copy_recipients();
         let ask = NewAsk { copies, ..ask(question, kept, stances, silence) };
         let (place, bot_token) = (channel.place, channel.bot_token);
         Ok(NewCall { ask, call_id, fingerprint, to, place, conversation, bot_token })
@@ -243,19 +248,19 @@ impl Parts {
 pub(super) fn ask(
     question: Question,
     kept: Map<String, Value>,
-    stances: &[Stance],
+    stances: &[AnswerKind],
     silence: DefaultAction,
 ) -> NewAsk {
     NewAsk {
         dialect: Dialect::A2h,
         question,
-        metadata: Map::from_iter([(KEPT.to_owned(), Value::Object(kept))]),
+        metadata: Map::from_iter([(METADATA_KEY.to_owned(), Value::Object(kept))]),
         labels: Labels::default(),
         tags: BTreeSet::new(),
         priority: Priority::Normal,
         route: Route::Owner,
         timeout: None,
-        on_expiry: Silence::Report(silence),
+        on_expiry: NewOnExpiry::Report(silence),
         reminders: Vec::new(),
         follows: None,
         grants: Vec::new(),

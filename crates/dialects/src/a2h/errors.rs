@@ -83,7 +83,7 @@ impl WireError {
     }
 
     /// The field that the error is about, if any.
-    pub fn about(&self) -> Option<&str> {
+    pub fn field_path(&self) -> Option<&str> {
         self.field.as_deref()
     }
 

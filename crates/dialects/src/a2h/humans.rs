@@ -14,7 +14,7 @@ use super::parse::Members;
 pub fn human(human: &Human, whole: bool) -> Value {
     let profile = human.profile.value();
     let name = profile.map(|profile| profile.name.as_str()).filter(|name| !name.is_empty());
-    let description = human.about().and_then(|about| about.description.as_deref());
+    let description = human.profile_settings().and_then(|about| about.description.as_deref());
     let mut shown = json!({
         "id": human.id,
         "name": name.unwrap_or(human.id.as_str()),
@@ -79,12 +79,12 @@ pub fn parse_human(bytes: &[u8]) -> Result<HumanBody, WireError> {
     let name = body.required("name")?.to_owned();
     let description = body.text("description")?.map(ToOwned::to_owned);
     let keys = ["prioritizedContactChannels", "prioritized_contact_channels"];
-    let key = keys.into_iter().find(|key| body.given(key).is_some()).unwrap_or(keys[0]);
+    let key = keys.into_iter().find(|key| body.present(key).is_some()).unwrap_or(keys[0]);
     let list = body.list(key)?.unwrap_or_default();
     let contacts = list.iter().enumerate().map(|(n, item)| {
         let path = format!("{key}[{n}]");
         let map = item.as_object().ok_or_else(|| WireError::field(&path, "an object"))?;
-        if let Some(contact) = beyond(Members::new(map, &path))? {
+        if let Some(contact) = other_contact(Members::new(map, &path))? {
             return Ok(contact);
         }
         let channel = channel::read_map(map, &path)?;
@@ -105,7 +105,7 @@ pub fn parse_human(bytes: &[u8]) -> Result<HumanBody, WireError> {
 
 /// A contact method that A2H has no name for. It is read as it is shown, so that a client that
 /// reads a person and writes them back loses nothing.
-fn beyond(from: Members<'_>) -> Result<Option<Contact>, WireError> {
+fn other_contact(from: Members<'_>) -> Result<Option<Contact>, WireError> {
     let read = |key: &str, id: &[&str; 2]| {
         let Some(map) = from.object(key)? else { return Ok(None) };
         let path = from.path(key);

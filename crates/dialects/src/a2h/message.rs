@@ -4,19 +4,19 @@
 use kernel::ask::DefaultAction;
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
-use kernel::question::{Answer, Body, Question, Stance};
+use kernel::question::{Answer, AnswerKind, Body, Question};
 use kernel::{Ask, AskId};
 use serde_json::{Map, Value, json};
 
-use super::Kind;
-use super::budget;
+use super::CallKind;
 use super::channel;
 use super::conversation;
 use super::create::{self, storable};
 use super::errors::WireError;
 use super::parse::Members;
 use super::schema::{self, Shape, VALUE};
-use super::view::{ended_at, member, ours, state, undecided, words};
+use super::schema_limits;
+use super::view::{answer_text, countersign_fields, ended_at, member, state, undecided_reason};
 use super::wire::{Message, MessageSpec, MessageStatus, Metadata, Moment};
 
 /// The `apiVersion` of every object.
@@ -24,7 +24,7 @@ pub const API_VERSION: &str = "proto.a2h.dev/v1alpha1";
 
 /// A message to create.
 #[derive(Debug, Clone)]
-pub struct NewMessage {
+pub struct NewA2hMessage {
     /// The ask, without a deadline.
     pub ask: NewAsk,
     /// The caller's own id, if given.
@@ -37,7 +37,7 @@ pub struct NewMessage {
     pub conversation: Option<AskId>,
 }
 
-pub fn parse_message(bytes: &[u8]) -> Result<NewMessage, WireError> {
+pub fn parse_message(bytes: &[u8]) -> Result<NewA2hMessage, WireError> {
     let body = storable(bytes)?;
     let body = Members::new(&body, "");
     for (key, only) in [("apiVersion", API_VERSION), ("kind", "Message")] {
@@ -51,7 +51,7 @@ pub fn parse_message(bytes: &[u8]) -> Result<NewMessage, WireError> {
         None => body.object("metatdata")?,
     };
     let metadata = metadata.map(|metadata| Members::new(metadata, "metadata"));
-    let uid = metadata.filter(|metadata| metadata.given("uid").is_some());
+    let uid = metadata.filter(|metadata| metadata.present("uid").is_some());
     let uid = uid.map(|metadata| create::id(metadata, "uid")).transpose()?;
     let spec = body.object("spec")?.ok_or_else(|| body.bad("spec", "an object"))?;
     let spec = Members::new(spec, "spec");
@@ -59,50 +59,50 @@ pub fn parse_message(bytes: &[u8]) -> Result<NewMessage, WireError> {
     let text = text.filter(|text| !text.trim().is_empty());
     let text = text.ok_or_else(|| spec.bad("message", "a non-empty string"))?;
     // Either the member of the specification, or the one that calls use.
-    let channel_id = match spec.given("channel_id") {
+    let channel_id = match spec.present("channel_id") {
         Some(id) if !id.is_string() && !id.is_number() => {
             return Err(spec.bad("channel_id", "a string or a number"));
         }
         Some(id) => Some(id.clone()),
         None => channel::read(spec, "channel")?.conversation,
     };
-    let conversation = channel_id.as_ref().map(conversation::named).transpose()?;
-    let wanted = spec.given("response_schema").cloned();
+    let conversation = channel_id.as_ref().map(conversation::conversation_id).transpose()?;
+    let wanted = spec.present("response_schema").cloned();
     if let Some(schema) = &wanted {
-        budget::check(schema).map_err(|expected| spec.bad("response_schema", &expected))?;
+        schema_limits::check(schema).map_err(|expected| spec.bad("response_schema", &expected))?;
     }
     let state = spec.object("state")?.map(|state| json!(state));
     let (question, stance) = question(&text, wanted.as_ref())
         .ok_or_else(|| spec.bad("message", "a text without NUL characters"))?;
     let mut kept = Map::new();
     for (key, value) in [
-        ("kind", Some(json!(Kind::Message.as_str()))),
+        ("kind", Some(json!(CallKind::Message.as_str()))),
         ("message", Some(json!(text))),
         ("response_schema", wanted.clone()),
         ("channel_id", channel_id),
         ("state", state),
-        ("irreversible", create::marks_beside(body, spec).then(|| json!(true))),
+        ("irreversible", create::is_marked_irreversible(body, spec).then(|| json!(true))),
     ] {
         kept.extend(value.map(|value| (key.to_owned(), value)));
     }
     let fingerprint = Digest::of_json(&kept);
     kept.extend(uid.as_ref().map(|uid| ("call_id".to_owned(), json!(uid))));
     let ask = create::ask(question, kept, &[stance], DefaultAction::Skip);
-    let ask = create::claiming(ask, bytes);
-    Ok(NewMessage { ask, uid, fingerprint, schema: wanted, conversation })
+    let ask = create::with_claims(ask, bytes);
+    Ok(NewA2hMessage { ask, uid, fingerprint, schema: wanted, conversation })
 }
 
 /// The question that asks a person for such an answer.
-fn question(text: &str, schema: Option<&Value>) -> Option<(Question, Stance)> {
+fn question(text: &str, schema: Option<&Value>) -> Option<(Question, AnswerKind)> {
     let (body, context, stance) = match schema.map(|schema| (schema, schema::shape(schema))) {
-        None => (Body::Converse, None, Stance::Reply),
+        None => (Body::Converse, None, AnswerKind::Reply),
         Some((_, Shape::Object(form) | Shape::Value(form))) => {
-            (Body::Provide { form }, None, Stance::Provide)
+            (Body::Provide { form }, None, AnswerKind::Provide)
         }
         Some((schema, Shape::Free)) => {
             let shown = serde_json::to_string_pretty(schema).ok()?;
             let context = format!("The agent reads the answer as JSON of this schema:\n{shown}");
-            (Body::Converse, Some(context), Stance::Reply)
+            (Body::Converse, Some(context), AnswerKind::Reply)
         }
     };
     Some((Question::new(text, context, body).ok()?, stance))
@@ -118,7 +118,7 @@ pub fn message(
     let question = ask.question.value()?;
     let schema = member(ask, "response_schema");
     let uid = super::call_id(ask);
-    let said = ask.resolution().and_then(|resolution| resolution.reply.value());
+    let said = ask.deciding_answer().and_then(|resolution| resolution.reply.value());
     let response = said.zip(schema.as_ref()).map(|(reply, schema)| {
         let value = value(question, &reply.answer, schema);
         (judge(schema, &value), value)
@@ -129,10 +129,10 @@ pub fn message(
         None => (None, None),
     };
     let own = said.and_then(|reply| reply.comment.clone());
-    let human_message = match (ask.ending().and_then(undecided), own, said) {
+    let human_message = match (ask.ending().and_then(undecided_reason), own, said) {
         (Some(why), _, _) => Some(why),
         (None, Some(comment), _) => Some(comment),
-        (None, None, reply) => reply.map(|reply| words(question, &reply.answer)),
+        (None, None, reply) => reply.map(|reply| answer_text(question, &reply.answer)),
     };
     Some(Message {
         api_version: API_VERSION,
@@ -152,7 +152,7 @@ pub fn message(
             human_message,
             response,
             failed_validation_details: failed,
-            ours: ours(ask, receipt),
+            ours: countersign_fields(ask, receipt),
         },
     })
 }
@@ -168,6 +168,6 @@ fn value(question: &Question, answer: &Answer, schema: &Value) -> Value {
             }
         }
         (_, Answer::Replied { text }) => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
-        (_, answer) => json!(words(question, answer)),
+        (_, answer) => json!(answer_text(question, answer)),
     }
 }

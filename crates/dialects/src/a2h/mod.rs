@@ -20,7 +20,6 @@
 //! disagree](https://github.com/countersign/countersign/blob/main/docs/adr/0031-a2h-where-sources-disagree.md)
 //! records the decisions.
 
-mod budget;
 pub mod channel;
 pub mod conversation;
 pub mod create;
@@ -31,35 +30,36 @@ pub mod options;
 mod parse;
 pub mod respond;
 mod schema;
+mod schema_limits;
 pub mod view;
 pub mod wire;
 
-pub use channel::{BotToken, Medium, channels, validated};
-pub use channel::{EmailWish, RecipientField, copies, email_wish, is_copied};
-pub use channel::{by_own_app, wants_plain_text};
+pub use channel::{BotToken, Medium, channels, validate_channel};
+pub use channel::{EmailOptions, RecipientField, copy_count, email_options, is_copied};
+pub use channel::{is_sent_by_own_app, wants_plain_text};
 pub use conversation::{contact_channel, new_conversation};
-pub use create::{Addressed, NewCall, parse_function_call, parse_human_contact};
+pub use create::{CallRecipient, NewCall, parse_function_call, parse_human_contact};
 pub use errors::{CODES, WireError};
 pub use humans::{HumanBody, human, humans, parse_human};
-pub use message::{NewMessage, message, parse_message};
-pub use respond::{Escalation, parse_escalation};
+pub use message::{NewA2hMessage, message, parse_message};
+pub use respond::{EmailEscalation, parse_escalation};
 pub use respond::{read_contact_response, read_function_response};
-pub use view::{Beside, call};
+pub use view::{CallContext, call};
 
 use kernel::ask::Dialect;
-use kernel::question::Kind as Question;
+use kernel::question::QuestionKind as Question;
 use kernel::{Ask, AskId};
 use serde_json::{Map, Value};
 
 /// The metadata member that stores data without a kernel equivalent.
-const KEPT: &str = "a2h";
+const METADATA_KEY: &str = "a2h";
 
 /// The prefix of an ask's own id, which replaces a `call_id` if the ask came from another dialect.
 const PREFIX: &str = "ask_";
 
 /// The two kinds of call, and the messages of `v1alpha1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum CallKind {
     /// The agent asks for approval of an action.
     FunctionCall,
     /// The agent sends a message or asks a question.
@@ -68,7 +68,7 @@ pub enum Kind {
     Message,
 }
 
-impl Kind {
+impl CallKind {
     /// The kind as stored, and as a path segment.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl Kind {
 
     /// The kind of an ask: the one it was created with, or the one that fits its question.
     pub fn of(ask: &Ask) -> Self {
-        let asked = kept(ask).and_then(|kept| kept.get("kind")?.as_str());
+        let asked = stored_members(ask).and_then(|kept| kept.get("kind")?.as_str());
         let all = [Self::FunctionCall, Self::HumanContact, Self::Message];
         let known = asked.and_then(|name| all.into_iter().find(|kind| kind.as_str() == name));
         known.unwrap_or(match ask.kind {
@@ -103,20 +103,20 @@ impl Kind {
 }
 
 /// The stored data of this dialect.
-fn kept(ask: &Ask) -> Option<&Map<String, Value>> {
+fn stored_members(ask: &Ask) -> Option<&Map<String, Value>> {
     if ask.dialect != Dialect::A2h {
         return None;
     }
-    ask.metadata.value()?.get(KEPT)?.as_object()
+    ask.metadata.value()?.get(METADATA_KEY)?.as_object()
 }
 
 /// The id of a call: the caller's own, or the ask's id if the ask came from another dialect.
 pub fn call_id(ask: &Ask) -> String {
-    let given = kept(ask).and_then(|kept| kept.get("call_id")?.as_str());
-    given.map_or_else(|| ask.id.shown_as(PREFIX), ToOwned::to_owned)
+    let given = stored_members(ask).and_then(|kept| kept.get("call_id")?.as_str());
+    given.map_or_else(|| ask.id.with_prefix(PREFIX), ToOwned::to_owned)
 }
 
 /// The ask that a Countersign id names.
 pub fn ask_id(call_id: &str) -> Option<AskId> {
-    AskId::read_as(PREFIX, call_id)
+    AskId::parse_with_prefix(PREFIX, call_id)
 }

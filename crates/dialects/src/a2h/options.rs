@@ -42,7 +42,7 @@ impl ResponseOption {
     }
 
     /// The text sent if the person adds no comment.
-    pub(super) fn says(&self) -> &str {
+    pub(super) fn response_text(&self) -> &str {
         let fill = self.prompt_fill.as_deref().filter(|fill| !fill.trim().is_empty());
         fill.unwrap_or_else(|| self.shown())
     }
@@ -50,9 +50,9 @@ impl ResponseOption {
     /// The text sent, with the person's comment if there is one.
     pub(super) fn with(&self, comment: Option<&str>) -> String {
         match comment {
-            None => self.says().to_owned(),
+            None => self.response_text().to_owned(),
             Some(comment) if self.interactive => comment.to_owned(),
-            Some(comment) => format!("{}\n\n{comment}", self.says()),
+            Some(comment) => format!("{}\n\n{comment}", self.response_text()),
         }
     }
 

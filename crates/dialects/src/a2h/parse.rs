@@ -3,13 +3,13 @@
 use kernel::ask::irreversible::marks_irreversible;
 
 use super::errors::{WireError, code};
-use crate::members::Mistake;
+use crate::members::InvalidBody;
 
 pub(super) use crate::members::object;
 
 pub(super) type Members<'m> = crate::members::Members<'m, WireError>;
 
-impl Mistake for WireError {
+impl InvalidBody for WireError {
     fn not_json(message: String) -> Self {
         Self::at("", code::INVALID_JSON, message)
     }

@@ -4,7 +4,7 @@
 //! The answer is recorded as attested by the agent alone. The server sets `requested_at`,
 //! `responded_at` and the rest of the status and ignores the values in the body.
 
-use kernel::actor::Attested;
+use kernel::actor::AttestedIdentity;
 use kernel::question::{Answer, Body, Question, Reply};
 use kernel::{AgentId, Ask};
 
@@ -18,7 +18,7 @@ pub fn read_function_response(
     bytes: &[u8],
     question: &Question,
     agent: &AgentId,
-) -> Result<(Reply, Attested), WireError> {
+) -> Result<(Reply, AttestedIdentity), WireError> {
     let body = storable(bytes)?;
     let status = Members::new(&body, "");
     let approved = status.flag("approved")?;
@@ -51,7 +51,7 @@ pub fn read_contact_response(
     bytes: &[u8],
     ask: &Ask,
     agent: &AgentId,
-) -> Result<(Reply, Attested), WireError> {
+) -> Result<(Reply, AttestedIdentity), WireError> {
     let body = storable(bytes)?;
     let status = Members::new(&body, "");
     let response = status.required("response")?.to_owned();
@@ -88,10 +88,10 @@ pub fn read_contact_response(
 }
 
 /// The person's name as the agent attests it, from `user_info` if present (A2H-063).
-fn attested(status: Members<'_>, agent: &AgentId) -> Result<Attested, WireError> {
+fn attested(status: Members<'_>, agent: &AgentId) -> Result<AttestedIdentity, WireError> {
     let user = status.object("user_info")?.map(|user| Members::new(user, "user_info"));
     let name = user.map(|user| user.either(&["name", "display_name", "username"])).transpose()?;
-    Ok(Attested {
+    Ok(AttestedIdentity {
         via: "a2h_respond".to_owned(),
         platform: "a2h".to_owned(),
         platform_user_id: agent.to_string(),
@@ -104,14 +104,14 @@ fn attested(status: Members<'_>, agent: &AgentId) -> Result<Attested, WireError>
 
 /// Why the agent cannot wait, and the addresses it wants to notify.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Escalation {
+pub struct EmailEscalation {
     /// The agent's message.
     pub message: String,
     /// The addresses without duplicates.
     pub addresses: Vec<String>,
 }
 
-impl Escalation {
+impl EmailEscalation {
     /// The recorded text: the agent's message, and the addresses that belong to no known person.
     pub fn words(&self, strangers: &[&str]) -> String {
         if strangers.is_empty() {
@@ -128,7 +128,7 @@ pub fn addresses(ask: &Ask) -> Vec<String> {
     email.map(|channel| channel.addresses).unwrap_or_default()
 }
 
-pub fn parse_escalation(bytes: &[u8]) -> Result<Escalation, WireError> {
+pub fn parse_escalation(bytes: &[u8]) -> Result<EmailEscalation, WireError> {
     let body = storable(bytes)?;
     let escalation = Members::new(&body, "");
     let message = escalation.required("escalation_msg")?.to_owned();
@@ -142,5 +142,5 @@ pub fn parse_escalation(bytes: &[u8]) -> Result<Escalation, WireError> {
             addresses.push(address);
         }
     }
-    Ok(Escalation { message, addresses })
+    Ok(EmailEscalation { message, addresses })
 }

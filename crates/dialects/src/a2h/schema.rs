@@ -2,7 +2,7 @@
 //! value. Otherwise the person answers in JSON. The server validates the answer against the schema
 //! in both cases (A2H-131).
 
-use kernel::form::{Bound, Choice, Field, FieldSpec, Form, Validation};
+use kernel::form::{Bound, Field, FieldSpec, Form, FormChoice, Validation};
 use serde_json::{Map, Value};
 
 /// The key of the only field of a single-value schema.
@@ -126,8 +126,9 @@ fn of_text(schema: &Map<String, Value>) -> Option<&'static str> {
     }
 }
 
-fn choices(values: &Value) -> Option<Vec<Choice>> {
+fn choices(values: &Value) -> Option<Vec<FormChoice>> {
     let values = values.as_array()?.iter().map(Value::as_str).collect::<Option<Vec<_>>>()?;
-    let choice = |value: &&str| Choice { value: (*value).to_owned(), label: (*value).to_owned() };
+    let choice =
+        |value: &&str| FormChoice { value: (*value).to_owned(), label: (*value).to_owned() };
     Some(values.iter().map(choice).collect())
 }

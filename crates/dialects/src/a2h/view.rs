@@ -5,23 +5,23 @@
 //! call that expired, failed or was withdrawn has a response too, which says that no decision was
 //! made. A HACP decision that does not answer the question is reported as that decision.
 
-use kernel::actor::By;
-use kernel::ask::{Ending, Resolution};
+use kernel::actor::ActorRef;
+use kernel::ask::{Ending, RecordedAnswer};
 use kernel::audit::{Erasable, canonical};
 use kernel::question::{Answer, Body, Choice, Question, Reply};
-use kernel::task::Action;
-use kernel::{Ask, Time, Via};
+use kernel::task::ResolutionAction;
+use kernel::{AnswerInterface, Ask, Time};
 use serde_json::{Map, Value, json};
 
-use super::create::{OTHER, OTHERWISE};
+use super::create::{OTHER, OTHER_LABEL};
 use super::options::ResponseOption;
 use super::wire::{
     FunctionCall, FunctionCallSpec, FunctionCallStatus, HumanContact, HumanContactSpec,
     HumanContactStatus, Moment, Ours, UserInfo,
 };
-use super::{Kind, PREFIX, call_id, kept};
-use crate::hxp_experience::claims::{self, Picked, Verdict};
-use crate::settled::Settled;
+use super::{CallKind, PREFIX, call_id, stored_members};
+use crate::hacp_decision::HacpDecision;
+use crate::hxp_experience::claims::{self, EnvelopeVerdict, PickedActionView};
 
 /// The comment of a denial without a comment (A2H-054).
 const DENIED: &str = "Denied without a comment.";
@@ -30,7 +30,7 @@ const NO_WORDS: &str = "Answered without words.";
 
 /// Data about a call that the ask itself does not hold.
 #[derive(Debug, Clone, Default)]
-pub struct Beside {
+pub struct CallContext {
     /// The display name of the person who answered, if the agent may know it.
     pub name: Option<String>,
     /// The signed receipt, once the ask has ended.
@@ -40,16 +40,16 @@ pub struct Beside {
 }
 
 /// A call of either kind in its current state; `None` once its text was erased.
-pub fn call(ask: &Ask, beside: Beside) -> Option<Value> {
-    match Kind::of(ask) {
-        Kind::FunctionCall => serde_json::to_value(function_call(ask, beside)?).ok(),
-        Kind::HumanContact | Kind::Message => {
+pub fn call(ask: &Ask, beside: CallContext) -> Option<Value> {
+    match CallKind::of(ask) {
+        CallKind::FunctionCall => serde_json::to_value(function_call(ask, beside)?).ok(),
+        CallKind::HumanContact | CallKind::Message => {
             serde_json::to_value(human_contact(ask, beside)?).ok()
         }
     }
 }
 
-fn function_call(ask: &Ask, beside: Beside) -> Option<FunctionCall> {
+fn function_call(ask: &Ask, beside: CallContext) -> Option<FunctionCall> {
     let question = ask.question.value()?;
     let kwargs = match question.body() {
         Body::Approve { details, .. } => details.clone(),
@@ -62,7 +62,7 @@ fn function_call(ask: &Ask, beside: Beside) -> Option<FunctionCall> {
         }
     };
     let reject_options = options(ask, question);
-    let decided = ask.ending().map(|ending| decided(question, ending, &reject_options));
+    let decided = ask.ending().map(|ending| call_decision(question, ending, &reject_options));
     let spec = FunctionCallSpec {
         name: question.prompt().to_owned(),
         kwargs,
@@ -70,7 +70,7 @@ fn function_call(ask: &Ask, beside: Beside) -> Option<FunctionCall> {
         reject_options: (!reject_options.is_empty()).then_some(reject_options),
         state: state(ask),
     };
-    let user_info = ask.resolution().and_then(|resolution| user_info(resolution, beside.name));
+    let user_info = ask.deciding_answer().and_then(|resolution| user_info(resolution, beside.name));
     let (approved, comment, option) = decided.map_or((None, None, None), |decided| {
         (Some(decided.approved), decided.comment, decided.option)
     });
@@ -86,19 +86,19 @@ fn function_call(ask: &Ask, beside: Beside) -> Option<FunctionCall> {
             user_info,
             reject_option_name: option,
             slack_message_ts: beside.slack_message_ts,
-            ours: ours(ask, beside.receipt),
+            ours: countersign_fields(ask, beside.receipt),
         },
     })
 }
 
-fn human_contact(ask: &Ask, beside: Beside) -> Option<HumanContact> {
+fn human_contact(ask: &Ask, beside: CallContext) -> Option<HumanContact> {
     let question = ask.question.value()?;
     let (subject, msg) = match question.context() {
         Some(context) => (Some(question.prompt().to_owned()), context.to_owned()),
         None => (None, question.prompt().to_owned()),
     };
     let options = options(ask, question);
-    let said = ask.ending().map(|ending| said(ask, question, ending, &options));
+    let said = ask.ending().map(|ending| contact_response(ask, question, ending, &options));
     let spec = HumanContactSpec {
         msg,
         subject,
@@ -117,19 +117,19 @@ fn human_contact(ask: &Ask, beside: Beside) -> Option<HumanContact> {
             response,
             response_option_name: response_option_name.flatten(),
             slack_message_ts: beside.slack_message_ts,
-            ours: ours(ask, beside.receipt),
+            ours: countersign_fields(ask, beside.receipt),
         },
     })
 }
 
 pub(super) fn member(ask: &Ask, key: &str) -> Option<Value> {
-    kept(ask)?.get(key).cloned()
+    stored_members(ask)?.get(key).cloned()
 }
 
 /// The caller's own data: its `state`, or the metadata of another dialect with the envelope sent
 /// beside it (A2H-117).
 pub(super) fn state(ask: &Ask) -> Option<Value> {
-    if let Some(kept) = kept(ask) {
+    if let Some(kept) = stored_members(ask) {
         return kept.get("state").cloned();
     }
     let mut own = ask.metadata.value().cloned().unwrap_or_default();
@@ -141,13 +141,13 @@ pub(super) fn state(ask: &Ask) -> Option<Value> {
 
 /// The run's id, or the agent's id if the ask came from another dialect.
 fn run_id(ask: &Ask) -> String {
-    let given = kept(ask).and_then(|kept| kept.get("run_id")?.as_str());
+    let given = stored_members(ask).and_then(|kept| kept.get("run_id")?.as_str());
     given.map_or_else(|| ask.agent.to_string(), ToOwned::to_owned)
 }
 
 /// The options as given, or those that fit a question of another dialect.
 fn options(ask: &Ask, question: &Question) -> Vec<ResponseOption> {
-    let given = kept(ask).map(|kept| {
+    let given = stored_members(ask).map(|kept| {
         let list = kept.get("reject_options").or_else(|| kept.get("response_options"));
         list.and_then(|list| serde_json::from_value(list.clone()).ok()).unwrap_or_default()
     });
@@ -179,24 +179,27 @@ fn of_choice(choice: &Choice) -> ResponseOption {
     }
 }
 
-pub(super) fn ours(ask: &Ask, receipt: Option<String>) -> Ours {
+pub(super) fn countersign_fields(ask: &Ask, receipt: Option<String>) -> Ours {
     let outcome = ask.ending().map(|ending| match ending {
-        Ending::Completed(resolution) if resolution.by == By::System => "default",
+        Ending::Completed(resolution) if resolution.by == ActorRef::System => "default",
         Ending::Completed(_) => "answered",
         Ending::Expired { .. } => "expired",
         Ending::Failed { .. } => "failed",
         Ending::Cancelled { decided: Some(action), .. } => match action {
-            Action::Approve | Action::Reject | Action::Choose | Action::Provide => "answered",
-            Action::Reassign => "cancelled",
+            ResolutionAction::Approve
+            | ResolutionAction::Reject
+            | ResolutionAction::Choose
+            | ResolutionAction::Provide => "answered",
+            ResolutionAction::Reassign => "cancelled",
         },
         Ending::Cancelled { decided: None, .. } => "cancelled",
     });
     Ours {
-        ask_id: ask.id.shown_as(PREFIX),
+        ask_id: ask.id.with_prefix(PREFIX),
         outcome,
         receipt,
-        hxp_verdict: Verdict::of(ask),
-        hxp_picked: Picked::all(ask),
+        hxp_verdict: EnvelopeVerdict::of(ask),
+        hxp_picked: PickedActionView::all(ask),
     }
 }
 
@@ -208,38 +211,42 @@ pub(super) fn ended_at(ask: &Ask) -> Option<Time> {
 }
 
 /// The person who answered, as far as the agent may know (A2H-007, A2H-063).
-fn user_info(resolution: &Resolution, name: Option<String>) -> Option<UserInfo> {
+fn user_info(resolution: &RecordedAnswer, name: Option<String>) -> Option<UserInfo> {
     match (&resolution.by, resolution.via) {
-        (By::Human(_), via) => {
+        (ActorRef::Human(_), via) => {
             let source = match via {
-                Via::Web | Via::Link | Via::Push => "Web",
-                Via::Cli => "CLI",
-                Via::Slack => "Slack",
-                Via::Email => "Email",
-                Via::Sms => "SMS",
-                Via::Whatsapp => "WhatsApp",
-                Via::Telegram => "Telegram",
-                Via::Api | Via::Inline | Via::Timer | Via::Script | Via::Webhook => "API",
+                AnswerInterface::Web | AnswerInterface::Link | AnswerInterface::Push => "Web",
+                AnswerInterface::Cli => "CLI",
+                AnswerInterface::Slack => "Slack",
+                AnswerInterface::Email => "Email",
+                AnswerInterface::Sms => "SMS",
+                AnswerInterface::Whatsapp => "WhatsApp",
+                AnswerInterface::Telegram => "Telegram",
+                AnswerInterface::Api
+                | AnswerInterface::Inline
+                | AnswerInterface::Timer
+                | AnswerInterface::Script
+                | AnswerInterface::Webhook => "API",
             };
             name.map(|name| UserInfo { name, source: source.to_owned() })
         }
         // The agent chose this channel, so it may see the name that the person has there.
-        (By::Guest, _) => {
+        (ActorRef::Guest, _) => {
             let attested = resolution.attested.as_deref().and_then(Erasable::value)?;
             let name = attested.display_name.as_ref().unwrap_or(&attested.platform_user_id);
             Some(UserInfo { name: name.clone(), source: attested.platform.clone() })
         }
-        (By::Relay, _) => {
+        (ActorRef::Relay, _) => {
             let attested = resolution.attested.as_deref().and_then(Erasable::value)?;
             let name = attested.display_name.clone()?;
             Some(UserInfo { name, source: "agent-attested".to_owned() })
         }
-        (By::Agent(_) | By::LinkHolder | By::System, _) => None,
+        (ActorRef::Agent(_) | ActorRef::LinkHolder | ActorRef::System, _) => None,
     }
 }
 
 /// A sentence for an ask that ended without a decision (A2H-061, and for the SDKs' polling).
-pub(super) fn undecided(ending: &Ending) -> Option<String> {
+pub(super) fn undecided_reason(ending: &Ending) -> Option<String> {
     match ending {
         Ending::Completed(_) | Ending::Cancelled { decided: Some(_), .. } => None,
         Ending::Expired { at, .. } | Ending::Failed { at } => {
@@ -250,8 +257,12 @@ pub(super) fn undecided(ending: &Ending) -> Option<String> {
             let why = why.map_or_else(String::new, |why| format!(" ({why})"));
             Some(match by {
                 // Older records do not hold the HACP decision, so a rejection looks like this too.
-                By::Human(_) => format!("A person cancelled this request at {at}{why}."),
-                By::Agent(_) | By::LinkHolder | By::Relay | By::Guest | By::System => {
+                ActorRef::Human(_) => format!("A person cancelled this request at {at}{why}."),
+                ActorRef::Agent(_)
+                | ActorRef::LinkHolder
+                | ActorRef::Relay
+                | ActorRef::Guest
+                | ActorRef::System => {
                     format!("This request was cancelled at {at}{why}. Nobody decided.")
                 }
             })
@@ -260,7 +271,7 @@ pub(super) fn undecided(ending: &Ending) -> Option<String> {
 }
 
 /// The reply that ended a call, if there was one and it was not erased.
-fn reply(ending: &Ending) -> Option<(&Resolution, &Reply)> {
+fn reply(ending: &Ending) -> Option<(&RecordedAnswer, &Reply)> {
     match ending {
         Ending::Completed(resolution) => Some((resolution, resolution.reply.value()?)),
         Ending::Expired { .. } | Ending::Failed { .. } | Ending::Cancelled { .. } => None,
@@ -269,40 +280,44 @@ fn reply(ending: &Ending) -> Option<(&Resolution, &Reply)> {
 
 /// A HACP decision that does not answer the question, as text: a denial says so, and a text given
 /// in place of an answer is returned.
-fn in_words(settled: Settled<'_>) -> String {
+fn decision_text(settled: HacpDecision<'_>) -> String {
     match (settled.action, settled.words()) {
-        (Action::Reject, None) => DENIED.to_owned(),
-        (Action::Reject, Some(comment)) => format!("Denied: {comment}"),
-        (Action::Choose | Action::Provide, Some(words)) => words.to_owned(),
-        (Action::Approve | Action::Choose | Action::Provide | Action::Reassign, _) => {
-            settled.sentence()
-        }
+        (ResolutionAction::Reject, None) => DENIED.to_owned(),
+        (ResolutionAction::Reject, Some(comment)) => format!("Denied: {comment}"),
+        (ResolutionAction::Choose | ResolutionAction::Provide, Some(words)) => words.to_owned(),
+        (
+            ResolutionAction::Approve
+            | ResolutionAction::Choose
+            | ResolutionAction::Provide
+            | ResolutionAction::Reassign,
+            _,
+        ) => settled.sentence(),
     }
 }
 
-struct Decided {
+struct CallDecision {
     approved: bool,
     comment: Option<String>,
     option: Option<String>,
 }
 
-impl Decided {
-    fn no(comment: String) -> Self {
+impl CallDecision {
+    fn rejected(comment: String) -> Self {
         Self { approved: false, comment: Some(comment), option: None }
     }
 }
 
 /// An agent that receives `approved: true` runs the action it asked for. So everything except
 /// approval of exactly that action is a denial with an explanation.
-fn decided(question: &Question, ending: &Ending, options: &[ResponseOption]) -> Decided {
-    if let Some(settled) = Settled::of(ending) {
-        return Decided::no(in_words(settled));
+fn call_decision(question: &Question, ending: &Ending, options: &[ResponseOption]) -> CallDecision {
+    if let Some(settled) = HacpDecision::of(ending) {
+        return CallDecision::rejected(decision_text(settled));
     }
-    if let Some(why) = undecided(ending) {
-        return Decided::no(why);
+    if let Some(why) = undecided_reason(ending) {
+        return CallDecision::rejected(why);
     }
     let Some((resolution, Reply { answer, comment })) = reply(ending) else {
-        return Decided::no("The words of the answer were erased.".to_owned());
+        return CallDecision::rejected("The words of the answer were erased.".to_owned());
     };
     let noted = |what: &str| match comment {
         Some(comment) => format!("{what}: {comment}"),
@@ -318,21 +333,25 @@ fn decided(question: &Question, ending: &Ending, options: &[ResponseOption]) -> 
     };
     match answer {
         Answer::Approved { edits: None } => {
-            Decided { approved: true, comment: comment.clone(), option: None }
+            CallDecision { approved: true, comment: comment.clone(), option: None }
         }
         Answer::Approved { edits: Some(edits) } => {
             let what = format!("Approved only with these details instead: {}", compact(edits));
-            Decided::no(noted(&what))
+            CallDecision::rejected(noted(&what))
         }
         Answer::Confirmed { items: confirmed } if confirmed.len() == items => {
-            Decided { approved: true, comment: comment.clone(), option: None }
+            CallDecision { approved: true, comment: comment.clone(), option: None }
         }
-        Answer::Confirmed { items: confirmed } => {
-            Decided::no(noted(&format!("Only this was confirmed: {}", confirmed.join(", "))))
-        }
+        Answer::Confirmed { items: confirmed } => CallDecision::rejected(noted(&format!(
+            "Only this was confirmed: {}",
+            confirmed.join(", ")
+        ))),
         Answer::ChangesRequested { edits } => {
             let wanted = edits.as_ref().map(|edits| format!(", such as {}", compact(edits)));
-            Decided::no(noted(&format!("Changes requested{}", wanted.unwrap_or_default())))
+            CallDecision::rejected(noted(&format!(
+                "Changes requested{}",
+                wanted.unwrap_or_default()
+            )))
         }
         Answer::Rejected { option } => {
             let picked = option.as_ref().and_then(|id| options.iter().find(|one| one.name == *id));
@@ -341,15 +360,17 @@ fn decided(question: &Question, ending: &Ending, options: &[ResponseOption]) -> 
                 (None, Some(comment)) => comment.clone(),
                 (None, None) => DENIED.to_owned(),
             };
-            Decided { approved: false, comment: Some(text), option: option.clone() }
+            CallDecision { approved: false, comment: Some(text), option: option.clone() }
         }
-        Answer::Declined => Decided::no(comment.clone().unwrap_or_else(|| DENIED.to_owned())),
+        Answer::Declined => {
+            CallDecision::rejected(comment.clone().unwrap_or_else(|| DENIED.to_owned()))
+        }
         Answer::Chosen { .. }
         | Answer::Provided { .. }
         | Answer::Retry { .. }
         | Answer::Skip
         | Answer::Abort
-        | Answer::Replied { .. } => Decided::no(words(question, answer)),
+        | Answer::Replied { .. } => CallDecision::rejected(answer_text(question, answer)),
     }
 }
 
@@ -357,33 +378,33 @@ fn decided(question: &Question, ending: &Ending, options: &[ResponseOption]) -> 
 /// person's own.
 fn answered_with(
     option: &ResponseOption,
-    resolution: &Resolution,
+    resolution: &RecordedAnswer,
     comment: Option<&str>,
 ) -> String {
     match comment {
-        Some(comment) if resolution.via == Via::Inline => comment.to_owned(),
+        Some(comment) if resolution.via == AnswerInterface::Inline => comment.to_owned(),
         comment => option.with(comment),
     }
 }
 
 /// The response of a human contact, and the name of the chosen option.
-fn said(
+fn contact_response(
     ask: &Ask,
     question: &Question,
     ending: &Ending,
     options: &[ResponseOption],
 ) -> (String, Option<String>) {
-    if let Some(settled) = Settled::of(ending) {
-        return (in_words(settled), None);
+    if let Some(settled) = HacpDecision::of(ending) {
+        return (decision_text(settled), None);
     }
-    if let Some(why) = undecided(ending) {
+    if let Some(why) = undecided_reason(ending) {
         return (why, None);
     }
     let Some((resolution, Reply { answer, comment })) = reply(ending) else {
         return ("The words of the answer were erased.".to_owned(), None);
     };
     let picked = |id: &str| options.iter().find(|option| option.name == id);
-    let own = kept(ask).is_some();
+    let own = stored_members(ask).is_some();
     let with = |option: &ResponseOption| {
         let text = answered_with(option, resolution, comment.as_deref());
         (text, Some(option.name.clone()))
@@ -395,13 +416,13 @@ fn said(
     match answer {
         Answer::Chosen { options: chosen } => match (chosen.as_slice(), chosen.first()) {
             ([only], _) if own && only == OTHER && picked(only).is_none() => {
-                (comment.clone().unwrap_or_else(|| OTHERWISE.to_owned()), None)
+                (comment.clone().unwrap_or_else(|| OTHER_LABEL.to_owned()), None)
             }
             ([_], Some(only)) => picked(only).map_or_else(|| (only.clone(), None), with),
             (several, _) => (noted(compact(&several)), None),
         },
         Answer::Retry { .. } | Answer::Skip | Answer::Abort => {
-            let text = words(question, answer);
+            let text = answer_text(question, answer);
             let name = text.split_whitespace().next().map(ToOwned::to_owned);
             (noted(text), name)
         }
@@ -414,12 +435,12 @@ fn said(
         | Answer::Confirmed { .. }
         | Answer::Declined
         | Answer::Approved { .. }
-        | Answer::Rejected { .. } => (noted(words(question, answer)), None),
+        | Answer::Rejected { .. } => (noted(answer_text(question, answer)), None),
     }
 }
 
 /// The answer as a text that is never empty.
-pub(super) fn words(question: &Question, answer: &Answer) -> String {
+pub(super) fn answer_text(question: &Question, answer: &Answer) -> String {
     let text = match answer {
         Answer::Replied { text } => text.clone(),
         Answer::Provided { values } => {

@@ -1,12 +1,12 @@
 //! The objects of A2H, field for field. Absent optional members are left out. Only `status` and
 //! `channel` have additional members, because some clients reject unknown ones elsewhere (A2H-037).
 
-use kernel::{Time, Via};
+use kernel::{AnswerInterface, Time};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::options::ResponseOption;
-use crate::hxp_experience::claims::{Picked, Verdict};
+use crate::hxp_experience::claims::{EnvelopeVerdict, PickedActionView};
 
 /// A function call (A2H-020).
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -125,10 +125,10 @@ pub struct Ours {
     pub receipt: Option<String>,
     /// The findings about the envelope in `state`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hxp_verdict: Option<Verdict>,
+    pub hxp_verdict: Option<EnvelopeVerdict>,
     /// The envelope's actions that people chose.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hxp_picked: Vec<Picked>,
+    pub hxp_picked: Vec<PickedActionView>,
 }
 
 /// The person who answered (A2H-063): their name and the channel they used, never a contact method.
@@ -240,7 +240,7 @@ pub struct ContactChannel {
     /// The agent to which the person wrote.
     pub agent_name: String,
     /// The channel through which the person wrote.
-    pub source: Via,
+    pub source: AnswerInterface,
 }
 
 /// A time as every client reads it: microseconds and `Z` (A2H-036).

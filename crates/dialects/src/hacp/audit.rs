@@ -2,27 +2,27 @@
 //! after, in a hash chain. HACP-024, HACP-042, HACP-084; K-19, K-22.
 //!
 //! An event on the wire is built from a record of the task and the states before and after it, so a
-//! [`Trail`] replays the history record by record. Its hashes cover the events as shown and belong
+//! [`TaskReplayer`] replays the history record by record. Its hashes cover the events as shown and belong
 //! to the protocol. The audit log's own chain proves that nothing was changed, and stays valid when
 //! text is erased.
 
-use kernel::audit::{Broken, Digest, Record};
-use kernel::evolve::{Misfit, evolve};
+use kernel::audit::{ChainError, Digest, Record};
+use kernel::evolve::{InapplicableEvent, evolve};
 use kernel::task::{self, CheckpointKind, State, TaskEvent};
-use kernel::{ArtifactId, By, Entity, Event, Happened, LedgerId, TaskId, Time};
+use kernel::{ActorRef, ArtifactId, DomainEvent, Entity, Event, LedgerId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::actions::AuditAction;
 use super::checkpoint_id;
 use super::names::{agent, by, party, person};
-use super::version::Version;
+use super::version::HacpVersion;
 use super::view;
 use super::wire::{Stamped, Task};
 
 /// How many of the newest checkpoints and artifacts an event names. With all of them, the history
 /// of a long task would grow with the square of its length.
-const NAMED: usize = 50;
+const MAX_SUMMARIZED: usize = 50;
 
 /// An event of a history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -128,13 +128,13 @@ pub struct Replay<Events = Vec<Stamped<AuditEvent>>> {
 
 /// Why a record cannot be shown.
 #[derive(Debug, thiserror::Error)]
-pub enum Untold {
+pub enum ReplayError {
     /// The record is damaged.
     #[error("a record of the task is damaged")]
-    Broken(#[from] Broken),
+    Broken(#[from] ChainError),
     /// The record does not fit the state before it.
     #[error("a record does not follow the one before")]
-    Misfit(#[from] Misfit),
+    Misfit(#[from] InapplicableEvent),
     /// The record is not about a task.
     #[error("this is no record of a task")]
     Other,
@@ -142,15 +142,15 @@ pub enum Untold {
 
 /// Replays the history of a task.
 #[derive(Debug, Clone)]
-pub struct Trail {
-    version: Version,
+pub struct TaskReplayer {
+    version: HacpVersion,
     task: Option<Box<task::Task>>,
     prev_hash: String,
 }
 
-impl Trail {
+impl TaskReplayer {
     /// Starts before the first record.
-    pub fn new(version: Version) -> Self {
+    pub fn new(version: HacpVersion) -> Self {
         Self { version, task: None, prev_hash: String::new() }
     }
 
@@ -160,15 +160,15 @@ impl Trail {
     }
 
     /// Replays the next record and returns its event.
-    pub fn tell(&mut self, record: &Record) -> Result<Stamped<AuditEvent>, Untold> {
+    pub fn tell(&mut self, record: &Record) -> Result<Stamped<AuditEvent>, ReplayError> {
         let event = record.event()?;
-        let Happened::Task(what) = &event.what else { return Err(Untold::Other) };
+        let DomainEvent::Task(what) = &event.what else { return Err(ReplayError::Other) };
         let before = self.task.take();
         let about = subject(&event, what);
         let found = before.as_deref().map(|task| (task.revision, task.chain.len()));
-        let snapshot = before.as_deref().map(|task| was(task, what));
+        let snapshot = before.as_deref().map(|task| snapshot_before(task, what));
         let after = evolve(before.map(Entity::Task), &event, record.hash)?;
-        let Entity::Task(task) = after else { return Err(Untold::Other) };
+        let Entity::Task(task) = after else { return Err(ReplayError::Other) };
         let (revision, steps) = found.unwrap_or_default();
         let mut told = self.version.stamped(AuditEvent {
             id: event_id(task.id, event.seq, event.at),
@@ -178,8 +178,8 @@ impl Trail {
             action: AuditAction::of(what).name().to_owned(),
             task_id: Some(task.id),
             before: snapshot,
-            after: Some(is(&task, what, steps, self.version)),
-            later: self.version.later(|| AuditLater {
+            after: Some(snapshot_after(&task, what, steps, self.version)),
+            later: self.version.since_v02(|| AuditLater {
                 reducer: Some(reducer(&task, revision, about.clone(), what)),
                 prev_hash: self.prev_hash.clone(),
                 hash: None,
@@ -198,14 +198,14 @@ impl Trail {
     }
 
     /// Replays the next record without returning its event.
-    pub fn pass(&mut self, record: &Record) -> Result<(), Untold> {
+    pub fn advance(&mut self, record: &Record) -> Result<(), ReplayError> {
         // An event of 0.2 holds the hash of the previous event as shown.
-        if self.version.later(|| ()).is_some() {
+        if self.version.since_v02(|| ()).is_some() {
             return self.tell(record).map(drop);
         }
         let before = self.task.take().map(Entity::Task);
         let Entity::Task(task) = evolve(before, &record.event()?, record.hash)? else {
-            return Err(Untold::Other);
+            return Err(ReplayError::Other);
         };
         self.task = Some(task);
         Ok(())
@@ -213,7 +213,7 @@ impl Trail {
 }
 
 /// The response of `audit.replay` with `at`; the events may be serialized already.
-pub fn replayed<Events>(events: Events, trail: &Trail, at: Time) -> Replay<Events> {
+pub fn replay_at<Events>(events: Events, trail: &TaskReplayer, at: Time) -> Replay<Events> {
     Replay { at, task: trail.task().map(|task| view::task(task, trail.version)), events }
 }
 
@@ -240,7 +240,7 @@ fn actor(event: &Event, what: &TaskEvent) -> String {
         what,
         TaskEvent::Completed | TaskEvent::Raised { kind: CheckpointKind::Interrupt, .. }
     );
-    by(if follows { &By::System } else { &event.by })
+    by(if follows { &ActorRef::System } else { &event.by })
 }
 
 fn subject(event: &Event, what: &TaskEvent) -> AuditSubject {
@@ -278,7 +278,7 @@ fn snapshot(task: &task::Task, more: Map<String, Value>) -> Snapshot {
 }
 
 /// The snapshot before an event.
-fn was(task: &task::Task, what: &TaskEvent) -> Snapshot {
+fn snapshot_before(task: &task::Task, what: &TaskEvent) -> Snapshot {
     let mut more = Map::new();
     if let TaskEvent::Resolved { checkpoint, .. } | TaskEvent::Lapsed { checkpoint, .. } = what {
         let before = json!({ "id": checkpoint_id(*checkpoint), "state": "pending" });
@@ -289,8 +289,13 @@ fn was(task: &task::Task, what: &TaskEvent) -> Snapshot {
 
 /// The snapshot after an event, with its details by name. `steps` is the length of the ownership
 /// chain before it.
-fn is(task: &task::Task, what: &TaskEvent, steps: usize, version: Version) -> Snapshot {
-    let mut more = match done(task, what, version) {
+fn snapshot_after(
+    task: &task::Task,
+    what: &TaskEvent,
+    steps: usize,
+    version: HacpVersion,
+) -> Snapshot {
+    let mut more = match event_details(task, what, version) {
         Value::Object(more) => more,
         _ => Map::new(),
     };
@@ -300,7 +305,7 @@ fn is(task: &task::Task, what: &TaskEvent, steps: usize, version: Version) -> Sn
     snapshot(task, more)
 }
 
-fn done(task: &task::Task, what: &TaskEvent, version: Version) -> Value {
+fn event_details(task: &task::Task, what: &TaskEvent, version: HacpVersion) -> Value {
     match what {
         TaskEvent::Created(created) => json!({
             "type": created.sort, "principal": person(&created.principal),
@@ -395,12 +400,12 @@ fn reducer(task: &task::Task, revision: u64, subject: AuditSubject, what: &TaskE
 }
 
 fn newest<T>(all: &[T]) -> &[T] {
-    all.get(all.len().saturating_sub(NAMED)..).unwrap_or(all)
+    all.get(all.len().saturating_sub(MAX_SUMMARIZED)..).unwrap_or(all)
 }
 
 /// Verifies a chain of events: each event has the hash it states and names the hash of the previous
 /// one. For receivers of a history.
-pub fn is_whole(events: &[Value]) -> bool {
+pub fn has_intact_hash_chain(events: &[Value]) -> bool {
     let mut prev = String::new();
     events.iter().all(|event| {
         let Value::Object(event) = event else { return false };

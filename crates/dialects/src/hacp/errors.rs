@@ -7,7 +7,7 @@ use kernel::{Refusal, TaskId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::version::Version;
+use super::version::HacpVersion;
 use super::wire::Stamp;
 use crate::codes::codes;
 
@@ -75,11 +75,11 @@ pub struct HacpError {
     /// Further details.
     pub details: Box<Map<String, Value>>,
     /// The call that failed, and its task.
-    about: Box<About>,
+    about: Box<ErrorContext>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-struct About {
+struct ErrorContext {
     operation: Option<String>,
     task: Option<TaskId>,
 }
@@ -145,7 +145,7 @@ impl HacpError {
     }
 
     /// The error on the wire.
-    pub fn wire(&self, version: Version) -> ProtocolError<'_> {
+    pub fn wire(&self, version: HacpVersion) -> ProtocolError<'_> {
         ProtocolError {
             code: self.code,
             message: &self.message,
@@ -158,7 +158,7 @@ impl HacpError {
     }
 
     /// The JSON body of the response.
-    pub fn body(&self, version: Version) -> Value {
+    pub fn body(&self, version: HacpVersion) -> Value {
         json!({ "error": self.wire(version) })
     }
 

@@ -40,7 +40,7 @@ pub enum InboxKind {
 }
 
 /// The open item that a task has for a person, if any. `ask` is the one of its pending checkpoint.
-pub fn waits_for(who: &HumanId, task: &task::Task, ask: Option<&Ask>) -> Option<InboxItem> {
+pub fn open_item(who: &HumanId, task: &task::Task, ask: Option<&Ask>) -> Option<InboxItem> {
     let item = |kind, since| InboxItem {
         kind,
         task_id: task.id,

@@ -21,10 +21,10 @@ mod actions;
 pub mod audit;
 pub mod errors;
 pub mod inbox;
-mod leave;
 mod names;
 mod operation;
 mod parse;
+mod permissions;
 pub mod read;
 pub mod rpc;
 pub mod runtime;
@@ -40,9 +40,9 @@ pub use names::{
     agent as agent_name, by as actor_name, party as party_name, person as person_name,
 };
 pub use operation::Operation;
-pub use read::{Call, Caller, Commit, NewPayload, Params, read};
+pub use read::{ArtifactCommit, HacpCall, HacpCaller, NewPayload, Params, read};
 pub use version::{
-    PROFILE_HEADER, SCHEMA_HEADER, Spoken, VERSION_HEADER, Version, negotiate, spoken,
+    HacpVersion, PROFILE_HEADER, SCHEMA_HEADER, VERSION_HEADER, VersionResponse, negotiate, spoken,
 };
 pub use wire::{Stamp, Stamped};
 
@@ -52,10 +52,10 @@ use kernel::AskId;
 pub const PREFIX: &str = "ckpt_";
 
 pub fn checkpoint_id(ask: AskId) -> String {
-    ask.shown_as(PREFIX)
+    ask.with_prefix(PREFIX)
 }
 
 /// The ask that a checkpoint id names.
 pub fn ask_id(checkpoint_id: &str) -> Option<AskId> {
-    AskId::read_as(PREFIX, checkpoint_id)
+    AskId::parse_with_prefix(PREFIX, checkpoint_id)
 }

@@ -5,7 +5,7 @@
 
 use kernel::directory::Directory;
 use kernel::task::Party;
-use kernel::{Actor, AgentId, By, HumanId};
+use kernel::{Actor, ActorRef, AgentId, HumanId};
 
 use super::errors::{HacpError, code};
 
@@ -31,14 +31,14 @@ pub fn party(party: &Party) -> String {
 }
 
 /// The wire name of an actor. An unidentified actor has a description instead.
-pub fn by(by: &By) -> String {
+pub fn by(by: &ActorRef) -> String {
     match by {
-        By::Human(id) => person(id),
-        By::Agent(id) => agent(id),
-        By::LinkHolder => "link_holder".to_owned(),
-        By::Relay => "relay".to_owned(),
-        By::Guest => "guest".to_owned(),
-        By::System => "system".to_owned(),
+        ActorRef::Human(id) => person(id),
+        ActorRef::Agent(id) => agent(id),
+        ActorRef::LinkHolder => "link_holder".to_owned(),
+        ActorRef::Relay => "relay".to_owned(),
+        ActorRef::Guest => "guest".to_owned(),
+        ActorRef::System => "system".to_owned(),
     }
 }
 
@@ -79,7 +79,7 @@ pub(super) fn find_party(directory: &Directory, name: &str) -> Option<Party> {
 /// The credential identifies the caller. A parameter may repeat the caller's name, but is rejected
 /// if it names someone else.
 pub(super) fn check_caller(actor: &Actor, field: &str, name: &str) -> Result<(), HacpError> {
-    let caller = actor.by();
+    let caller = actor.to_ref();
     if name == by(&caller) || name == caller.to_string() {
         return Ok(());
     }

@@ -3,11 +3,11 @@
 use kernel::spelling::nearest;
 
 use super::errors::{HacpError, code};
-use super::version::Version;
+use super::version::HacpVersion;
 
 /// The version that introduced an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
+enum OperationOrigin {
     /// HACP 0.1. This includes `task.start`, the only one of its 21 operations that its table does
     /// not list.
     First,
@@ -36,9 +36,9 @@ macro_rules! operations {
                 }
             }
 
-            fn origin(self) -> Origin {
+            fn origin(self) -> OperationOrigin {
                 match self {
-                    $(Self::$variant => Origin::$origin,)*
+                    $(Self::$variant => OperationOrigin::$origin,)*
                 }
             }
 
@@ -116,7 +116,7 @@ operations! {
 
 impl Operation {
     /// The operation of this name in this version.
-    pub fn named(name: &str, version: Version) -> Result<Self, HacpError> {
+    pub fn named(name: &str, version: HacpVersion) -> Result<Self, HacpError> {
         let named = Self::ALL.into_iter().find(|operation| operation.name() == name);
         named.filter(|operation| operation.is_in(version)).ok_or_else(|| {
             let message = format!("there is no such operation in {}", version.spec());
@@ -130,15 +130,15 @@ impl Operation {
     }
 
     /// Whether a version has it. Countersign's extensions belong to the newest version.
-    pub fn is_in(self, version: Version) -> bool {
+    pub fn is_in(self, version: HacpVersion) -> bool {
         match self.origin() {
-            Origin::First => true,
-            Origin::Second | Origin::Ours => version >= Version::V02,
+            OperationOrigin::First => true,
+            OperationOrigin::Second | OperationOrigin::Ours => version >= HacpVersion::V02,
         }
     }
 
     /// Whether a version of the protocol lists it; false for Countersign's extensions.
     pub fn is_listed(self) -> bool {
-        self.origin() != Origin::Ours
+        self.origin() != OperationOrigin::Ours
     }
 }

@@ -10,13 +10,13 @@ use serde_json::{Map, Value, json};
 
 use super::errors::{HacpError, code};
 use crate::duration;
-use crate::members::Mistake;
+use crate::members::InvalidBody;
 use crate::nesting::{DEEPEST, too_deep};
-use crate::unique;
+use crate::strict_json;
 
 pub(super) type Members<'m> = crate::members::Members<'m, HacpError>;
 
-impl Mistake for HacpError {
+impl InvalidBody for HacpError {
     fn not_json(message: String) -> Self {
         Self::new(code::INVALID_SPEC, message)
     }
@@ -54,7 +54,7 @@ pub(super) fn json(bytes: &[u8]) -> Result<Value, HacpError> {
         let message = format!("the body is nested more than {DEEPEST} levels deep");
         return Err(HacpError::not_json(message));
     }
-    let value = unique::read(bytes).map_err(|error| {
+    let value = strict_json::read(bytes).map_err(|error| {
         HacpError::not_json(format!("the body is not JSON as we read it: {error}"))
     })?;
     if is_storable_json(&value) {
@@ -94,7 +94,7 @@ impl<'m> Members<'m> {
     /// A non-negative integer.
     pub(super) fn count(self, key: &str) -> Result<Option<u64>, HacpError> {
         let count = |value: &Value| value.as_u64().ok_or_else(|| self.bad(key, "a whole number"));
-        self.given(key).map(count).transpose()
+        self.present(key).map(count).transpose()
     }
 
     /// The page size.
@@ -123,7 +123,7 @@ impl<'m> Members<'m> {
         key: &str,
         words: &[(&str, T)],
     ) -> Result<Option<T>, HacpError> {
-        let Some(value) = self.given(key) else { return Ok(None) };
+        let Some(value) = self.present(key) else { return Ok(None) };
         let given = value.as_str().unwrap_or_default();
         let known = words.iter().find(|(word, _)| *word == given || other(word) == given);
         let expected = || words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
@@ -162,7 +162,7 @@ impl<'m> Members<'m> {
         name: &'static str,
         other: &'static str,
     ) -> Result<&'static str, HacpError> {
-        match (self.given(name), self.given(other)) {
+        match (self.present(name), self.present(other)) {
             (Some(one), Some(two)) if one != two => {
                 Err(self.bad(other, &format!("it once: there is `{name}` already")))
             }

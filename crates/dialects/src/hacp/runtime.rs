@@ -6,13 +6,13 @@
 
 use kernel::audit::Digest;
 use kernel::task::{self, Contract, Duty, TaskEvent};
-use kernel::{Event, Happened, RunId, TaskId, Time};
+use kernel::{DomainEvent, Event, RunId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::checkpoint_id;
 use super::names::agent;
-use super::version::Version;
+use super::version::HacpVersion;
 use super::view;
 use super::wire::{
     CheckpointResolution, Nested, PermissionGrant, Review, Stamp, SteeringAmendment, TaskSpec,
@@ -35,7 +35,7 @@ pub struct HarnessEvent {
     /// When the operation was decided.
     pub at: Time,
     #[serde(flatten)]
-    pub request: Request,
+    pub request: HarnessRequest,
     pub operation_context: AdapterOperationContext,
     /// The protocol version.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ pub struct HarnessEvent {
 
 /// The data of an operation. Members that do not apply are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Request {
+pub struct HarnessRequest {
     /// The capability that the agent uses.
     pub capability: Option<String>,
     /// The agent's initial input.
@@ -136,9 +136,9 @@ pub fn harness_event(
     contract: &Contract,
     task: &task::Task,
     event: &Event,
-    version: Version,
+    version: HacpVersion,
 ) -> Option<HarnessEvent> {
-    let Happened::Task(what) = &event.what else { return None };
+    let DomainEvent::Task(what) = &event.what else { return None };
     let same = task.id == contract.task
         && event.subject == kernel::Subject::Task(contract.task)
         && event.seq == contract.seq;
@@ -174,9 +174,9 @@ pub fn harness_event(
     })
 }
 
-impl Request {
+impl HarnessRequest {
     /// Adds the version members to its parts.
-    fn stamped(self, version: Version) -> Self {
+    fn stamped(self, version: HacpVersion) -> Self {
         let stamp = || Some(version.stamp());
         Self {
             spec: self.spec.map(|spec| spec.stamped(version)),
@@ -188,37 +188,38 @@ impl Request {
 }
 
 /// The data of a task event, for any operation that follows from it.
-fn request(task: &task::Task, what: &TaskEvent, version: Version) -> Request {
-    let none = Request::default();
+fn request(task: &task::Task, what: &TaskEvent, version: HacpVersion) -> HarnessRequest {
+    let none = HarnessRequest::default();
     match what {
         TaskEvent::Assigned { given, .. } | TaskEvent::Delegated { given, .. } => {
-            let task::Given { capability, input } = given.value().cloned().unwrap_or_default();
-            Request { capability, input, ..none }
+            let task::AgentInput { capability, input } = given.value().cloned().unwrap_or_default();
+            HarnessRequest { capability, input, ..none }
         }
-        TaskEvent::Raised { checkpoint, kind, .. } => Request {
+        TaskEvent::Raised { checkpoint, kind, .. } => HarnessRequest {
             checkpoint_id: Some(checkpoint_id(*checkpoint)),
             reason: Some(kind.as_str().to_owned()),
             ..none
         },
-        TaskEvent::Resolved { checkpoint, resolution, .. } => Request {
+        TaskEvent::Resolved { checkpoint, resolution, .. } => HarnessRequest {
             checkpoint_id: Some(checkpoint_id(*checkpoint)),
             resolution: Some(view::resolution(resolution, version)),
             ..none
         },
         TaskEvent::Lapsed { checkpoint, .. } => {
-            Request { checkpoint_id: Some(checkpoint_id(*checkpoint)), ..none }
+            HarnessRequest { checkpoint_id: Some(checkpoint_id(*checkpoint)), ..none }
         }
         TaskEvent::Cancelled { reason } => {
             let reason = reason.as_ref().and_then(|reason| reason.value().cloned());
-            Request { reason, ..none }
+            HarnessRequest { reason, ..none }
         }
         TaskEvent::Amended { amendment } => {
-            Request { amendment: Some(view::amendment(amendment)), ..none }
+            HarnessRequest { amendment: Some(view::amendment(amendment)), ..none }
         }
-        TaskEvent::Granted { grant } => Request { grant: Some(view::grant(grant)), ..none },
-        TaskEvent::Reviewed { review } => {
-            Request { review: Some(Nested::bare(view::review(task.id, review, version))), ..none }
-        }
+        TaskEvent::Granted { grant } => HarnessRequest { grant: Some(view::grant(grant)), ..none },
+        TaskEvent::Reviewed { review } => HarnessRequest {
+            review: Some(Nested::bare(view::review(task.id, review, version))),
+            ..none
+        },
         TaskEvent::Created(_)
         | TaskEvent::Started
         | TaskEvent::Interrupted
@@ -237,12 +238,12 @@ fn request(task: &task::Task, what: &TaskEvent, version: Version) -> Request {
 
 impl HarnessEvent {
     /// Adds the position in the stream.
-    pub fn at(self, position: u64) -> HarnessEventDelivery {
+    pub fn at_position(self, position: u64) -> HarnessEventDelivery {
         HarnessEventDelivery { cursor: position.to_string(), event: self }
     }
 
     /// The outbox record of the event.
-    pub fn kept(
+    pub fn outbox_record(
         self,
         state: OutboxState,
         result: Option<Value>,

@@ -7,19 +7,19 @@
 use serde_json::{Map, Value, json};
 
 use super::errors::{HacpError, code};
-use super::version::Version;
+use super::version::HacpVersion;
 
 /// A member of an object.
-struct Field {
+struct MemberSchema {
     name: &'static str,
-    is: Is,
+    is: MemberType,
     /// Whether 0.1 lacks it.
     later: bool,
 }
 
 /// The type of a member.
 #[derive(Clone, Copy)]
-enum Is {
+enum MemberType {
     Text,
     MaybeText,
     /// A time as in RFC 3339.
@@ -34,9 +34,9 @@ enum Is {
     Any,
 }
 
-struct Object {
+struct ObjectSchema {
     name: &'static str,
-    fields: &'static [Field],
+    fields: &'static [MemberSchema],
     /// Whether 0.1 lacks it.
     later: bool,
     /// Whether it is sent on its own, and so states the version of the specification. Every object
@@ -44,15 +44,15 @@ struct Object {
     alone: bool,
 }
 
-const fn first(name: &'static str, is: Is) -> Field {
-    Field { name, is, later: false }
+const fn since_v01(name: &'static str, is: MemberType) -> MemberSchema {
+    MemberSchema { name, is, later: false }
 }
 
-const fn later(name: &'static str, is: Is) -> Field {
-    Field { name, is, later: true }
+const fn since_v02(name: &'static str, is: MemberType) -> MemberSchema {
+    MemberSchema { name, is, later: true }
 }
 
-const STATES: Is = Is::Word(&[
+const STATES: MemberType = MemberType::Word(&[
     "created",
     "assigned",
     "in_progress",
@@ -63,215 +63,223 @@ const STATES: Is = Is::Word(&[
     "completed",
     "rejected",
 ]);
-const DUTIES: Is = Is::Word(&["delegate", "block", "resume", "handoff", "steer", "cancel"]);
+const DUTIES: MemberType =
+    MemberType::Word(&["delegate", "block", "resume", "handoff", "steer", "cancel"]);
 
-const OBJECTS: [Object; 16] = [
-    Object {
+const OBJECTS: [ObjectSchema; 16] = [
+    ObjectSchema {
         name: "Task",
         fields: &[
-            first("id", Is::Text),
-            first("type", Is::Text),
-            first("spec", Is::Object),
-            first("ownership", Is::Object),
-            first("state", STATES),
-            first("parent_task", Is::MaybeText),
-            first("created_at", Is::Moment),
-            first("deadline", Is::MaybeMoment),
-            first("checkpoints", Is::List),
-            first("artifacts", Is::List),
-            first("audit_trail", Is::Text),
-            later("steering_log", Is::List),
-            later("revision", Is::Whole),
+            since_v01("id", MemberType::Text),
+            since_v01("type", MemberType::Text),
+            since_v01("spec", MemberType::Object),
+            since_v01("ownership", MemberType::Object),
+            since_v01("state", STATES),
+            since_v01("parent_task", MemberType::MaybeText),
+            since_v01("created_at", MemberType::Moment),
+            since_v01("deadline", MemberType::MaybeMoment),
+            since_v01("checkpoints", MemberType::List),
+            since_v01("artifacts", MemberType::List),
+            since_v01("audit_trail", MemberType::Text),
+            since_v02("steering_log", MemberType::List),
+            since_v02("revision", MemberType::Whole),
         ],
         later: false,
         alone: true,
     },
-    Object {
+    ObjectSchema {
         name: "Checkpoint",
         fields: &[
-            first("id", Is::Text),
-            first("task_id", Is::Text),
-            first("kind", Is::Word(&["approval", "choice", "input", "escalation", "interrupt"])),
-            first("prompt", Is::MaybeText),
-            first("options", Is::List),
-            first("context", Is::List),
-            first("state", Is::Word(&["pending", "resolved", "expired"])),
-            first("raised_at", Is::Moment),
-            first("expires_at", Is::MaybeMoment),
-            first("resolution", Is::MaybeObject),
-            later("raised_by", Is::Word(&["agent", "human", "system"])),
-            later("proposed_actions", Is::List),
+            since_v01("id", MemberType::Text),
+            since_v01("task_id", MemberType::Text),
+            since_v01(
+                "kind",
+                MemberType::Word(&["approval", "choice", "input", "escalation", "interrupt"]),
+            ),
+            since_v01("prompt", MemberType::MaybeText),
+            since_v01("options", MemberType::List),
+            since_v01("context", MemberType::List),
+            since_v01("state", MemberType::Word(&["pending", "resolved", "expired"])),
+            since_v01("raised_at", MemberType::Moment),
+            since_v01("expires_at", MemberType::MaybeMoment),
+            since_v01("resolution", MemberType::MaybeObject),
+            since_v02("raised_by", MemberType::Word(&["agent", "human", "system"])),
+            since_v02("proposed_actions", MemberType::List),
         ],
         later: false,
         alone: true,
     },
-    Object {
+    ObjectSchema {
         name: "Ownership",
         fields: &[
-            first("task_id", Is::Text),
-            first("principal", Is::Text),
-            first("assignee", Is::Text),
-            first("delegable", Is::Flag),
-            first("chain", Is::List),
+            since_v01("task_id", MemberType::Text),
+            since_v01("principal", MemberType::Text),
+            since_v01("assignee", MemberType::Text),
+            since_v01("delegable", MemberType::Flag),
+            since_v01("chain", MemberType::List),
         ],
         later: false,
         alone: true,
     },
-    Object {
+    ObjectSchema {
         name: "Review",
         fields: &[
-            first("id", Is::Text),
-            first("task_id", Is::Text),
-            first("artifact_id", Is::Text),
-            first("reviewer", Is::Text),
-            first("verdict", Is::Word(&["approved", "changes_requested", "rejected"])),
-            first("comments", Is::List),
-            first("requested_changes", Is::List),
-            first("at", Is::Moment),
-            later("kind", Is::Word(&["plan", "deliverable"])),
-            later("artifact_version", Is::MaybeText),
+            since_v01("id", MemberType::Text),
+            since_v01("task_id", MemberType::Text),
+            since_v01("artifact_id", MemberType::Text),
+            since_v01("reviewer", MemberType::Text),
+            since_v01("verdict", MemberType::Word(&["approved", "changes_requested", "rejected"])),
+            since_v01("comments", MemberType::List),
+            since_v01("requested_changes", MemberType::List),
+            since_v01("at", MemberType::Moment),
+            since_v02("kind", MemberType::Word(&["plan", "deliverable"])),
+            since_v02("artifact_version", MemberType::MaybeText),
         ],
         later: false,
         alone: true,
     },
-    Object {
+    ObjectSchema {
         name: "Artifact",
         fields: &[
-            first("id", Is::Text),
-            first("type", Is::Text),
-            first("provenance", Is::Object),
-            first("version", Is::Text),
-            first("parent_version", Is::MaybeText),
-            first("payload", Is::Object),
-            first("references", Is::List),
+            since_v01("id", MemberType::Text),
+            since_v01("type", MemberType::Text),
+            since_v01("provenance", MemberType::Object),
+            since_v01("version", MemberType::Text),
+            since_v01("parent_version", MemberType::MaybeText),
+            since_v01("payload", MemberType::Object),
+            since_v01("references", MemberType::List),
         ],
         later: false,
         alone: true,
     },
-    Object {
+    ObjectSchema {
         name: "Ledger",
-        fields: &[first("id", Is::Text), first("scope", Is::Text)],
+        fields: &[since_v01("id", MemberType::Text), since_v01("scope", MemberType::Text)],
         later: false,
         alone: true,
     },
-    Object {
+    ObjectSchema {
         name: "ProtocolError",
         fields: &[
-            first("code", Is::Text),
-            first("message", Is::Text),
-            first("details", Is::Object),
-            first("retryable", Is::Flag),
-            first("operation_id", Is::MaybeText),
-            first("correlation_id", Is::MaybeText),
+            since_v01("code", MemberType::Text),
+            since_v01("message", MemberType::Text),
+            since_v01("details", MemberType::Object),
+            since_v01("retryable", MemberType::Flag),
+            since_v01("operation_id", MemberType::MaybeText),
+            since_v01("correlation_id", MemberType::MaybeText),
         ],
         later: false,
         alone: true,
     },
-    Object {
+    ObjectSchema {
         name: "AuditEvent",
         fields: &[
-            first("id", Is::Text),
-            first("seq", Is::Whole),
-            first("at", Is::Moment),
-            first("actor", Is::Text),
-            first("action", Is::Text),
-            first("subject", Is::Object),
-            first("task_id", Is::MaybeText),
-            first("before", Is::MaybeObject),
-            first("after", Is::MaybeObject),
-            later("reducer", Is::MaybeObject),
-            later("prev_hash", Is::Text),
-            later("hash", Is::Text),
+            since_v01("id", MemberType::Text),
+            since_v01("seq", MemberType::Whole),
+            since_v01("at", MemberType::Moment),
+            since_v01("actor", MemberType::Text),
+            since_v01("action", MemberType::Text),
+            since_v01("subject", MemberType::Object),
+            since_v01("task_id", MemberType::MaybeText),
+            since_v01("before", MemberType::MaybeObject),
+            since_v01("after", MemberType::MaybeObject),
+            since_v02("reducer", MemberType::MaybeObject),
+            since_v02("prev_hash", MemberType::Text),
+            since_v02("hash", MemberType::Text),
         ],
         later: false,
         alone: true,
     },
-    Object {
+    ObjectSchema {
         name: "HarnessEvent",
         fields: &[
-            later("operation_id", Is::Text),
-            later("operation", DUTIES),
-            later("task_id", Is::Text),
-            later("correlation_id", Is::Text),
-            later("run_id", Is::Text),
-            later("agent_id", Is::Text),
-            later("parent_run", Is::MaybeText),
-            later("capability", Is::MaybeText),
-            later("input", Is::Any),
-            later("at", Is::Moment),
-            later("operation_context", Is::Object),
+            since_v02("operation_id", MemberType::Text),
+            since_v02("operation", DUTIES),
+            since_v02("task_id", MemberType::Text),
+            since_v02("correlation_id", MemberType::Text),
+            since_v02("run_id", MemberType::Text),
+            since_v02("agent_id", MemberType::Text),
+            since_v02("parent_run", MemberType::MaybeText),
+            since_v02("capability", MemberType::MaybeText),
+            since_v02("input", MemberType::Any),
+            since_v02("at", MemberType::Moment),
+            since_v02("operation_context", MemberType::Object),
         ],
         later: true,
         alone: false,
     },
-    Object {
+    ObjectSchema {
         name: "HarnessEventDelivery",
-        fields: &[later("cursor", Is::Text), later("event", Is::Object)],
+        fields: &[since_v02("cursor", MemberType::Text), since_v02("event", MemberType::Object)],
         later: true,
         alone: true,
     },
-    Object {
+    ObjectSchema {
         name: "PermissionGrant",
         fields: &[
-            later("scope", Is::Text),
-            later("decision", Is::Word(&["allow", "deny"])),
-            later("until", Is::Text),
-            later("granted_by", Is::Text),
-            later("granted_at", Is::Moment),
+            since_v02("scope", MemberType::Text),
+            since_v02("decision", MemberType::Word(&["allow", "deny"])),
+            since_v02("until", MemberType::Text),
+            since_v02("granted_by", MemberType::Text),
+            since_v02("granted_at", MemberType::Moment),
         ],
         later: true,
         alone: false,
     },
-    Object {
+    ObjectSchema {
         name: "ProposedAction",
-        fields: &[later("id", Is::Text), later("kind", Is::Text), later("summary", Is::Text)],
+        fields: &[
+            since_v02("id", MemberType::Text),
+            since_v02("kind", MemberType::Text),
+            since_v02("summary", MemberType::Text),
+        ],
         later: true,
         alone: false,
     },
-    Object {
+    ObjectSchema {
         name: "AdapterOperationContext",
         fields: &[
-            later("operation_id", Is::Text),
-            later("task_id", Is::Text),
-            later("correlation_id", Is::Text),
-            later("operation", DUTIES),
-            later("idempotency_key", Is::MaybeText),
-            later("request_fingerprint", Is::Text),
-            later("task_revision", Is::Whole),
+            since_v02("operation_id", MemberType::Text),
+            since_v02("task_id", MemberType::Text),
+            since_v02("correlation_id", MemberType::Text),
+            since_v02("operation", DUTIES),
+            since_v02("idempotency_key", MemberType::MaybeText),
+            since_v02("request_fingerprint", MemberType::Text),
+            since_v02("task_revision", MemberType::Whole),
         ],
         later: true,
         alone: false,
     },
-    Object {
+    ObjectSchema {
         name: "AdapterOutboxRecord",
         fields: &[
-            later("operation_id", Is::Text),
-            later("task_id", Is::Text),
-            later("operation", DUTIES),
-            later("request_fingerprint", Is::Text),
-            later("context", Is::Object),
-            later("request", Is::Object),
-            later("result", Is::Any),
-            later("state", Is::Word(&["pending", "succeeded", "failed"])),
-            later("created_at", Is::Moment),
-            later("updated_at", Is::Moment),
+            since_v02("operation_id", MemberType::Text),
+            since_v02("task_id", MemberType::Text),
+            since_v02("operation", DUTIES),
+            since_v02("request_fingerprint", MemberType::Text),
+            since_v02("context", MemberType::Object),
+            since_v02("request", MemberType::Object),
+            since_v02("result", MemberType::Any),
+            since_v02("state", MemberType::Word(&["pending", "succeeded", "failed"])),
+            since_v02("created_at", MemberType::Moment),
+            since_v02("updated_at", MemberType::Moment),
         ],
         later: true,
         alone: true,
     },
-    Object { name: "VersionNegotiation", fields: &[], later: true, alone: true },
-    Object {
+    ObjectSchema { name: "VersionNegotiation", fields: &[], later: true, alone: true },
+    ObjectSchema {
         name: "ReviewPolicy",
         fields: &[
-            later("required_reviewers", Is::List),
-            later("quorum", Is::Word(&["all", "majority", "any"])),
+            since_v02("required_reviewers", MemberType::List),
+            since_v02("quorum", MemberType::Word(&["all", "majority", "any"])),
         ],
         later: true,
         alone: false,
     },
 ];
 
-impl Is {
+impl MemberType {
     fn schema(self) -> Value {
         match self {
             Self::Text => json!({ "type": "string" }),
@@ -289,7 +297,7 @@ impl Is {
     }
 
     /// The expected type, if the value does not match.
-    fn misses(self, value: &Value) -> Option<String> {
+    fn mismatch(self, value: &Value) -> Option<String> {
         let moment = |text: &str| text.parse::<kernel::Time>().is_ok();
         let fits = match self {
             Self::Text => value.is_string(),
@@ -322,22 +330,22 @@ impl Is {
 }
 
 /// The names of a version's schemas.
-pub fn names(version: Version) -> impl Iterator<Item = &'static str> {
-    let known = move |object: &&Object| !object.later || version >= Version::V02;
+pub fn names(version: HacpVersion) -> impl Iterator<Item = &'static str> {
+    let known = move |object: &&ObjectSchema| !object.later || version >= HacpVersion::V02;
     OBJECTS.iter().filter(known).map(|object| object.name)
 }
 
-fn find(name: &str, version: Version) -> Result<&'static Object, HacpError> {
+fn find(name: &str, version: HacpVersion) -> Result<&'static ObjectSchema, HacpError> {
     let known = names(version).any(|known| known == name);
     let object = OBJECTS.iter().find(|object| object.name == name).filter(|_| known);
     object.ok_or_else(|| HacpError::new(code::NOT_FOUND, "there is no schema of this name"))
 }
 
-fn fields(object: &Object, version: Version) -> impl Iterator<Item = &Field> {
-    object.fields.iter().filter(move |field| !field.later || version >= Version::V02)
+fn fields(object: &ObjectSchema, version: HacpVersion) -> impl Iterator<Item = &MemberSchema> {
+    object.fields.iter().filter(move |field| !field.later || version >= HacpVersion::V02)
 }
 
-impl Object {
+impl ObjectSchema {
     /// Whether one of the [constants](consts) is required.
     fn requires(&self, key: &str) -> bool {
         self.alone || key != SPEC_VERSION
@@ -346,7 +354,7 @@ impl Object {
 
 const SPEC_VERSION: &str = "spec_version";
 
-fn consts(version: Version) -> [(&'static str, &'static str); 3] {
+fn consts(version: HacpVersion) -> [(&'static str, &'static str); 3] {
     [
         (SPEC_VERSION, version.spec()),
         ("schema_version", version.schema()),
@@ -355,7 +363,7 @@ fn consts(version: Version) -> [(&'static str, &'static str); 3] {
 }
 
 /// A JSON Schema, draft 2020-12.
-pub fn schema(name: &str, version: Version) -> Result<Value, HacpError> {
+pub fn schema(name: &str, version: HacpVersion) -> Result<Value, HacpError> {
     let object = find(name, version)?;
     let mut properties = Map::new();
     let mut required = Vec::new();
@@ -381,7 +389,7 @@ pub fn schema(name: &str, version: Version) -> Result<Value, HacpError> {
 }
 
 /// Validates a value against the schema of this name.
-pub fn validate(name: &str, value: &Value, version: Version) -> Result<(), HacpError> {
+pub fn validate(name: &str, value: &Value, version: HacpVersion) -> Result<(), HacpError> {
     let object = find(name, version)?;
     let map = value.as_object().ok_or_else(|| HacpError::field(name, "an object"))?;
     let at = |key: &str| format!("{name}.{key}");
@@ -403,7 +411,7 @@ pub fn validate(name: &str, value: &Value, version: Version) -> Result<(), HacpE
     for field in fields(object, version) {
         let value =
             map.get(field.name).ok_or_else(|| HacpError::field(&at(field.name), "it there"))?;
-        if let Some(expected) = field.is.misses(value) {
+        if let Some(expected) = field.is.mismatch(value) {
             return Err(HacpError::field(&at(field.name), &expected));
         }
     }

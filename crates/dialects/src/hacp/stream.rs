@@ -7,7 +7,7 @@ use super::wire::Stamped;
 
 /// An event as sent: over SSE with its name and id, over JSON-RPC as a notification.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct HacpEvent {
     /// The action, such as `task.assigned`.
     pub event: String,
     /// The position in the feed. A client sends it as `Last-Event-ID` to continue after this event.
@@ -16,6 +16,6 @@ pub struct Told {
 }
 
 /// An event at its position in the feed.
-pub fn told(position: u64, event: &Stamped<AuditEvent>) -> Told {
-    Told { event: event.object.action.clone(), id: position.to_string(), data: json!(event) }
+pub fn told(position: u64, event: &Stamped<AuditEvent>) -> HacpEvent {
+    HacpEvent { event: event.object.action.clone(), id: position.to_string(), data: json!(event) }
 }

@@ -21,7 +21,7 @@ pub const SCHEMA_HEADER: &str = "hacp-schema-version";
 pub const PROFILE_HEADER: &str = "hacp-profile";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Version {
+pub enum HacpVersion {
     /// HACP 0.1.0-draft.
     V01,
     /// HLP 0.2.0-draft, with Countersign's extensions.
@@ -29,7 +29,7 @@ pub enum Version {
     V02,
 }
 
-impl Version {
+impl HacpVersion {
     /// Every version, newest first, in the order of negotiation.
     pub const ALL: [Self; 2] = [Self::V02, Self::V01];
 
@@ -58,7 +58,7 @@ impl Version {
     }
 
     /// The version that the header requests; the newest if there is no header.
-    pub fn wanted(header: Option<&str>) -> Result<Self, HacpError> {
+    pub fn from_header(header: Option<&str>) -> Result<Self, HacpError> {
         let Some(name) = header else { return Ok(Self::default()) };
         let known = Self::ALL.into_iter().find(|version| version.spec() == name.trim());
         known.ok_or_else(|| {
@@ -86,13 +86,13 @@ impl Version {
     }
 
     /// A value that exists from 0.2 on.
-    pub(super) fn later<T>(self, value: impl FnOnce() -> T) -> Option<T> {
+    pub(super) fn since_v02<T>(self, value: impl FnOnce() -> T) -> Option<T> {
         (self >= Self::V02).then(value)
     }
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Spoken {
+pub struct VersionResponse {
     /// The version of the response.
     #[serde(flatten)]
     pub stamp: Stamp,
@@ -104,11 +104,11 @@ pub struct Spoken {
 }
 
 /// The body of `GET /hacp/v1/version`.
-pub fn spoken(version: Version) -> Spoken {
+pub fn spoken(version: HacpVersion) -> VersionResponse {
     let operations = Operation::ALL.into_iter().filter(|operation| operation.is_in(version));
-    Spoken {
+    VersionResponse {
         stamp: version.stamp(),
-        supported: Version::ALL.map(Version::stamp),
+        supported: HacpVersion::ALL.map(HacpVersion::stamp),
         operations: operations.map(Operation::name).collect(),
         transports: ["POST /hacp/v1/ops/{operation}", "GET /hacp/v1/events", "GET /hacp/ws"],
     }
@@ -117,16 +117,16 @@ pub fn spoken(version: Version) -> Spoken {
 /// `POST /hacp/v1/version`: the newest version that matches the client's `spec_versions`,
 /// `schema_versions` and `profiles`. An absent list matches every version. Without a match, the
 /// negotiation fails (HACP-087).
-pub fn negotiate(body: &[u8]) -> Result<Version, HacpError> {
+pub fn negotiate(body: &[u8]) -> Result<HacpVersion, HacpError> {
     let body = object(body)?;
     let members = Members::new(&body, "");
     members.only(&["spec_versions", "schema_versions", "profiles"])?;
     let offered = [
-        ("spec_versions", Version::spec as fn(Version) -> &'static str),
-        ("schema_versions", Version::schema),
-        ("profiles", Version::profile),
+        ("spec_versions", HacpVersion::spec as fn(HacpVersion) -> &'static str),
+        ("schema_versions", HacpVersion::schema),
+        ("profiles", HacpVersion::profile),
     ];
-    let mut common = Version::ALL.to_vec();
+    let mut common = HacpVersion::ALL.to_vec();
     for (key, of) in offered {
         let Some(offer) = members.texts(key)? else { continue };
         common.retain(|version| offer.iter().any(|name| name == of(*version)));
@@ -135,7 +135,7 @@ pub fn negotiate(body: &[u8]) -> Result<Version, HacpError> {
             return Err(HacpError::new(code::VERSION_UNSUPPORTED, message)
                 .with("field", json!(key))
                 .with("offered", json!(offer))
-                .with("supported", json!(Version::ALL.map(of))));
+                .with("supported", json!(HacpVersion::ALL.map(of))));
         }
     }
     Ok(common.into_iter().max().unwrap_or_default())

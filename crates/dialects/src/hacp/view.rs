@@ -7,15 +7,16 @@ use std::collections::BTreeSet;
 
 use kernel::audit::Erasable;
 use kernel::task::{
-    self, CheckpointKind, Grant, Outcome, Permission, Raised, Remark, Scope, Transfer, Until, Words,
+    self, CheckpointKind, Grant, GrantDuration, LedgerScope, Outcome, Permission, RaisedCheckpoint,
+    Remark, ReviewText, Transfer,
 };
-use kernel::{Ask, Event, Happened, LedgerId, Subject, TaskId};
+use kernel::{Ask, DomainEvent, Event, LedgerId, Subject, TaskId};
 use serde_json::Value;
 
 use super::audit::event_id;
 use super::checkpoint_id;
 use super::names::{agent, by, party, person};
-use super::version::Version;
+use super::version::HacpVersion;
 use super::wire::{
     Artifact, ArtifactLater, ArtifactPayload, ArtifactProvenance, ArtifactRef, Checkpoint,
     CheckpointLater, CheckpointResolution, CheckpointState, CommentRecord, Constraints,
@@ -24,7 +25,7 @@ use super::wire::{
     SteeringAmendment, Task, TaskLater, TaskSpec, TaskSpecLater,
 };
 
-pub fn task(task: &task::Task, version: Version) -> Task {
+pub fn task(task: &task::Task, version: HacpVersion) -> Task {
     let mut seen = BTreeSet::new();
     let delivered = task.delivered.iter().map(|delivered| delivered.id);
     Task {
@@ -39,7 +40,7 @@ pub fn task(task: &task::Task, version: Version) -> Task {
         checkpoints: task.checkpoints.iter().map(|raised| checkpoint_id(raised.ask)).collect(),
         artifacts: delivered.filter(|id| seen.insert(*id)).collect(),
         audit_trail: event_id(task.id, 1, task.created_at),
-        later: version.later(|| TaskLater {
+        later: version.since_v02(|| TaskLater {
             steering_log: task.steering.iter().map(amendment).collect(),
             revision: task.revision,
             grants: task
@@ -62,7 +63,7 @@ pub fn task(task: &task::Task, version: Version) -> Task {
     }
 }
 
-pub(super) fn spec(created: &task::Created, version: Version) -> TaskSpec {
+pub(super) fn spec(created: &task::TaskCreated, version: HacpVersion) -> TaskSpec {
     let words = created.spec.value().cloned().unwrap_or_default();
     TaskSpec {
         goal: created.spec.value().map(|_| words.goal),
@@ -71,13 +72,13 @@ pub(super) fn spec(created: &task::Created, version: Version) -> TaskSpec {
         constraints: Constraints {
             max_duration: words.max_duration,
             must_use_capabilities: words.must_use_capabilities,
-            later: version.later(|| ConstraintsLater {
+            later: version.since_v02(|| ConstraintsLater {
                 external_refs: words.external_refs,
                 autonomy: created.autonomy,
                 grants: created.grants.iter().map(grant).collect(),
             }),
         },
-        later: version.later(|| TaskSpecLater {
+        later: version.since_v02(|| TaskSpecLater {
             review_policy: created.review_policy.as_ref().map(review_policy),
         }),
     }
@@ -90,7 +91,7 @@ fn review_policy(policy: &task::ReviewPolicy) -> ReviewPolicy {
 
 impl TaskSpec {
     /// Adds the version members to its parts. The history shows the parts without them.
-    pub(super) fn stamped(mut self, version: Version) -> Self {
+    pub(super) fn stamped(mut self, version: HacpVersion) -> Self {
         let stamp = Some(version.stamp());
         for grant in self.constraints.later.iter_mut().flat_map(|later| &mut later.grants) {
             grant.stamp.clone_from(&stamp);
@@ -107,9 +108,9 @@ pub(super) fn grant(grant: &Grant) -> PermissionGrant {
         scope: grant.scope.clone(),
         decision: grant.decision,
         until: match grant.until {
-            Until::Session => "session".to_owned(),
-            Until::Task => "task".to_owned(),
-            Until::At(at) => at.to_string(),
+            GrantDuration::Session => "session".to_owned(),
+            GrantDuration::Task => "task".to_owned(),
+            GrantDuration::At(at) => at.to_string(),
         },
         granted_by: person(&grant.granted_by),
         granted_at: grant.granted_at,
@@ -154,7 +155,7 @@ pub(super) fn transfer(transfer: &Transfer) -> OwnershipTransfer {
 }
 
 /// A checkpoint, built from the ask and the task. `None` for an ask that blocks no task.
-pub fn checkpoint(ask: &Ask, task: &task::Task, version: Version) -> Option<Checkpoint> {
+pub fn checkpoint(ask: &Ask, task: &task::Task, version: HacpVersion) -> Option<Checkpoint> {
     let held = ask.checkpoint.as_deref().filter(|held| held.task == task.id)?;
     let raised = task.checkpoints.iter().find(|raised| raised.ask == ask.id)?;
     let beside = held.beside.value().cloned().unwrap_or_default();
@@ -169,7 +170,7 @@ pub fn checkpoint(ask: &Ask, task: &task::Task, version: Version) -> Option<Chec
         raised_at: raised.at,
         expires_at: ask.expires_at,
         resolution: resolved(raised, version),
-        later: version.later(|| CheckpointLater {
+        later: version.since_v02(|| CheckpointLater {
             raised_by: raised.raised_by,
             proposed_actions: beside
                 .proposed_actions
@@ -182,9 +183,9 @@ pub fn checkpoint(ask: &Ask, task: &task::Task, version: Version) -> Option<Chec
 }
 
 /// The kind of a checkpoint. 0.1 has no interrupt and shows it as an approval.
-pub(super) fn kind(kind: CheckpointKind, version: Version) -> CheckpointKind {
+pub(super) fn kind(kind: CheckpointKind, version: HacpVersion) -> CheckpointKind {
     match kind {
-        CheckpointKind::Interrupt if version < Version::V02 => CheckpointKind::Approval,
+        CheckpointKind::Interrupt if version < HacpVersion::V02 => CheckpointKind::Approval,
         kind => kind,
     }
 }
@@ -197,14 +198,14 @@ pub(super) fn checkpoint_state(outcome: &Outcome) -> CheckpointState {
     }
 }
 
-fn resolved(raised: &Raised, version: Version) -> Option<CheckpointResolution> {
+fn resolved(raised: &RaisedCheckpoint, version: HacpVersion) -> Option<CheckpointResolution> {
     match &raised.outcome {
         Outcome::Resolved(decided) => Some(resolution(decided, version)),
         Outcome::Pending | Outcome::Expired { .. } => None,
     }
 }
 
-pub(super) fn resolution(decided: &task::Resolution, version: Version) -> CheckpointResolution {
+pub(super) fn resolution(decided: &task::Resolution, version: HacpVersion) -> CheckpointResolution {
     let said = decided.said.value().cloned().unwrap_or_default();
     CheckpointResolution {
         by: by(&decided.by),
@@ -215,7 +216,7 @@ pub(super) fn resolution(decided: &task::Resolution, version: Version) -> Checkp
         comment: said.comment,
         at: decided.at,
         erased: decided.said.value().is_none(),
-        later: version.later(|| ResolutionLater {
+        later: version.since_v02(|| ResolutionLater {
             approved_actions: said.approved_actions,
             denied_actions: said.denied_actions,
             state_patch: said.state_patch,
@@ -224,8 +225,9 @@ pub(super) fn resolution(decided: &task::Resolution, version: Version) -> Checkp
     }
 }
 
-pub fn review(task: TaskId, review: &task::Review, version: Version) -> Review {
-    let Words { comments, requested_changes } = review.words.value().cloned().unwrap_or_default();
+pub fn review(task: TaskId, review: &task::Review, version: HacpVersion) -> Review {
+    let ReviewText { comments, requested_changes } =
+        review.words.value().cloned().unwrap_or_default();
     Review {
         id: review.id,
         task_id: task,
@@ -236,7 +238,7 @@ pub fn review(task: TaskId, review: &task::Review, version: Version) -> Review {
         requested_changes,
         at: review.at,
         erased: review.words.value().is_none(),
-        later: version.later(|| ReviewLater {
+        later: version.since_v02(|| ReviewLater {
             kind: review.kind,
             artifact_version: Some(review.artifact.version.clone()),
             added: review.remarks.iter().map(|one| added(task, review.id, one)).collect(),
@@ -244,8 +246,8 @@ pub fn review(task: TaskId, review: &task::Review, version: Version) -> Review {
     }
 }
 
-fn comment(comment: task::Comment) -> ReviewComment {
-    let task::Comment { anchor, severity, body } = comment;
+fn comment(comment: task::AnchoredComment) -> ReviewComment {
+    let task::AnchoredComment { anchor, severity, body } = comment;
     ReviewComment { anchor, severity, body }
 }
 
@@ -266,7 +268,7 @@ pub fn artifact(
     made: &task::Artifact,
     name: Option<&str>,
     public_url: &str,
-    version: Version,
+    version: HacpVersion,
 ) -> Option<Artifact> {
     let one = made.version(name)?;
     let payload = &one.payload;
@@ -290,7 +292,7 @@ pub fn artifact(
             media_type: payload.media_type.clone(),
         },
         references: one.references.iter().map(used).collect(),
-        later: version.later(|| ArtifactLater {
+        later: version.since_v02(|| ArtifactLater {
             project: made.project.clone(),
             shared_with: made.shared_with.clone(),
             versions: made.versions.iter().map(|one| one.name.clone()).collect(),
@@ -309,24 +311,25 @@ pub fn content_path(artifact: kernel::ArtifactId, version: &str) -> String {
 }
 
 /// The ledger of a scope.
-pub fn ledger(scope: &Scope) -> Ledger {
+pub fn ledger(scope: &LedgerScope) -> Ledger {
     Ledger { id: LedgerId::of(scope.as_str()), scope: scope.to_string() }
 }
 
 /// The current value of a key.
-pub fn entry(entry: &task::Entry, version: Version) -> LedgerEntry {
+pub fn entry(entry: &task::Entry, version: HacpVersion) -> LedgerEntry {
     LedgerEntry {
         key: entry.key.clone(),
         value: said(&entry.value),
         written_at: entry.written_at,
         by: entry.by,
-        later: version.later(|| written(&entry.scope, entry.head.seq)),
+        later: version.since_v02(|| written(&entry.scope, entry.head.seq)),
     }
 }
 
 /// A former value of a key, from one event of its chain.
-pub fn entry_written(event: &Event, version: Version) -> Option<LedgerEntry> {
-    let (Subject::Entry(_), Happened::EntryWritten(entry)) = (&event.subject, &event.what) else {
+pub fn entry_written(event: &Event, version: HacpVersion) -> Option<LedgerEntry> {
+    let (Subject::Entry(_), DomainEvent::EntryWritten(entry)) = (&event.subject, &event.what)
+    else {
         return None;
     };
     Some(LedgerEntry {
@@ -334,7 +337,7 @@ pub fn entry_written(event: &Event, version: Version) -> Option<LedgerEntry> {
         value: said(&entry.value),
         written_at: event.at,
         by: entry.task,
-        later: version.later(|| written(&entry.scope, event.seq)),
+        later: version.since_v02(|| written(&entry.scope, event.seq)),
     })
 }
 
@@ -342,7 +345,7 @@ fn said(value: &Erasable<Value>) -> Value {
     value.value().cloned().unwrap_or_default()
 }
 
-fn written(scope: &Scope, revision: u64) -> LedgerEntryLater {
+fn written(scope: &LedgerScope, revision: u64) -> LedgerEntryLater {
     let Ledger { id, scope } = ledger(scope);
     LedgerEntryLater { ledger_id: id, scope, revision }
 }

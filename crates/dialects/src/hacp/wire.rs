@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use std::ops::Deref;
 
 use kernel::task::{
-    Action, Autonomy, Capability, CheckpointKind, CheckpointOption, Evidence, ExternalRef,
-    Handover, Input, Intent, Leave, OnSilence, PayloadKind, ProposedAction, Quorum, RaisedBy,
-    ReviewKind, Role, Severity, State, Verdict, VersionRef,
+    Autonomy, Capability, CheckpointKind, CheckpointOption, Evidence, ExternalRef, GrantDecision,
+    Handover, Intent, OnSilence, PayloadKind, ProposedAction, Quorum, RaisedBy, ResolutionAction,
+    ReviewKind, Role, Severity, State, TaskInput, Verdict, VersionRef,
 };
 use kernel::{ArtifactId, LedgerId, ProjectId, ReviewId, RunId, TaskId, Time};
 use serde::{Deserialize, Serialize};
@@ -115,7 +115,7 @@ pub struct TaskLater {
 pub struct TaskSpec {
     pub goal: Option<String>,
     pub acceptance_criteria: Vec<String>,
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<TaskInput>,
     pub constraints: Constraints,
     /// Members that 0.1 lacks.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
@@ -157,7 +157,7 @@ pub struct ConstraintsLater {
 pub struct PermissionGrant {
     /// The actions it covers.
     pub scope: String,
-    pub decision: Leave,
+    pub decision: GrantDecision,
     /// The duration: `session`, `task`, or a time.
     pub until: String,
     pub granted_by: String,
@@ -264,7 +264,7 @@ pub enum CheckpointState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckpointResolution {
     pub by: String,
-    pub action: Action,
+    pub action: ResolutionAction,
     /// The chosen option.
     pub choice: Option<String>,
     /// The text that the person provided.

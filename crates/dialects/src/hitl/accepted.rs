@@ -5,15 +5,15 @@ use serde_json::{Map, Value};
 
 use super::poll::{default_action, expires_at};
 use super::question::context;
-use super::types::Type;
+use super::types::CaseType;
 use super::wire::{Accepted, Hitl};
-use super::{Version, case_id, create, timeout};
-use crate::hxp_experience::claims::{self, Verdict};
+use super::{HitlVersion, case_id, create, timeout};
+use crate::hxp_experience::claims::{self, EnvelopeVerdict};
 
 /// The URLs of a case, each with its token. They are known only at creation, because the store
 /// keeps hashes of the tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Links {
+pub struct CaseLinks {
     pub review: String,
     pub poll: String,
     pub events: String,
@@ -22,11 +22,11 @@ pub struct Links {
 }
 
 /// The body of the 202; `None` once the text of the case was erased.
-pub fn accepted(ask: &Ask, links: Links) -> Option<Accepted> {
+pub fn accepted(ask: &Ask, links: CaseLinks) -> Option<Accepted> {
     let question = ask.question.value()?;
-    let kept = create::kept(ask);
+    let kept = create::stored_members(ask);
     let member = |key: &str| kept.and_then(|kept| kept.get(key)).cloned();
-    let kind = Type::of(ask);
+    let kind = CaseType::of(ask);
     let text = |value: Option<Value>| value.and_then(|value| value.as_str().map(ToOwned::to_owned));
     let inline = ask.inline.as_ref().filter(|_| links.submit.is_some()).map(|stances| {
         let offered = kind.actions().iter().filter(|action| stances.contains(&action.stance));
@@ -38,7 +38,7 @@ pub fn accepted(ask: &Ask, links: Links) -> Option<Accepted> {
         status: "human_input_required",
         message: text(member("message")).unwrap_or_else(|| format!("A person decides: {prompt}")),
         hitl: Hitl {
-            spec_version: Version::of(ask).as_str(),
+            spec_version: HitlVersion::of(ask).as_str(),
             case_id: case_id(ask.id),
             review_url: links.review,
             poll_url: links.poll,
@@ -60,7 +60,7 @@ pub fn accepted(ask: &Ask, links: Links) -> Option<Accepted> {
             verification_policy: ask.verification.as_deref().cloned(),
         },
         data: member("data"),
-        hxp_verdict: Verdict::of(ask),
+        hxp_verdict: EnvelopeVerdict::of(ask),
     })
 }
 

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use kernel::ask::{DefaultAction, Dialect, Labels, NewClaims, Priority, Route};
-use kernel::command::{NewAsk, Silence};
+use kernel::ask::{DefaultAction, Dialect, Labels, NewExperienceEnvelope, Priority, Route};
+use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::text::is_storable_json;
 use kernel::{Ask, Time};
 use serde_json::{Map, Value, json};
@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 use super::errors::{WireError, code};
 use super::parse::{Members, object};
 use super::question::question;
-use super::types::{Action, Type};
-use super::{Version, ask_id, policy, timeout};
+use super::types::{CaseType, HitlAction};
+use super::{HitlVersion, ask_id, policy, timeout};
 use crate::hxp_experience::claims::{self, NotAnObject};
 
 /// Maximum length of a prompt, in characters (HITL-015).
@@ -24,7 +24,7 @@ const LONGEST_PROMPT: usize = 500;
 /// Maximum length of a message, in characters.
 const LONGEST_MESSAGE: usize = 2000;
 /// The metadata member that stores data without a kernel equivalent.
-const KEPT: &str = "hitl";
+const METADATA_KEY: &str = "hitl";
 
 const FIELDS: [&str; 21] = [
     "type",
@@ -57,15 +57,15 @@ const ROUTING: [&str; 5] = ["role", "person", "project", "priority", "tags"];
 pub struct NewCase {
     /// The ask, without tokens.
     pub ask: NewAsk,
-    pub version: Version,
+    pub version: HitlVersion,
 }
 
 /// The stored data of this dialect.
-pub(super) fn kept(ask: &Ask) -> Option<&Map<String, Value>> {
+pub(super) fn stored_members(ask: &Ask) -> Option<&Map<String, Value>> {
     if ask.dialect != Dialect::Hitl {
         return None;
     }
-    ask.metadata.value()?.get(KEPT)?.as_object()
+    ask.metadata.value()?.get(METADATA_KEY)?.as_object()
 }
 
 pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
@@ -91,12 +91,12 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
         ask_id(id).ok_or_else(|| members.bad("previous_case_id", expected))
     });
     let inline = inline(members, &kind)?;
-    let people = people(members)?;
+    let people = routing(members)?;
     let mut kept = Map::new();
-    if let Type::Custom(name) = &kind {
+    if let CaseType::Custom(name) = &kind {
         kept.insert("type".to_owned(), json!(name));
     }
-    if version != Version::default() {
+    if version != HitlVersion::default() {
         kept.insert("spec_version".to_owned(), json!(version.as_str()));
     }
     kept.insert("timeout".to_owned(), json!(timeout));
@@ -104,8 +104,8 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
         ("message", message(members)?.map(|text| json!(text))),
         ("data", members.object("data")?.map(|data| json!(data))),
         ("surface", surface(members)?.map(|surface| json!(surface))),
-        ("reminder_at", reminders.as_ref().map(Reminders::shown)),
-        ("context", context.filter(|_| kind != Type::Approval).map(|context| json!(context))),
+        ("reminder_at", reminders.as_ref().map(ReminderTimes::shown)),
+        ("context", context.filter(|_| kind != CaseType::Approval).map(|context| json!(context))),
     ] {
         kept.extend(value.map(|value| (key.to_owned(), value)));
     }
@@ -113,14 +113,14 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
     let ask = NewAsk {
         dialect: Dialect::Hitl,
         question,
-        metadata: Map::from_iter([(KEPT.to_owned(), Value::Object(kept))]),
+        metadata: Map::from_iter([(METADATA_KEY.to_owned(), Value::Object(kept))]),
         labels: Labels { agent: None, project: people.text("project")?.map(ToOwned::to_owned) },
         tags: people.texts("tags")?.unwrap_or_default().into_iter().collect::<BTreeSet<_>>(),
         priority: priority(people)?,
         route: route(people)?,
         timeout: Some(seconds),
-        on_expiry: Silence::Report(default_action(members)?),
-        reminders: reminders.map(Reminders::times).unwrap_or_default(),
+        on_expiry: NewOnExpiry::Report(default_action(members)?),
+        reminders: reminders.map(ReminderTimes::times).unwrap_or_default(),
         follows: follows.transpose()?,
         grants: Vec::new(),
         inline,
@@ -139,45 +139,47 @@ fn envelope(
     bytes: &[u8],
     members: Members<'_>,
     context: Option<&Map<String, Value>>,
-) -> Result<Option<Box<NewClaims>>, WireError> {
-    if members.given(claims::MEMBER).is_none() {
+) -> Result<Option<Box<NewExperienceEnvelope>>, WireError> {
+    if members.present(claims::MEMBER).is_none() {
         return Ok(None);
     }
     if context.is_some_and(|context| context.contains_key(claims::MEMBER)) {
         return Err(members.bad("context.hxp", "it in `hxp` only: that is shown there"));
     }
-    claims::within(bytes, &[claims::MEMBER])
+    claims::read_envelope(bytes, &[claims::MEMBER])
         .map_err(|_| members.bad(claims::MEMBER, NotAnObject::EXPECTED))
 }
 
 /// The object that names people: `routing` or the body itself, but not both.
-fn people(members: Members<'_>) -> Result<Members<'_>, WireError> {
+fn routing(members: Members<'_>) -> Result<Members<'_>, WireError> {
     let Some(routing) = members.object("routing")? else { return Ok(members) };
     let routing = Members::new(routing, "routing");
     routing.only(&ROUTING)?;
-    match ROUTING.into_iter().find(|key| members.given(key).is_some()) {
+    match ROUTING.into_iter().find(|key| members.present(key).is_some()) {
         Some(twice) => Err(members.bad(twice, "it in `routing` only, or no `routing`")),
         None => Ok(routing),
     }
 }
 
-fn version(members: Members<'_>) -> Result<Version, WireError> {
+fn version(members: Members<'_>) -> Result<HitlVersion, WireError> {
     let expected = "\"0.7\" or \"0.8\"";
     let version = match members.text("spec_version")? {
-        None => Version::default(),
-        Some(name) => Version::named(name).ok_or_else(|| members.bad("spec_version", expected))?,
+        None => HitlVersion::default(),
+        Some(name) => {
+            HitlVersion::named(name).ok_or_else(|| members.bad("spec_version", expected))?
+        }
     };
-    match (members.given(policy::FIELD), version) {
-        (Some(_), Version::V07) => {
+    match (members.present(policy::FIELD), version) {
+        (Some(_), HitlVersion::V07) => {
             Err(members.bad("spec_version", "\"0.8\", which knows verification_policy"))
         }
-        (None, _) | (Some(_), Version::V08) => Ok(version),
+        (None, _) | (Some(_), HitlVersion::V08) => Ok(version),
     }
 }
 
-fn review_type(members: Members<'_>) -> Result<Type, WireError> {
-    members.given("type").and_then(Value::as_str).and_then(Type::named).ok_or_else(|| {
-        let standard = Type::STANDARD.map(|one| one.as_str().to_owned()).join(", ");
+fn review_type(members: Members<'_>) -> Result<CaseType, WireError> {
+    members.present("type").and_then(Value::as_str).and_then(CaseType::named).ok_or_else(|| {
+        let standard = CaseType::STANDARD.map(|one| one.as_str().to_owned()).join(", ");
         let expected = format!("{standard}, or a name of your own beginning with x-");
         WireError::named(400, code::INVALID_TYPE, "type", &expected)
     })
@@ -200,7 +202,7 @@ fn message(members: Members<'_>) -> Result<Option<&str>, WireError> {
 }
 
 fn default_action(members: Members<'_>) -> Result<DefaultAction, WireError> {
-    match members.given("default_action").map(Value::as_str) {
+    match members.present("default_action").map(Value::as_str) {
         None => Ok(DefaultAction::default()),
         Some(Some("skip")) => Ok(DefaultAction::Skip),
         Some(Some("approve")) => Ok(DefaultAction::Approve),
@@ -211,12 +213,12 @@ fn default_action(members: Members<'_>) -> Result<DefaultAction, WireError> {
 }
 
 /// `reminder_at`: one time or several, returned in the form they were given.
-enum Reminders {
+enum ReminderTimes {
     One(Time),
     Many(Vec<Time>),
 }
 
-impl Reminders {
+impl ReminderTimes {
     fn shown(&self) -> Value {
         match self {
             Self::One(at) => json!(at),
@@ -232,17 +234,17 @@ impl Reminders {
     }
 }
 
-fn reminders(members: Members<'_>) -> Result<Option<Reminders>, WireError> {
+fn reminders(members: Members<'_>) -> Result<Option<ReminderTimes>, WireError> {
     let key = "reminder_at";
     let bad = || members.bad(key, "a moment as in RFC 3339, or a list of at most 20 of them");
     let time = |value: &Value| value.as_str().and_then(|text| text.parse::<Time>().ok());
-    match members.given(key) {
+    match members.present(key) {
         None => Ok(None),
         Some(Value::Array(times)) if times.len() <= 20 => {
             let times: Option<Vec<Time>> = times.iter().map(time).collect();
-            times.map(|times| Some(Reminders::Many(times))).ok_or_else(bad)
+            times.map(|times| Some(ReminderTimes::Many(times))).ok_or_else(bad)
         }
-        Some(one) => time(one).map(|at| Some(Reminders::One(at))).ok_or_else(bad),
+        Some(one) => time(one).map(|at| Some(ReminderTimes::One(at))).ok_or_else(bad),
     }
 }
 
@@ -250,15 +252,15 @@ fn reminders(members: Members<'_>) -> Result<Option<Reminders>, WireError> {
 /// empty list means none (HITL-027, HITL-076).
 fn inline(
     members: Members<'_>,
-    kind: &Type,
-) -> Result<Option<BTreeSet<kernel::question::Stance>>, WireError> {
+    kind: &CaseType,
+) -> Result<Option<BTreeSet<kernel::question::AnswerKind>>, WireError> {
     let key = "inline_actions";
-    let actions: Vec<Action> = match members.texts(key)? {
+    let actions: Vec<HitlAction> = match members.texts(key)? {
         None => kind.inline(),
         Some(names) => {
             let expected = format!("actions of this type: {}", kind.offers());
             let action = |name: &String| kind.action(name);
-            let actions: Option<Vec<Action>> = names.iter().map(action).collect();
+            let actions: Option<Vec<HitlAction>> = names.iter().map(action).collect();
             actions.ok_or_else(|| members.bad(key, &expected))?
         }
     };
@@ -275,7 +277,7 @@ fn surface(members: Members<'_>) -> Result<Option<&Map<String, Value>>, WireErro
 }
 
 fn priority(members: Members<'_>) -> Result<Priority, WireError> {
-    match members.given("priority").map(Value::as_str) {
+    match members.present("priority").map(Value::as_str) {
         None => Ok(Priority::default()),
         Some(Some("low")) => Ok(Priority::Low),
         Some(Some("normal")) => Ok(Priority::Normal),

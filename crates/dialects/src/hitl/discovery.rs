@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::types::Type;
-use super::{POLL_EVERY, Version, timeout};
+use super::types::CaseType;
+use super::{HitlVersion, POLL_EVERY, timeout};
 
 /// The polling limit per case and minute.
 pub const POLLS_PER_MINUTE: u32 = 60;
@@ -12,12 +12,12 @@ pub const POLLS_PER_MINUTE: u32 = 60;
 const DESCRIPTION: &str = "The human gateway for AI agents: an agent asks, a person answers, a signed receipt comes back.";
 
 /// The note that some projects have their own retention.
-const OTHERWISE: &str =
+const RETENTION_NOTE: &str =
     "How long cases are kept is what holds where a project does not say otherwise; some do.";
 
 /// The retention of cases (HITL-152).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct CaseRetention {
     /// After how many days the server erases the text of a case, unless the project sets its own
     /// retention; `None` if never.
     pub days: Option<u64>,
@@ -29,13 +29,18 @@ pub struct Kept {
 /// The server's capabilities in the format of the given version. `base` is the server's URL;
 /// `proofs` describes the providers of proofs it can verify. The schema has no field for these
 /// providers or for projects with their own retention, so the description mentions both.
-pub fn discovery(base: &str, version: Version, kept: Kept, proofs: Option<&str>) -> Value {
+pub fn discovery(
+    base: &str,
+    version: HitlVersion,
+    kept: CaseRetention,
+    proofs: Option<&str>,
+) -> Value {
     let base = base.trim_end_matches('/');
     let types: Vec<String> =
-        Type::STANDARD.iter().map(|standard| standard.as_str().to_owned()).collect();
-    let proofs = proofs.filter(|_| version == Version::V08);
+        CaseType::STANDARD.iter().map(|standard| standard.as_str().to_owned()).collect();
+    let proofs = proofs.filter(|_| version == HitlVersion::V08);
     let proofs = proofs.map(|proofs| format!("Proofs of a person it verifies: {proofs}."));
-    let otherwise = kept.unless_told.then(|| OTHERWISE.to_owned());
+    let otherwise = kept.unless_told.then(|| RETENTION_NOTE.to_owned());
     let sentences = [Some(DESCRIPTION.to_owned()), proofs, otherwise];
     let description = sentences.into_iter().flatten().collect::<Vec<_>>().join(" ");
     let mut document = json!({ "hitl_protocol": {

@@ -1,17 +1,19 @@
 //! Events of a case, for `GET …/events` and the callback. Sections 8.5 and 9.
 
 use kernel::ask::Ending;
-use kernel::{Ask, AskEvent, AskState, Event, Happened};
+use kernel::{Ask, AskEvent, AskState, DomainEvent, Event};
 use serde_json::{Map, Value, json};
 
 use super::case_id;
-use super::poll::{default_action, responded_by, result, sent_back, submission_context};
+use super::poll::{
+    changes_requested_reason, default_action, responded_by, result, submission_context,
+};
 use super::wire::{Answered, Signature};
-use crate::settled;
+use crate::hacp_decision;
 
 /// One event as sent to clients.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct HitlEvent {
     /// The event type, such as `review.completed`.
     pub event: &'static str,
     pub data: Value,
@@ -20,10 +22,15 @@ pub struct Told {
 /// The client event for one event of an ask; `None` for internal events (HITL-171). `engaged` says
 /// whether a person worked on the case before; then no reminder is reported (HITL-160). `signature`
 /// proves the result.
-pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature>) -> Option<Told> {
+pub fn told(
+    ask: &Ask,
+    event: &Event,
+    engaged: bool,
+    signature: Option<Signature>,
+) -> Option<HitlEvent> {
     let case_id = case_id(ask.id);
     let opened_at = ask.look.as_ref().map(|look| look.at);
-    let Happened::Ask(what) = &event.what else { return None };
+    let DomainEvent::Ask(what) = &event.what else { return None };
     let (event, data) = match what {
         AskEvent::Opened => ("review.opened", json!({ "case_id": case_id, "opened_at": event.at })),
         AskEvent::Progressed { progress } => {
@@ -44,7 +51,7 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature
         | AskEvent::Defaulted { .. }
         | AskEvent::Expired { .. }
         | AskEvent::Failed { .. }
-        | AskEvent::Cancelled { .. } => return ended(ask, signature),
+        | AskEvent::Cancelled { .. } => return final_event(ask, signature),
         AskEvent::Answered { decisive: false, .. }
         | AskEvent::AnswerHeld { .. }
         | AskEvent::AnswerWithdrawn
@@ -64,16 +71,16 @@ pub fn told(ask: &Ask, event: &Event, engaged: bool, signature: Option<Signature
         | AskEvent::Erased
         | AskEvent::WordsErased(_) => return None,
     };
-    Some(Told { event, data })
+    Some(HitlEvent { event, data })
 }
 
 /// The event with which a case ended.
-fn ended(ask: &Ask, signature: Option<Signature>) -> Option<Told> {
+fn final_event(ask: &Ask, signature: Option<Signature>) -> Option<HitlEvent> {
     let AskState::Over { ending, .. } = &ask.state else { return None };
     let case_id = case_id(ask.id);
     let (event, data) = match &**ending {
-        Ending::Completed(resolution) if ask.sent_back().is_some() => {
-            let (at, reason) = (resolution.at, sent_back(ask));
+        Ending::Completed(resolution) if ask.changes_request().is_some() => {
+            let (at, reason) = (resolution.at, changes_requested_reason(ask));
             let data = json!({ "case_id": case_id, "cancelled_at": at, "reason": reason });
             ("review.cancelled", data)
         }
@@ -94,18 +101,18 @@ fn ended(ask: &Ask, signature: Option<Signature>) -> Option<Told> {
             ("review.expired", data)
         }
         Ending::Cancelled { at, .. } => {
-            let reason = settled::reason(ending);
+            let reason = hacp_decision::cancellation_reason(ending);
             let data = json!({ "case_id": case_id, "cancelled_at": at, "reason": reason });
             ("review.cancelled", data)
         }
     };
-    Some(Told { event, data })
+    Some(HitlEvent { event, data })
 }
 
 /// The body of the callback, with the members that both sources require (HITL-183). `None` while
 /// the case is open.
 pub fn callback(ask: &Ask, name: Option<String>, signature: Option<Signature>) -> Option<Value> {
-    let Told { event, data } = ended(ask, signature)?;
+    let HitlEvent { event, data } = final_event(ask, signature)?;
     let Value::Object(data) = data else { return None };
     let mut body = Map::new();
     body.insert("event".to_owned(), json!(event));
@@ -115,7 +122,7 @@ pub fn callback(ask: &Ask, name: Option<String>, signature: Option<Signature>) -
         Ending::Expired { at, .. } | Ending::Failed { at } | Ending::Cancelled { at, .. } => *at,
     };
     body.insert("timestamp".to_owned(), json!(at));
-    if let Some(by) = ask.resolution().and_then(|resolution| responded_by(resolution, name)) {
+    if let Some(by) = ask.deciding_answer().and_then(|resolution| responded_by(resolution, name)) {
         body.insert("responded_by".to_owned(), json!(by));
     }
     Some(Value::Object(body))

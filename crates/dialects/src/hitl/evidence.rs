@@ -15,7 +15,7 @@ pub(super) const FIELD: &str = "verification_evidence";
 
 /// A proof as sent. The server passes it only to its provider and never prints it.
 #[derive(Clone, PartialEq)]
-pub struct Evidence {
+pub struct SubmittedEvidence {
     /// The claimed kind of proof.
     pub proof_type: String,
     pub provider: String,
@@ -27,14 +27,14 @@ pub struct Evidence {
     pub binding: Map<String, Value>,
 }
 
-impl fmt::Debug for Evidence {
+impl fmt::Debug for SubmittedEvidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { proof_type, provider, format, .. } = self;
         write!(f, "Evidence({proof_type} by {provider} as {format})")
     }
 }
 
-pub(super) fn evidence(body: Members<'_>) -> Result<Vec<Evidence>, WireError> {
+pub(super) fn evidence(body: Members<'_>) -> Result<Vec<SubmittedEvidence>, WireError> {
     let bad = || body.bad(FIELD, &format!("a list of at most {MOST} proofs"));
     let items = body.list(FIELD)?.unwrap_or_default();
     if items.len() > MOST {
@@ -48,9 +48,9 @@ pub(super) fn evidence(body: Members<'_>) -> Result<Vec<Evidence>, WireError> {
     items.iter().enumerate().map(one).collect()
 }
 
-fn read(members: Members<'_>) -> Result<Evidence, WireError> {
+fn read(members: Members<'_>) -> Result<SubmittedEvidence, WireError> {
     members.only(&["proof_type", "provider", "format", "presentation", "binding"])?;
-    let presentation = members.given("presentation");
+    let presentation = members.present("presentation");
     let presentation = presentation.filter(|value| value.is_string() || value.is_object());
     let path = members.path("binding");
     let binding = members.object("binding")?.ok_or_else(|| members.bad("binding", "an object"))?;
@@ -58,7 +58,7 @@ fn read(members: Members<'_>) -> Result<Evidence, WireError> {
     for key in ["case_id", "action", "challenge"] {
         bound.text(key)?;
     }
-    Ok(Evidence {
+    Ok(SubmittedEvidence {
         proof_type: proof_type(members)?,
         provider: members.required("provider")?.to_owned(),
         format: format(members)?,

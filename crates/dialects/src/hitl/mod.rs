@@ -14,7 +14,7 @@
 //! | `discovery` | `/.well-known/hitl.json` | appendix D |
 //! | `wire`, [`errors`] | types and codes | appendix C, 16 |
 //!
-//! The protocol has five review types and the kernel six kinds of question. [`Type`] holds the only
+//! The protocol has five review types and the kernel six kinds of question. [`CaseType`] holds the only
 //! table between them, with the actions of each. Parsing an answer and rendering a result both use
 //! it, so the server accepts and returns exactly the actions it offers.
 
@@ -33,14 +33,14 @@ pub mod timeout;
 mod types;
 pub mod wire;
 
-pub use accepted::{Links, accepted};
+pub use accepted::{CaseLinks, accepted};
 pub use create::{NewCase, parse_create};
 pub use errors::{CODES, WireError};
-pub use events::{Told, callback, told};
-pub use evidence::Evidence;
+pub use events::{HitlEvent, callback, told};
+pub use evidence::SubmittedEvidence;
 pub use poll::{poll, result, submitted};
-pub use respond::{Respond, parse_cancel, read_respond};
-pub use types::{Action, Type};
+pub use respond::{HitlResponse, parse_cancel, read_respond};
+pub use types::{CaseType, HitlAction};
 
 use kernel::{Ask, AskId};
 
@@ -52,14 +52,14 @@ pub const POLL_EVERY: u64 = 30;
 
 /// The protocol versions of a case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Version {
+pub enum HitlVersion {
     #[default]
     V07,
     /// The version that adds proofs of a person.
     V08,
 }
 
-impl Version {
+impl HitlVersion {
     /// The version as written on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -74,16 +74,16 @@ impl Version {
 
     /// The version with which a case was created; the baseline if it came from another dialect.
     pub fn of(ask: &Ask) -> Self {
-        let kept = create::kept(ask).and_then(|kept| kept.get("spec_version")?.as_str());
+        let kept = create::stored_members(ask).and_then(|kept| kept.get("spec_version")?.as_str());
         kept.and_then(Self::named).unwrap_or_default()
     }
 }
 
 pub fn case_id(ask: AskId) -> String {
-    ask.shown_as(PREFIX)
+    ask.with_prefix(PREFIX)
 }
 
 /// The ask that a case id names.
 pub fn ask_id(case_id: &str) -> Option<AskId> {
-    AskId::read_as(PREFIX, case_id)
+    AskId::parse_with_prefix(PREFIX, case_id)
 }

@@ -1,12 +1,12 @@
-//! `verification_policy` of a case: turns the body into the kernel's [`Policy`]. Section 7.6 of
+//! `verification_policy` of a case: turns the body into the kernel's [`VerificationPolicy`]. Section 7.6 of
 //! 0.8, HITL-220. Every object rejects unknown members, and every error names its path.
 
 use std::collections::BTreeSet;
 
 use kernel::Time;
 use kernel::verification::{
-    AllOf, Binding, Door, Fallback, Instead, Level, MOST, Mode, PROOF_OF_HUMAN, Policy,
-    Requirement, Requirements,
+    AllOf, Fallback, FallbackAction, MOST, PROOF_OF_HUMAN, ProofAssurance, ProofBinding,
+    Requirement, Requirements, SubmitPath, VerificationMode, VerificationPolicy,
 };
 use serde_json::Value;
 
@@ -20,19 +20,19 @@ const FORMATS: [&str; 4] = ["provider_opaque", "jwt", "zkp", "attestation"];
 
 type Read<T> = Result<T, WireError>;
 
-pub(super) fn policy(body: Members<'_>) -> Read<Option<Policy>> {
+pub(super) fn policy(body: Members<'_>) -> Read<Option<VerificationPolicy>> {
     let Some(members) = body.object(FIELD)? else { return Ok(None) };
     let members = Members::new(members, FIELD);
     members.only(&["mode", "required_for", "requirements", "binding", "fallback"])?;
-    let mode = match members.given("mode").map(Value::as_str) {
-        Some(Some("optional")) => Mode::Optional,
-        Some(Some("required")) => Mode::Required,
-        Some(Some("step_up")) => Mode::StepUp,
+    let mode = match members.present("mode").map(Value::as_str) {
+        Some(Some("optional")) => VerificationMode::Optional,
+        Some(Some("required")) => VerificationMode::Required,
+        Some(Some("step_up")) => VerificationMode::StepUp,
         _ => return Err(members.bad("mode", "optional, required or step_up")),
     };
-    Ok(Some(Policy {
+    Ok(Some(VerificationPolicy {
         mode,
-        required_for: doors(members)?,
+        required_for: required_for(members)?,
         requirements: requirements(members)?,
         binding: binding(members)?,
         fallback: fallback(members)?,
@@ -50,7 +50,7 @@ pub(super) fn format(members: Members<'_>) -> Read<String> {
 }
 
 fn named(members: Members<'_>, key: &str, known: &[&str]) -> Read<String> {
-    let text = members.given(key).and_then(Value::as_str);
+    let text = members.present(key).and_then(Value::as_str);
     text.filter(|text| is_one_of(text, known))
         .map(ToOwned::to_owned)
         .ok_or_else(|| members.bad(key, &format!("{}, or x-…", known.join(", "))))
@@ -60,16 +60,16 @@ fn is_one_of(text: &str, known: &[&str]) -> bool {
     known.contains(&text) || text.strip_prefix("x-").is_some_and(|rest| !rest.is_empty())
 }
 
-fn doors(members: Members<'_>) -> Read<BTreeSet<Door>> {
+fn required_for(members: Members<'_>) -> Read<BTreeSet<SubmitPath>> {
     let key = "required_for";
     let bad = || members.bad(key, "inline_submit, browser_submit or both, each once");
     let named = |value: &Value| match value.as_str() {
-        Some("inline_submit") => Some(Door::InlineSubmit),
-        Some("browser_submit") => Some(Door::BrowserSubmit),
+        Some("inline_submit") => Some(SubmitPath::InlineSubmit),
+        Some("browser_submit") => Some(SubmitPath::BrowserSubmit),
         _ => None,
     };
-    let list = members.given(key).and_then(Value::as_array).ok_or_else(bad)?;
-    let doors: Option<BTreeSet<Door>> = list.iter().map(named).collect();
+    let list = members.present(key).and_then(Value::as_array).ok_or_else(bad)?;
+    let doors: Option<BTreeSet<SubmitPath>> = list.iter().map(named).collect();
     doors.filter(|doors| !doors.is_empty() && doors.len() == list.len()).ok_or_else(bad)
 }
 
@@ -111,12 +111,12 @@ fn list<T>(members: Members<'_>, key: &str, read: impl Fn(Members<'_>) -> Read<T
 
 fn requirement(members: Members<'_>) -> Read<Requirement> {
     members.only(&["proof_type", "provider", "min_assurance", "presentation_formats"])?;
-    let provider = members.given("provider").map(|_| members.required("provider")).transpose()?;
-    let min_assurance = match members.given("min_assurance").map(Value::as_str) {
+    let provider = members.present("provider").map(|_| members.required("provider")).transpose()?;
+    let min_assurance = match members.present("min_assurance").map(Value::as_str) {
         None => None,
-        Some(Some("low")) => Some(Level::Low),
-        Some(Some("medium")) => Some(Level::Medium),
-        Some(Some("high")) => Some(Level::High),
+        Some(Some("low")) => Some(ProofAssurance::Low),
+        Some(Some("medium")) => Some(ProofAssurance::Medium),
+        Some(Some("high")) => Some(ProofAssurance::High),
         Some(_) => return Err(members.bad("min_assurance", "low, medium or high")),
     };
     let key = "presentation_formats";
@@ -136,20 +136,20 @@ fn requirement(members: Members<'_>) -> Read<Requirement> {
     })
 }
 
-fn binding(members: Members<'_>) -> Read<Binding> {
+fn binding(members: Members<'_>) -> Read<ProofBinding> {
     let (key, path) = ("binding", members.path("binding"));
     let object = members.object(key)?;
     let expected = "an object with case_id, action, freshness_seconds and single_use";
     let of = Members::new(object.ok_or_else(|| members.bad(key, expected))?, &path);
     of.only(&["case_id", "action", "challenge", "freshness_seconds", "expires_at", "single_use"])?;
     let flag = |key: &str| of.flag(key)?.ok_or_else(|| of.bad(key, "true or false"));
-    let seconds = of.given("freshness_seconds").and_then(Value::as_u64).filter(|n| *n >= 1);
+    let seconds = of.present("freshness_seconds").and_then(Value::as_u64).filter(|n| *n >= 1);
     let expires_at = of.text("expires_at")?.map(|text| {
         let expected = "a moment as in RFC 3339";
         text.parse::<Time>().map_err(|_| of.bad("expires_at", expected))
     });
-    let challenge = of.given("challenge").map(|_| of.required("challenge")).transpose()?;
-    Ok(Binding {
+    let challenge = of.present("challenge").map(|_| of.required("challenge")).transpose()?;
+    Ok(ProofBinding {
         case_id: flag("case_id")?,
         action: flag("action")?,
         challenge: challenge.map(ToOwned::to_owned),
@@ -166,9 +166,9 @@ fn fallback(members: Members<'_>) -> Read<Fallback> {
     let expected = "an object with on_missing and on_invalid";
     let of = Members::new(object.ok_or_else(|| members.bad(key, expected))?, &path);
     of.only(&["on_missing", "on_invalid"])?;
-    let instead = |key: &str| match of.given(key).map(Value::as_str) {
-        Some(Some("browser_review")) => Ok(Instead::BrowserReview),
-        Some(Some("reject")) => Ok(Instead::Reject),
+    let instead = |key: &str| match of.present(key).map(Value::as_str) {
+        Some(Some("browser_review")) => Ok(FallbackAction::BrowserReview),
+        Some(Some("reject")) => Ok(FallbackAction::Reject),
         _ => Err(of.bad(key, "browser_review or reject")),
     };
     Ok(Fallback { on_missing: instead("on_missing")?, on_invalid: instead("on_invalid")? })

@@ -1,12 +1,12 @@
 //! `GET /hitl/v1/reviews/{case_id}/status`, and the protocol's form of every answer. Sections 8 and
 //! 10.
 
-use kernel::actor::{Attested, By};
-use kernel::ask::{DefaultAction, Ending, OnExpiry, Resolution};
+use kernel::actor::{ActorRef, AttestedIdentity};
+use kernel::ask::{DefaultAction, Ending, OnExpiry, RecordedAnswer};
 use kernel::audit::Erasable;
 use kernel::question::{Answer, Reply};
-use kernel::verification::{Door, Proof, Verification};
-use kernel::{Ask, AskState, Time, Via};
+use kernel::verification::{Proof, SubmitPath, Verification};
+use kernel::{AnswerInterface, Ask, AskState, Time};
 use serde_json::{Map, Value, json};
 
 use super::question::RESPONSE;
@@ -14,17 +14,17 @@ use super::wire::{
     Answered, Poll, RespondedBy, Signature, SubmissionContext, Submitted, SubmittedBy,
     VerificationResult, VerifiedEvidence,
 };
-use super::{Version, case_id};
-use crate::settled;
+use super::{HitlVersion, case_id};
+use crate::hacp_decision;
 
 /// The date of a case that never expires, because the protocol requires one.
 const NEVER: &str = "9999-12-31T23:59:59Z";
 /// The action of an answer whose text was erased; the original action is no longer known.
 const ERASED: &str = "erased";
 /// The prefix of the reason if a reviewer requested changes to a case that cannot have them.
-const SENT_BACK: &str = "Changes requested";
+const CHANGES_REQUESTED: &str = "Changes requested";
 /// The `responded_by` of a default taken without an answer.
-const NOBODY: &str = "nobody: a default was taken on silence";
+const DEFAULTED_BY: &str = "nobody: a default was taken on silence";
 
 /// A case in its current state. `name` is the display name of the person who answered, if the agent
 /// may know it; `signature` proves the result.
@@ -57,9 +57,9 @@ pub fn poll(ask: &Ask, name: Option<String>, signature: Option<Signature>) -> Po
         }
         AskState::Over { ending, .. } => match &**ending {
             // No action of the type means this, and clients would take any of them for an answer.
-            Ending::Completed(resolution) if ask.sent_back().is_some() => {
+            Ending::Completed(resolution) if ask.changes_request().is_some() => {
                 (poll.status, poll.cancelled_at) = ("cancelled", Some(resolution.at));
-                poll.reason = sent_back(ask);
+                poll.reason = changes_requested_reason(ask);
             }
             Ending::Completed(resolution) => {
                 poll.status = "completed";
@@ -75,7 +75,7 @@ pub fn poll(ask: &Ask, name: Option<String>, signature: Option<Signature>) -> Po
             Ending::Cancelled { at, .. } => {
                 poll.status = "cancelled";
                 poll.cancelled_at = Some(*at);
-                poll.reason = settled::reason(ending);
+                poll.reason = hacp_decision::cancellation_reason(ending);
             }
         },
     }
@@ -84,26 +84,32 @@ pub fn poll(ask: &Ask, name: Option<String>, signature: Option<Signature>) -> Po
 
 /// The reason for a case that is no approval and got a request for changes: it was closed without
 /// an answer. The server no longer accepts this; older records have it.
-pub(super) fn sent_back(ask: &Ask) -> Option<String> {
-    let (_, reply) = ask.sent_back()?;
+pub(super) fn changes_requested_reason(ask: &Ask) -> Option<String> {
+    let (_, reply) = ask.changes_request()?;
     let comment = reply.comment.as_deref();
-    Some(comment.map_or_else(|| SENT_BACK.to_owned(), |comment| format!("{SENT_BACK}: {comment}")))
+    Some(comment.map_or_else(
+        || CHANGES_REQUESTED.to_owned(),
+        |comment| format!("{CHANGES_REQUESTED}: {comment}"),
+    ))
 }
 
 /// The person who answered, if the server knows it (HITL-101). A name that an agent attests is not
 /// such knowledge (HITL-077).
-pub(super) fn responded_by(resolution: &Resolution, name: Option<String>) -> Option<RespondedBy> {
+pub(super) fn responded_by(
+    resolution: &RecordedAnswer,
+    name: Option<String>,
+) -> Option<RespondedBy> {
     match resolution.by {
-        By::System => Some(RespondedBy { name: NOBODY.to_owned() }),
-        By::Human(_) => name.map(|name| RespondedBy { name }),
-        By::Agent(_) | By::LinkHolder | By::Relay | By::Guest => None,
+        ActorRef::System => Some(RespondedBy { name: DEFAULTED_BY.to_owned() }),
+        ActorRef::Human(_) => name.map(|name| RespondedBy { name }),
+        ActorRef::Agent(_) | ActorRef::LinkHolder | ActorRef::Relay | ActorRef::Guest => None,
     }
 }
 
 /// The result of an answered case.
 pub fn result(ask: &Ask) -> Option<Answered> {
-    ask.resolution()
-        .filter(|_| ask.sent_back().is_none())
+    ask.deciding_answer()
+        .filter(|_| ask.changes_request().is_none())
         .map(|resolution| answered(ask, resolution))
 }
 
@@ -112,12 +118,12 @@ pub fn submitted(ask: &Ask) -> Option<Submitted> {
     Some(Submitted {
         status: "completed",
         case_id: case_id(ask.id),
-        completed_at: ask.resolution()?.at,
+        completed_at: ask.deciding_answer()?.at,
         next_case_id: ask.followed_by.map(case_id),
     })
 }
 
-fn answered(ask: &Ask, resolution: &Resolution) -> Answered {
+fn answered(ask: &Ask, resolution: &RecordedAnswer) -> Answered {
     let Some(Reply { answer, comment }) = resolution.reply.value() else {
         return Answered { action: ERASED, data: Map::new(), signature: None };
     };
@@ -198,21 +204,25 @@ fn form_has(ask: &Ask, key: &str) -> bool {
 }
 
 /// How a case of version 0.8 was answered (HITL-227).
-pub(super) fn submission_context(ask: &Ask, resolution: &Resolution) -> Option<SubmissionContext> {
-    if Version::of(ask) != Version::V08 {
+pub(super) fn submission_context(
+    ask: &Ask,
+    resolution: &RecordedAnswer,
+) -> Option<SubmissionContext> {
+    if HitlVersion::of(ask) != HitlVersion::V08 {
         return None;
     }
     let attested = resolution.attested.as_deref().and_then(Erasable::value).cloned();
     let verification_result = verification_result(ask, resolution);
     Some(match (resolution.via, attested) {
-        (Via::Inline, Some(Attested { via, platform, platform_user_id, display_name })) => {
-            SubmissionContext {
-                mode: "inline_submit",
-                submitted_via: Some(via),
-                submitted_by: Some(SubmittedBy { platform, platform_user_id, display_name }),
-                verification_result,
-            }
-        }
+        (
+            AnswerInterface::Inline,
+            Some(AttestedIdentity { via, platform, platform_user_id, display_name }),
+        ) => SubmissionContext {
+            mode: "inline_submit",
+            submitted_via: Some(via),
+            submitted_by: Some(SubmittedBy { platform, platform_user_id, display_name }),
+            verification_result,
+        },
         _ => SubmissionContext {
             mode: "browser_submit",
             submitted_via: None,
@@ -224,18 +234,18 @@ pub(super) fn submission_context(ask: &Ask, resolution: &Resolution) -> Option<S
 
 /// The result of verification, if proofs were required or sent (HITL-226). A signed-in person needs
 /// none. If an answer by link would have needed proofs, the result says that there are none.
-fn verification_result(ask: &Ask, resolution: &Resolution) -> Option<VerificationResult> {
+fn verification_result(ask: &Ask, resolution: &RecordedAnswer) -> Option<VerificationResult> {
     if let Some(found) = &resolution.verification {
         return Some(found.as_ref().into());
     }
     let policy = ask.verification.as_ref()?;
     let stance = resolution.reply.value().map(|reply| reply.answer.stance());
-    let wanted = matches!(resolution.by, By::Human(_))
-        && stance.is_some_and(|stance| policy.demands(Door::BrowserSubmit, stance));
+    let wanted = matches!(resolution.by, ActorRef::Human(_))
+        && stance.is_some_and(|stance| policy.requires_proofs(SubmitPath::BrowserSubmit, stance));
     wanted.then(|| VerificationResult {
         satisfied: false,
         verified_evidence: Vec::new(),
-        missing_requirements: vec![format!("{}: not asked of who is signed in", policy.wanted())],
+        missing_requirements: vec![format!("{}: not asked of who is signed in", policy.describe())],
     })
 }
 

@@ -4,12 +4,12 @@
 //! error, params, and everything for an approval); the rest goes into its text.
 
 use kernel::form::{Field, FieldSpec, Form};
-use kernel::question::{Body, Choice, Options, Pick, Question, QuestionError};
+use kernel::question::{Body, Choice, Options, PickMode, Question, QuestionError};
 use serde_json::{Map, Value};
 
 use super::errors::WireError;
 use super::parse::Members;
-use super::types::Type;
+use super::types::CaseType;
 
 /// The member of the context that holds a form.
 const FORM: &str = "form";
@@ -23,10 +23,14 @@ const CANCEL: &str = "Cancel";
 type Object = Map<String, Value>;
 
 /// The question of a type with this context.
-pub(super) fn question(kind: &Type, prompt: &str, context: &Object) -> Result<Question, WireError> {
+pub(super) fn question(
+    kind: &CaseType,
+    prompt: &str,
+    context: &Object,
+) -> Result<Question, WireError> {
     let members = Members::new(context, "context");
     let (body, words) = match kind {
-        Type::Approval => {
+        CaseType::Approval => {
             let details = context.clone();
             let body = Body::Approve {
                 details,
@@ -36,32 +40,35 @@ pub(super) fn question(kind: &Type, prompt: &str, context: &Object) -> Result<Qu
             };
             (body, None)
         }
-        Type::Selection => {
+        CaseType::Selection => {
             let (key, items) = items(members, &["items", "options", "options_preview"])?
                 .ok_or_else(|| {
                     members.bad("items", "a list of at least two objects with `id` and `title`")
                 })?;
             let options = Options::new(items)
                 .map_err(|error| members.bad(key, &format!("{} here", error.expected)))?;
-            let pick =
-                if members.flag("multiple")? == Some(false) { Pick::One } else { Pick::Many };
+            let pick = if members.flag("multiple")? == Some(false) {
+                PickMode::One
+            } else {
+                PickMode::Many
+            };
             (Body::Choose { options, pick, suggested: None }, words(context, &[key, "multiple"]))
         }
-        Type::Input | Type::Custom(_) => {
-            let form = match members.given(FORM) {
+        CaseType::Input | CaseType::Custom(_) => {
+            let form = match members.present(FORM) {
                 Some(form) => read_form(form)?,
-                None => free()?,
+                None => free_text_form()?,
             };
             (Body::Provide { form }, words(context, &[FORM]))
         }
-        Type::Confirmation => {
+        CaseType::Confirmation => {
             let found = items(members, &["items", "items_to_confirm"])?;
             let (key, items) = found.unwrap_or(("items", Vec::new()));
             let body = Body::Confirm { items, yes: CONFIRM.to_owned(), no: CANCEL.to_owned() };
             (body, words(context, &[key]))
         }
-        Type::Escalation => {
-            let error = match members.given("error") {
+        CaseType::Escalation => {
+            let error = match members.present("error") {
                 None => Map::new(),
                 Some(Value::Object(error)) => error.clone(),
                 Some(other) => Map::from_iter([("message".to_owned(), other.clone())]),
@@ -85,7 +92,7 @@ fn items<'k>(
     members: Members<'_>,
     keys: &[&'k str],
 ) -> Result<Option<(&'k str, Vec<Choice>)>, WireError> {
-    let Some(key) = keys.iter().copied().find(|key| members.given(key).is_some()) else {
+    let Some(key) = keys.iter().copied().find(|key| members.present(key).is_some()) else {
         return Ok(None);
     };
     let list = members.list(key)?.unwrap_or_default();
@@ -166,7 +173,7 @@ fn read_form(value: &Value) -> Result<Form, WireError> {
 }
 
 /// The form of a case that declares none: one text field.
-fn free() -> Result<Form, WireError> {
+fn free_text_form() -> Result<Form, WireError> {
     let mut spec = FieldSpec::new(RESPONSE, "Your answer", "textarea");
     spec.required = true;
     let form = Field::try_from(spec).and_then(Form::single);

@@ -1,17 +1,17 @@
 //! `POST /hitl/v1/reviews/{case_id}/respond`, `…/submit` and `…/cancel`: turns the body into a
 //! [`Reply`]. Sections 7, 7.5 and 10.
 
-use kernel::actor::Attested;
+use kernel::actor::AttestedIdentity;
 use kernel::question::{Answer, Body, Question, Reply};
 use kernel::{Ask, Refusal};
 use serde_json::{Map, Value};
 
-use super::Version;
+use super::HitlVersion;
 use super::errors::{WireError, code};
-use super::evidence::{self, Evidence};
+use super::evidence::{self, SubmittedEvidence};
 use super::parse::{Members, object};
 use super::question::RESPONSE;
-use super::types::{Action, Type};
+use super::types::{CaseType, HitlAction};
 
 const CHANNELS: [&str; 5] = [
     "telegram_inline_button",
@@ -28,12 +28,12 @@ type Object = Map<String, Value>;
 
 /// An answer as sent, before it is checked against the question.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Respond {
+pub struct HitlResponse {
     body: Object,
 }
 
-pub fn read_respond(bytes: &[u8]) -> Result<Respond, WireError> {
-    Ok(Respond { body: object(bytes)? })
+pub fn read_respond(bytes: &[u8]) -> Result<HitlResponse, WireError> {
+    Ok(HitlResponse { body: object(bytes)? })
 }
 
 /// The reason and the token in the body of a cancel, which may be empty.
@@ -48,14 +48,14 @@ pub fn parse_cancel(bytes: &[u8]) -> Result<(Option<String>, Option<String>), Wi
     Ok((reason.map(ToOwned::to_owned), members.text("token")?.map(ToOwned::to_owned)))
 }
 
-impl Respond {
+impl HitlResponse {
     /// The review token, if a page sends it in the body.
     pub fn token(&self) -> Option<&str> {
         self.body.get("token").and_then(Value::as_str)
     }
 
     /// The proofs sent with the answer. An error if the case requires none (HITL-224).
-    pub fn evidence(&self, ask: &Ask) -> Result<Vec<Evidence>, WireError> {
+    pub fn evidence(&self, ask: &Ask) -> Result<Vec<SubmittedEvidence>, WireError> {
         let members = Members::new(&self.body, "");
         let proofs = evidence::evidence(members)?;
         if !proofs.is_empty() && ask.verification.is_none() {
@@ -67,7 +67,7 @@ impl Respond {
 
     /// Rejects unknown members. Proofs are allowed since 0.8.
     fn only(&self, ask: &Ask, known: &[&str]) -> Result<(), WireError> {
-        let proofs = (Version::of(ask) == Version::V08).then_some(evidence::FIELD);
+        let proofs = (HitlVersion::of(ask) == HitlVersion::V08).then_some(evidence::FIELD);
         let known: Vec<&str> = known.iter().copied().chain(proofs).collect();
         Members::new(&self.body, "").only(&known)
     }
@@ -87,7 +87,7 @@ impl Respond {
     }
 
     /// The answer that an agent passes on, and the person it attests (HITL-071, HITL-074).
-    pub fn by_relay(&self, ask: &Ask) -> Result<(Reply, Attested), WireError> {
+    pub fn by_relay(&self, ask: &Ask) -> Result<(Reply, AttestedIdentity), WireError> {
         let members = Members::new(&self.body, "");
         let action = action(members, ask)?;
         self.only(ask, &["action", "data", "submitted_via", "submitted_by"])?;
@@ -101,7 +101,7 @@ impl Respond {
         })?;
         let by = Members::new(by, "submitted_by");
         by.only(&["platform", "platform_user_id", "display_name"])?;
-        let attested = Attested {
+        let attested = AttestedIdentity {
             via,
             platform: one_of(by, "platform", &PLATFORMS)?,
             platform_user_id: by.required("platform_user_id")?.to_owned(),
@@ -113,25 +113,25 @@ impl Respond {
 
 /// One of these names, or a custom one that starts with `x-`.
 fn one_of(members: Members<'_>, key: &str, known: &[&str]) -> Result<String, WireError> {
-    let text = members.given(key).and_then(Value::as_str);
+    let text = members.present(key).and_then(Value::as_str);
     let custom = |text: &str| text.strip_prefix("x-").is_some_and(|rest| !rest.is_empty());
     text.filter(|text| known.contains(text) || custom(text))
         .map(ToOwned::to_owned)
         .ok_or_else(|| members.bad(key, &format!("{}, or x-…", known.join(", "))))
 }
 
-fn action(members: Members<'_>, ask: &Ask) -> Result<Action, WireError> {
-    let kind = Type::of(ask);
+fn action(members: Members<'_>, ask: &Ask) -> Result<HitlAction, WireError> {
+    let kind = CaseType::of(ask);
     let offers = kind.offers();
     let missing = || WireError::named(400, code::MISSING_ACTION, "action", &offers);
     let wrong = || WireError::named(400, code::INVALID_ACTION, "action", &offers);
-    let name = members.given("action").ok_or_else(missing)?;
+    let name = members.present("action").ok_or_else(missing)?;
     name.as_str().and_then(|name| kind.action(name)).ok_or_else(wrong)
 }
 
 fn reply(
     members: Members<'_>,
-    action: Action,
+    action: HitlAction,
     ask: &Ask,
     redeem: impl FnOnce(Reply) -> Result<Reply, Refusal>,
 ) -> Result<Reply, WireError> {
@@ -141,28 +141,30 @@ fn reply(
     let (answer, comment) = answer(action, data, question)?;
     let said = redeem(Reply { answer, comment }).map_err(|refusal| WireError::refused(&refusal))?;
     let checked = question.check(said);
-    checked.map(kernel::question::Checked::into_reply).map_err(|error| WireError::answer(&error))
+    checked
+        .map(kernel::question::CheckedReply::into_reply)
+        .map_err(|error| WireError::answer(&error))
 }
 
 fn answer(
-    action: Action,
+    action: HitlAction,
     data: &Object,
     question: &Question,
 ) -> Result<(Answer, Option<String>), WireError> {
-    let data = Data(Members::new(data, "data"));
+    let data = AnswerMembers(Members::new(data, "data"));
     Ok(match (action.name, question.body()) {
         ("approve", _) => {
-            let comment = data.words(&["edits"])?;
+            let comment = data.comment(&["edits"])?;
             (Answer::Approved { edits: data.0.object("edits")?.cloned() }, comment)
         }
         ("edit", _) => {
-            let comment = data.words(&["edits"])?;
+            let comment = data.comment(&["edits"])?;
             (Answer::ChangesRequested { edits: data.0.object("edits")?.cloned() }, comment)
         }
-        ("reject", _) => (Answer::REJECTED, data.words(&[])?),
+        ("reject", _) => (Answer::REJECTED, data.comment(&[])?),
         ("select", _) => {
-            let comment = data.words(&["selected"])?;
-            let options = match data.0.given("selected") {
+            let comment = data.comment(&["selected"])?;
+            let options = match data.0.present("selected") {
                 Some(Value::String(one)) => vec![one.clone()],
                 _ => data.0.texts("selected")?.ok_or_else(|| {
                     data.0.bad("selected", "a list of the ids of the chosen items")
@@ -171,28 +173,28 @@ fn answer(
             (Answer::Chosen { options }, comment)
         }
         ("confirm", Body::Confirm { items, .. }) => {
-            let comment = data.words(&["confirmed_items"])?;
+            let comment = data.comment(&["confirmed_items"])?;
             // The page lists every item, so a confirmation without a selection confirms all of
             // them.
             let all = || items.iter().map(|item| item.id.clone()).collect();
             let confirmed = data.0.texts("confirmed_items")?.unwrap_or_else(all);
             (Answer::Confirmed { items: confirmed }, comment)
         }
-        ("cancel", _) => (Answer::Declined, data.words(&[])?),
+        ("cancel", _) => (Answer::Declined, data.comment(&[])?),
         ("retry", _) => {
-            let comment = data.words(&["modified_params"])?;
+            let comment = data.comment(&["modified_params"])?;
             let params = data.0.object("modified_params")?.cloned().unwrap_or_default();
             (Answer::Retry { params }, comment)
         }
-        ("skip", _) => (Answer::Skip, data.words(&[])?),
-        ("abort", _) => (Answer::Abort, data.words(&[])?),
+        ("skip", _) => (Answer::Skip, data.comment(&[])?),
+        ("abort", _) => (Answer::Abort, data.comment(&[])?),
         ("submit", Body::Provide { .. }) => {
             // Every object deserializes as values; the form checks them.
             let values = serde_json::from_value(Value::Object(data.0.map().clone()));
             (Answer::Provided { values: values.unwrap_or_default() }, None)
         }
         ("submit", Body::Converse) => {
-            let comment = data.words(&[RESPONSE])?;
+            let comment = data.comment(&[RESPONSE])?;
             let text = data.0.text(RESPONSE)?.unwrap_or_default().to_owned();
             (Answer::Replied { text }, comment)
         }
@@ -202,15 +204,15 @@ fn answer(
 }
 
 /// `data` of an answer.
-struct Data<'m>(Members<'m>);
+struct AnswerMembers<'m>(Members<'m>);
 
-impl Data<'_> {
+impl AnswerMembers<'_> {
     /// The comment of the answer, under any of its names. Unknown members are rejected, because the
     /// server must not appear to accept a field that it ignores.
-    fn words(&self, known: &[&str]) -> Result<Option<String>, WireError> {
+    fn comment(&self, known: &[&str]) -> Result<Option<String>, WireError> {
         let all: Vec<&str> = known.iter().copied().chain(WORDS).collect();
         self.0.only(&all)?;
-        let mut given = WORDS.into_iter().filter(|key| self.0.given(key).is_some());
+        let mut given = WORDS.into_iter().filter(|key| self.0.present(key).is_some());
         let Some(key) = given.next() else { return Ok(None) };
         if let Some(twice) = given.next() {
             return Err(self.0.bad(twice, &format!("it once: there is `{key}` already")));

@@ -1,12 +1,12 @@
 //! The review types, their actions, and their kernel equivalents. Section 10.
 
 use kernel::Ask;
-use kernel::question::{Kind, Stance};
+use kernel::question::{AnswerKind, QuestionKind};
 
 use super::create;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Type {
+pub enum CaseType {
     /// Approve, ask for changes, or reject.
     Approval,
     /// Choose one or more of several items.
@@ -23,35 +23,35 @@ pub enum Type {
 
 /// An action of a person, as the protocol names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Action {
+pub struct HitlAction {
     /// The name on the wire.
     pub name: &'static str,
     /// The kernel's equivalent.
-    pub stance: Stance,
+    pub stance: AnswerKind,
     /// Whether it is offered inline by default. An action that needs text or a page is not.
     inline: bool,
 }
 
-const fn action(name: &'static str, stance: Stance, inline: bool) -> Action {
-    Action { name, stance, inline }
+const fn action(name: &'static str, stance: AnswerKind, inline: bool) -> HitlAction {
+    HitlAction { name, stance, inline }
 }
 
-const APPROVAL: &[Action] = &[
-    action("approve", Stance::Approve, true),
-    action("edit", Stance::Change, false),
-    action("reject", Stance::Reject, true),
+const APPROVAL: &[HitlAction] = &[
+    action("approve", AnswerKind::Approve, true),
+    action("edit", AnswerKind::Change, false),
+    action("reject", AnswerKind::Reject, true),
 ];
-const SELECTION: &[Action] = &[action("select", Stance::Choose, false)];
-const INPUT: &[Action] = &[action("submit", Stance::Provide, false)];
-const CONFIRMATION: &[Action] =
-    &[action("confirm", Stance::Confirm, true), action("cancel", Stance::Decline, true)];
-const ESCALATION: &[Action] = &[
-    action("retry", Stance::Retry, true),
-    action("skip", Stance::Skip, true),
-    action("abort", Stance::Abort, true),
+const SELECTION: &[HitlAction] = &[action("select", AnswerKind::Choose, false)];
+const INPUT: &[HitlAction] = &[action("submit", AnswerKind::Provide, false)];
+const CONFIRMATION: &[HitlAction] =
+    &[action("confirm", AnswerKind::Confirm, true), action("cancel", AnswerKind::Decline, true)];
+const ESCALATION: &[HitlAction] = &[
+    action("retry", AnswerKind::Retry, true),
+    action("skip", AnswerKind::Skip, true),
+    action("abort", AnswerKind::Abort, true),
 ];
 
-impl Type {
+impl CaseType {
     pub const STANDARD: [Self; 5] =
         [Self::Approval, Self::Selection, Self::Input, Self::Confirmation, Self::Escalation];
 
@@ -65,13 +65,13 @@ impl Type {
 
     /// The type as which a case of any dialect is shown.
     pub fn of(ask: &Ask) -> Self {
-        let kept = create::kept(ask).and_then(|kept| kept.get("type")?.as_str());
+        let kept = create::stored_members(ask).and_then(|kept| kept.get("type")?.as_str());
         kept.and_then(Self::named).unwrap_or(match ask.kind {
-            Kind::Approve => Self::Approval,
-            Kind::Choose => Self::Selection,
-            Kind::Provide | Kind::Converse => Self::Input,
-            Kind::Confirm => Self::Confirmation,
-            Kind::Escalate => Self::Escalation,
+            QuestionKind::Approve => Self::Approval,
+            QuestionKind::Choose => Self::Selection,
+            QuestionKind::Provide | QuestionKind::Converse => Self::Input,
+            QuestionKind::Confirm => Self::Confirmation,
+            QuestionKind::Escalate => Self::Escalation,
         })
     }
 
@@ -87,7 +87,7 @@ impl Type {
     }
 
     /// The actions of the type (HITL-120).
-    pub fn actions(&self) -> &'static [Action] {
+    pub fn actions(&self) -> &'static [HitlAction] {
         match self {
             Self::Approval => APPROVAL,
             Self::Selection => SELECTION,
@@ -98,18 +98,18 @@ impl Type {
     }
 
     /// The action of this name, if the type has it.
-    pub fn action(&self, name: &str) -> Option<Action> {
+    pub fn action(&self, name: &str) -> Option<HitlAction> {
         self.actions().iter().copied().find(|action| action.name == name)
     }
 
     /// The action name for an answer of this stance.
-    pub fn named_action(&self, stance: Stance) -> &'static str {
+    pub fn named_action(&self, stance: AnswerKind) -> &'static str {
         let action = self.actions().iter().find(|action| action.stance == stance);
         action.map_or("submit", |action| action.name)
     }
 
     /// The actions offered inline if the service names none (HITL-076).
-    pub fn inline(&self) -> Vec<Action> {
+    pub fn inline(&self) -> Vec<HitlAction> {
         self.actions().iter().copied().filter(|action| action.inline).collect()
     }
 
@@ -126,14 +126,17 @@ mod tests {
     /// HITL-014, HITL-120.
     #[test]
     fn types_are_closed_but_for_custom_ones() {
-        for standard in Type::STANDARD {
-            assert_eq!(Type::named(standard.as_str()), Some(standard));
+        for standard in CaseType::STANDARD {
+            assert_eq!(CaseType::named(standard.as_str()), Some(standard));
         }
-        assert_eq!(Type::named("x-acme-compare"), Some(Type::Custom("x-acme-compare".into())));
+        assert_eq!(
+            CaseType::named("x-acme-compare"),
+            Some(CaseType::Custom("x-acme-compare".into()))
+        );
         for wrong in ["x-", "x- ", "X-a", "Approval", "approve", ""] {
-            assert_eq!(Type::named(wrong), None, "{wrong}");
+            assert_eq!(CaseType::named(wrong), None, "{wrong}");
         }
-        let offers = Type::STANDARD.map(|standard| standard.offers());
+        let offers = CaseType::STANDARD.map(|standard| standard.offers());
         assert_eq!(
             offers,
             ["approve, edit, reject", "select", "submit", "confirm, cancel", "retry, skip, abort"]
@@ -143,11 +146,11 @@ mod tests {
     /// HITL-076: an action that needs a page is not offered inline.
     #[test]
     fn inline_by_default_is_what_fits_a_button() {
-        let inline = |of: Type| of.inline().iter().map(|a| a.name).collect::<Vec<_>>();
-        assert_eq!(inline(Type::Approval), ["approve", "reject"]);
-        assert_eq!(inline(Type::Confirmation), ["confirm", "cancel"]);
-        assert_eq!(inline(Type::Escalation), ["retry", "skip", "abort"]);
-        for none in [Type::Selection, Type::Input, Type::Custom("x-a".into())] {
+        let inline = |of: CaseType| of.inline().iter().map(|a| a.name).collect::<Vec<_>>();
+        assert_eq!(inline(CaseType::Approval), ["approve", "reject"]);
+        assert_eq!(inline(CaseType::Confirmation), ["confirm", "cancel"]);
+        assert_eq!(inline(CaseType::Escalation), ["retry", "skip", "abort"]);
+        for none in [CaseType::Selection, CaseType::Input, CaseType::Custom("x-a".into())] {
             assert!(inline(none).is_empty());
         }
     }

@@ -2,11 +2,11 @@
 
 use kernel::Time;
 use kernel::form::Progress;
-use kernel::verification::{Level, Policy};
+use kernel::verification::{ProofAssurance, VerificationPolicy};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::hxp_experience::claims::Verdict;
+use crate::hxp_experience::claims::EnvelopeVerdict;
 
 /// The body of a 202 (section 6).
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,7 +22,7 @@ pub struct Accepted {
     pub data: Option<Value>,
     /// The findings about the envelope. Not part of the protocol.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub hxp_verdict: Option<Verdict>,
+    pub hxp_verdict: Option<EnvelopeVerdict>,
 }
 
 /// The `hitl` object (HITL-010 to HITL-027). It has no further members.
@@ -73,7 +73,7 @@ pub struct Hitl {
     pub surface: Option<Value>,
     /// The proofs of a person that an answer needs (0.8).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verification_policy: Option<Policy>,
+    pub verification_policy: Option<VerificationPolicy>,
 }
 
 /// The body of a poll (section 8; HITL-090 to HITL-105).
@@ -187,7 +187,7 @@ pub struct VerifiedEvidence {
     pub provider: String,
     /// The provider's assurance level, if it states one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub assurance_level: Option<Level>,
+    pub assurance_level: Option<ProofAssurance>,
     /// The proof was made for this case.
     pub bound_to_case: bool,
     /// The proof was made for this action.

@@ -6,16 +6,16 @@ use std::collections::BTreeSet;
 
 use kernel::AskId;
 use kernel::ask::irreversible::marks_irreversible;
-use kernel::ask::{Dialect, Labels, NewClaims, Priority, Route};
-use kernel::command::{NewAsk, Silence};
+use kernel::ask::{Dialect, Labels, NewExperienceEnvelope, Priority, Route};
+use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::question::{Answer, Reply};
 use kernel::text::{is_storable, is_storable_json};
 use kernel::time::LONGEST_TIMEOUT;
 use serde_json::{Map, Value};
 
 use super::errors::{WireError, code};
-use super::parse::{given, named, object};
-use super::payload::{Asked, asked};
+use super::parse::{named, object, present};
+use super::payload::{ParsedPayload, parse_payload};
 use super::view::ask_id;
 use super::wire::{Action, Fallback, Role};
 use crate::hxp_experience::claims::{self, NotAnObject};
@@ -25,7 +25,7 @@ const MOST_TAGS: usize = 50;
 
 pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
     let body = object(bytes)?;
-    let action = given(&body, "action").and_then(Value::as_str).and_then(Action::named);
+    let action = present(&body, "action").and_then(Value::as_str).and_then(Action::named);
     let action = action.ok_or_else(|| {
         let expected = "DECIDE, APPROVE or PROVIDE";
         WireError::field(400, code::INVALID_ACTION, "action", expected)
@@ -43,18 +43,18 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
         project: label(&body, "project_id", code::INVALID_PROJECT_ID)?,
     };
     let mut metadata = metadata(&body)?;
-    if marks_beside(&body) {
+    if is_marked_irreversible(&body) {
         metadata.insert("irreversible".to_owned(), Value::Bool(true));
     }
     let tags = tags(&metadata)?;
     let route = route(role, &metadata)?;
-    let Asked { question, default } = asked(action, given(&body, "payload"))?;
+    let ParsedPayload { question, default } = parse_payload(action, present(&body, "payload"))?;
     let on_expiry = match (fallback, default) {
-        (Fallback::Pause, _) => Silence::StayOpen,
-        (Fallback::Fail, _) => Silence::Fail,
+        (Fallback::Pause, _) => NewOnExpiry::StayOpen,
+        (Fallback::Fail, _) => NewOnExpiry::Fail,
         (Fallback::Default, Some(option)) => {
             let answer = Answer::Chosen { options: vec![option] };
-            Silence::Answer(Reply { answer, comment: None })
+            NewOnExpiry::Answer(Reply { answer, comment: None })
         }
         (Fallback::Default, None) => {
             let (field, expected) = match action {
@@ -90,12 +90,15 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
 }
 
 /// The agent's envelope, in the format of HXP eXperience.
-fn claims(bytes: &[u8], body: &Map<String, Value>) -> Result<Option<Box<NewClaims>>, WireError> {
-    if given(body, claims::MEMBER).is_none() {
+fn claims(
+    bytes: &[u8],
+    body: &Map<String, Value>,
+) -> Result<Option<Box<NewExperienceEnvelope>>, WireError> {
+    if present(body, claims::MEMBER).is_none() {
         return Ok(None);
     }
     let bad = |_| WireError::field(400, code::INVALID_HXP, claims::MEMBER, NotAnObject::EXPECTED);
-    claims::within(bytes, &[claims::MEMBER]).map_err(bad)
+    claims::read_envelope(bytes, &[claims::MEMBER]).map_err(bad)
 }
 
 pub(super) fn priority(name: &str) -> Option<Priority> {
@@ -133,7 +136,7 @@ fn fallback(name: &str) -> Option<Fallback> {
 
 /// Whole seconds; 0 means none.
 fn timeout(body: &Map<String, Value>) -> Result<Option<u64>, WireError> {
-    let Some(value) = given(body, "timeout_seconds") else { return Ok(None) };
+    let Some(value) = present(body, "timeout_seconds") else { return Ok(None) };
     let seconds =
         value.as_u64().filter(|seconds| *seconds <= LONGEST_TIMEOUT).ok_or_else(|| {
             let expected = "a whole number of seconds from 0 (none) to 100 years";
@@ -145,7 +148,7 @@ fn timeout(body: &Map<String, Value>) -> Result<Option<u64>, WireError> {
 /// A Countersign extension: the request that this one continues.
 fn follows(body: &Map<String, Value>) -> Result<Option<AskId>, WireError> {
     let key = "previous_request_id";
-    let Some(value) = given(body, key) else { return Ok(None) };
+    let Some(value) = present(body, key) else { return Ok(None) };
     let id = value.as_str().and_then(ask_id);
     let bad = || WireError::field(400, code::INVALID_BODY, key, "hxp_ followed by a ULID");
     id.map(Some).ok_or_else(bad)
@@ -156,7 +159,7 @@ fn label(
     key: &str,
     code: &'static str,
 ) -> Result<Option<String>, WireError> {
-    let Some(value) = given(body, key) else { return Ok(None) };
+    let Some(value) = present(body, key) else { return Ok(None) };
     let text = value.as_str().filter(|text| is_short(text));
     let expected = "a string of at most 200 bytes, without NUL characters";
     text.map(|text| Some(text.to_owned())).ok_or_else(|| WireError::field(400, code, key, expected))
@@ -168,7 +171,7 @@ fn is_short(text: &str) -> bool {
 }
 
 fn metadata(body: &Map<String, Value>) -> Result<Map<String, Value>, WireError> {
-    match given(body, "metadata") {
+    match present(body, "metadata") {
         None => Ok(Map::new()),
         Some(value @ Value::Object(map)) if is_storable_json(value) => Ok(map.clone()),
         Some(_) => Err(bad_metadata("metadata", "an object without NUL characters")),
@@ -178,7 +181,7 @@ fn metadata(body: &Map<String, Value>) -> Result<Map<String, Value>, WireError> 
 /// Whether a member beside those of the protocol or of the payload marks the request as
 /// irreversible. The server does not store these members; it stores marks in `metadata`, `details`
 /// and the envelope.
-fn marks_beside(body: &Map<String, Value>) -> bool {
+fn is_marked_irreversible(body: &Map<String, Value>) -> bool {
     let without = |map: &Map<String, Value>, kept: &[&str]| {
         let rest = map.iter().filter(|(name, _)| !kept.contains(&name.as_str()));
         marks_irreversible(&rest.map(|(name, value)| (name.clone(), value.clone())).collect())
@@ -210,7 +213,7 @@ fn route(role: Role, metadata: &Map<String, Value>) -> Result<Route, WireError> 
         Role::Owner => Ok(Route::Owner),
         Role::Delegate => Ok(Route::Delegate),
         Role::Pool => {
-            let group = given(metadata, "group").map(|value| {
+            let group = present(metadata, "group").map(|value| {
                 let name = value.as_str().and_then(|name| name.parse().ok());
                 name.ok_or_else(|| bad_metadata("metadata.group", "the name of a group"))
             });

@@ -3,7 +3,7 @@
 
 use kernel::form::FieldError;
 use kernel::question::AnswerError;
-use kernel::{By, Refusal};
+use kernel::{ActorRef, Refusal};
 use serde_json::{Value, json};
 
 use super::wire::ErrorBody;
@@ -150,7 +150,7 @@ impl WireError {
             Refusal::NotFound { .. } => Self::new(404, code::NOT_FOUND, refusal.to_string()),
             Refusal::DefaultForbidden | Refusal::SilenceTooWeak { .. } => {
                 Self::field(400, code::INVALID_FALLBACK, "fallback", "pause or fail")
-                    .saying(format!("fallback: {refusal}"))
+                    .with_message(format!("fallback: {refusal}"))
             }
             Refusal::NotAllowed { .. }
             | Refusal::AssuranceTooLow { .. }
@@ -162,15 +162,21 @@ impl WireError {
             }
             Refusal::AlreadyAnswered { by, at } => {
                 let message = match by {
-                    By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::Guest
+                    ActorRef::Human(_)
+                    | ActorRef::Agent(_)
+                    | ActorRef::LinkHolder
+                    | ActorRef::Relay
+                    | ActorRef::Guest
                         if pooled =>
                     {
                         format!("already answered at {at}")
                     }
-                    By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::Guest => {
-                        refusal.to_string()
-                    }
-                    By::System => format!("the default was taken at {at}"),
+                    ActorRef::Human(_)
+                    | ActorRef::Agent(_)
+                    | ActorRef::LinkHolder
+                    | ActorRef::Relay
+                    | ActorRef::Guest => refusal.to_string(),
+                    ActorRef::System => format!("the default was taken at {at}"),
                 };
                 Self::new(409, code::CONFLICT, message)
             }
@@ -243,7 +249,7 @@ impl WireError {
             AnswerError::ReasonRequired => {
                 let expected = "a reason for the rejection";
                 return Self::field(422, code::REASON_REQUIRED, "reason", expected)
-                    .saying(error.to_string());
+                    .with_message(error.to_string());
             }
             AnswerError::Fields(errors) => return Self::fields(errors),
             AnswerError::UnknownOption => ("result", "not_an_option"),
@@ -277,7 +283,7 @@ impl WireError {
         }
     }
 
-    fn saying(self, message: String) -> Self {
+    fn with_message(self, message: String) -> Self {
         Self { message, ..self }
     }
 }

@@ -66,7 +66,7 @@ pub fn verify(receipt: &Map<String, Value>, secret: &[u8]) -> bool {
     let Some(time) = at.parse::<Time>().ok().filter(|time| time.to_string() == at) else {
         return false;
     };
-    if AskId::read_as(PREFIX, id).is_none() {
+    if AskId::parse_with_prefix(PREFIX, id).is_none() {
         return false;
     }
     let result = receipt.get("result").unwrap_or(&Value::Null);

@@ -22,7 +22,7 @@ pub mod errors;
 pub mod evidence;
 mod parse;
 mod payload;
-mod project;
+mod projection;
 pub mod query;
 pub mod receipt;
 pub mod resolve;
@@ -34,11 +34,11 @@ pub mod wire;
 pub use create::parse_create;
 pub use errors::{CODES, WireError};
 pub use evidence::{Formula, Seal, parse_verify, verify};
-pub use query::{Cursor, InboxQuery, ListQuery};
-pub use receipt::{Detail, is_pseudonym, pseudonym, receipt};
+pub use query::{HxpCursor, InboxQuery, ListQuery};
+pub use receipt::{ReceiptDetail, is_pseudonym, pseudonym, receipt};
 pub use resolve::{parse_cancel, parse_resolve, read_resolve};
 pub use rules::{NewRules, parse_rules};
-pub use socket::{Seen, Step, advance};
+pub use socket::{SocketState, SocketUpdate, advance};
 pub use view::{
     ask_id, cancelled, created, inbox, info, list, request, request_id, resolved, status,
 };

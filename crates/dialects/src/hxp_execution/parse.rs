@@ -3,13 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use super::errors::{WireError, code};
-use crate::members::Mistake;
+use crate::members::InvalidBody;
 
-pub(super) use crate::members::{given, object};
+pub(super) use crate::members::{object, present};
 
 pub(super) type Members<'m> = crate::members::Members<'m, WireError>;
 
-impl Mistake for WireError {
+impl InvalidBody for WireError {
     fn not_json(message: String) -> Self {
         Self::new(400, code::INVALID_JSON, message)
     }
@@ -37,7 +37,7 @@ pub(super) fn named<T>(
     read: impl Fn(&str) -> Option<T>,
     refuse: impl FnOnce() -> WireError,
 ) -> Result<T, WireError> {
-    match given(map, key) {
+    match present(map, key) {
         None => Ok(default),
         Some(value) => value.as_str().and_then(read).ok_or_else(refuse),
     }

@@ -1,13 +1,13 @@
 //! The `payload` of `POST /hxp/v1/requests`: turns JSON into a [`Question`]. Section 2.
 
-use kernel::form::{Bound, Choice as Entry, Field, FieldSpec, Form, FormError};
-use kernel::question::{Body, Choice, Editable, Options, Pick, Question};
+use kernel::form::{Bound, Field, FieldSpec, Form, FormChoice as Entry, FormError};
+use kernel::question::{Body, Choice, Editable, Options, PickMode, Question};
 use kernel::text::is_storable_json;
 use serde_json::{Map, Number, Value};
 
 use super::errors::{WireError, code};
 use super::parse::Members;
-use super::project::{FREE_SELECTION, KEY, LABEL, MOST_OPTIONS};
+use super::projection::{FREE_SELECTION, KEY, LABEL, MOST_OPTIONS};
 use super::wire::{Action, InputType};
 
 /// Maximum length of a context, in characters.
@@ -17,13 +17,16 @@ const LONGEST_CONTEXT: usize = 500;
 const RULES: [&str; 5] = ["pattern", "regex", "min", "max", "allowed_values"];
 
 /// The parsed payload.
-pub(super) struct Asked {
+pub(super) struct ParsedPayload {
     pub(super) question: Question,
     /// `default_option`, one of the options.
     pub(super) default: Option<String>,
 }
 
-pub(super) fn asked(action: Action, payload: Option<&Value>) -> Result<Asked, WireError> {
+pub(super) fn parse_payload(
+    action: Action,
+    payload: Option<&Value>,
+) -> Result<ParsedPayload, WireError> {
     let bad = |expected| WireError::field(400, code::INVALID_PAYLOAD, "payload", expected);
     let Some(Value::Object(map)) = payload else {
         return Err(bad("an object with the fields of the action"));
@@ -38,7 +41,7 @@ pub(super) fn asked(action: Action, payload: Option<&Value>) -> Result<Asked, Wi
             let options = options(members)?;
             let default = default_option(members, &options)?;
             let suggested = default.clone();
-            let body = Body::Choose { options, pick: Pick::One, suggested };
+            let body = Body::Choose { options, pick: PickMode::One, suggested };
             (members.required("question")?, body, default)
         }
         Action::Approve => {
@@ -57,7 +60,7 @@ pub(super) fn asked(action: Action, payload: Option<&Value>) -> Result<Asked, Wi
     };
     let question = Question::new(prompt, context, body)
         .map_err(|error| members.bad(error.field, error.expected))?;
-    Ok(Asked { question, default })
+    Ok(ParsedPayload { question, default })
 }
 
 fn context(members: Members<'_>) -> Result<Option<String>, WireError> {
@@ -70,14 +73,14 @@ fn context(members: Members<'_>) -> Result<Option<String>, WireError> {
 
 /// A Countersign extension: the details that a person may change before they approve.
 fn editable(members: Members<'_>) -> Result<Editable, WireError> {
-    let Some(value) = members.given("editable") else { return Ok(Editable::default()) };
+    let Some(value) = members.present("editable") else { return Ok(Editable::default()) };
     let bad = |_| members.bad("editable", "true, false or an object with `fields`");
     serde_json::from_value(value.clone()).map_err(bad)
 }
 
 fn options(members: Members<'_>) -> Result<Options, WireError> {
     let bad = || members.bad("options", "2 to 6 different non-empty strings");
-    let values = members.given("options").and_then(Value::as_array).ok_or_else(bad)?;
+    let values = members.present("options").and_then(Value::as_array).ok_or_else(bad)?;
     if values.len() > MOST_OPTIONS {
         return Err(bad());
     }
@@ -87,7 +90,7 @@ fn options(members: Members<'_>) -> Result<Options, WireError> {
 }
 
 fn default_option(members: Members<'_>, options: &Options) -> Result<Option<String>, WireError> {
-    let Some(value) = members.given("default_option") else { return Ok(None) };
+    let Some(value) = members.present("default_option") else { return Ok(None) };
     let option = value.as_str().filter(|option| options.contains(option));
     let bad = || members.bad("default_option", "one of the options");
     option.map(|option| Some(option.to_owned())).ok_or_else(bad)
@@ -95,7 +98,7 @@ fn default_option(members: Members<'_>, options: &Options) -> Result<Option<Stri
 
 /// A form of one field, named [`KEY`].
 fn form(members: Members<'_>) -> Result<Form, WireError> {
-    let kind = members.given("input_type").and_then(Value::as_str).and_then(InputType::named);
+    let kind = members.present("input_type").and_then(Value::as_str).and_then(InputType::named);
     let kind = kind
         .ok_or_else(|| members.bad("input_type", "text, number, url, email, file or selection"))?;
     let empty = Map::new();
@@ -115,7 +118,7 @@ fn form(members: Members<'_>) -> Result<Form, WireError> {
     if validation.pattern.is_none() {
         validation.pattern = rules.text("regex")?.map(ToOwned::to_owned);
     }
-    let allowed = rules.given("allowed_values").map(|values| {
+    let allowed = rules.present("allowed_values").map(|values| {
         values.as_array().cloned().ok_or_else(|| rules.bad("allowed_values", "a list of values"))
     });
     let allowed = allowed.transpose()?;
@@ -172,7 +175,7 @@ fn entries(rules: Members<'_>, values: &[Value]) -> Result<Vec<Entry>, WireError
 
 fn number<'m>(rules: Members<'m>, key: &str) -> Result<Option<&'m Number>, WireError> {
     rules
-        .given(key)
+        .present(key)
         .map(|value| value.as_number().ok_or_else(|| rules.bad(key, "a number")))
         .transpose()
 }

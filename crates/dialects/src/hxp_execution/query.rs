@@ -20,26 +20,26 @@ pub const USUAL: u32 = 20;
 
 /// The last ask of a page, after which the next page starts. Opaque to callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cursor {
+pub struct HxpCursor {
     /// The rank of its priority; not used in an agent's list.
     pub rank: u8,
     pub ask: AskId,
 }
 
-impl Cursor {
+impl HxpCursor {
     /// The cursor of the page after this ask.
     pub fn after(ask: &Ask) -> Self {
         Self { rank: ask.priority.rank(), ask: ask.id }
     }
 }
 
-impl fmt::Display for Cursor {
+impl fmt::Display for HxpCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.rank, self.ask.ulid())
     }
 }
 
-impl FromStr for Cursor {
+impl FromStr for HxpCursor {
     type Err = WireError;
 
     fn from_str(text: &str) -> Result<Self, WireError> {
@@ -47,7 +47,7 @@ impl FromStr for Cursor {
             let (rank, ask) = text.split_once('.')?;
             let known = |rank: &u8| Priority::ALL.iter().any(|priority| priority.rank() == *rank);
             let rank = rank.parse().ok().filter(known)?;
-            let cursor = Self { rank, ask: AskId::read_as("", ask)? };
+            let cursor = Self { rank, ask: AskId::parse_with_prefix("", ask)? };
             Some(cursor).filter(|cursor| cursor.to_string() == text)
         };
         parse().ok_or_else(|| {
@@ -67,7 +67,7 @@ pub struct ListQuery {
     pub phase: Option<Phase>,
     /// The page size.
     pub limit: u32,
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<HxpCursor>,
 }
 
 impl ListQuery {
@@ -103,7 +103,7 @@ pub struct InboxQuery {
     pub action: Option<Action>,
     /// The page size; the maximum by default, because the web client never requests a second page.
     pub limit: u32,
-    pub cursor: Option<Cursor>,
+    pub cursor: Option<HxpCursor>,
 }
 
 impl InboxQuery {

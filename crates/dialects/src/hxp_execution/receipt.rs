@@ -2,17 +2,17 @@
 //! Section 4.
 
 use kernel::ask::Ask;
-use kernel::question::{Answer, Body, Pick, Question, Reply};
+use kernel::question::{Answer, Body, PickMode, Question, Reply};
 use kernel::receipt::{Outcome, Receipt as Claims};
-use kernel::{AskId, By, HumanId};
+use kernel::{ActorRef, AskId, HumanId};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::evidence::Seal;
-use super::project::{ABORT, RETRY, SKIP, offered, only_field};
+use super::projection::{ABORT, RETRY, SKIP, offered, only_field};
 use super::view::{action, request_id, status};
 use super::wire::{Action, Receipt, Status};
-use crate::settled;
+use crate::hacp_decision;
 
 /// The reason of a receipt for a default on timeout.
 pub const DEFAULT_APPLIED: &str = "Timeout — default option applied";
@@ -26,7 +26,7 @@ pub const CHANGES_REQUESTED: &str = "Changes requested: ";
 /// Whether to show provided values, which are often secret: the asking agent sees them, lists hide
 /// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
+pub enum ReceiptDetail {
     Whole,
     /// Replaces the results of PROVIDE.
     Redacted,
@@ -34,7 +34,7 @@ pub enum Detail {
 
 /// The receipt of a closed request. `None` while it is open, and also if it expired: clients take a
 /// receipt beside `expired` for an answer.
-pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
+pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: ReceiptDetail) -> Option<Receipt> {
     let claims = Claims::of(ask)?;
     let mut edits = None;
     let (status, by, result, reason) = match claims.outcome {
@@ -48,28 +48,40 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
                 None => (Value::Null, Some(ERASED.to_owned())),
             };
             let reason = match by {
-                By::System => Some(DEFAULT_APPLIED.to_owned()),
-                By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::Guest => said,
+                ActorRef::System => Some(DEFAULT_APPLIED.to_owned()),
+                ActorRef::Human(_)
+                | ActorRef::Agent(_)
+                | ActorRef::LinkHolder
+                | ActorRef::Relay
+                | ActorRef::Guest => said,
             };
             (status(ask), by, result, reason)
         }
         Outcome::Expired { .. } => return None,
         Outcome::Failed => {
-            (Status::Failed, By::System, Value::Null, Some(NOBODY_ANSWERED.to_owned()))
+            (Status::Failed, ActorRef::System, Value::Null, Some(NOBODY_ANSWERED.to_owned()))
         }
-        Outcome::Cancelled { by, .. } => {
-            (Status::Cancelled, by, Value::Null, ask.ending().and_then(settled::reason))
-        }
+        Outcome::Cancelled { by, .. } => (
+            Status::Cancelled,
+            by,
+            Value::Null,
+            ask.ending().and_then(hacp_decision::cancellation_reason),
+        ),
     };
     // The duration of a timeout starts at creation, even if a person opened the request.
     let begun = match by {
-        By::System => claims.asked_at,
-        By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::Guest => claims.taken_up_at,
+        ActorRef::System => claims.asked_at,
+        ActorRef::Human(_)
+        | ActorRef::Agent(_)
+        | ActorRef::LinkHolder
+        | ActorRef::Relay
+        | ActorRef::Guest => claims.taken_up_at,
     };
     let request_id = request_id(ask.id);
     let completed_at = claims.ended_at;
     let evidence_hash = seal.evidence(&request_id, &result, completed_at);
-    let hidden = detail == Detail::Redacted && action(ask) == Action::Provide && !result.is_null();
+    let hidden =
+        detail == ReceiptDetail::Redacted && action(ask) == Action::Provide && !result.is_null();
     Some(Receipt {
         request_id,
         status,
@@ -84,12 +96,15 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Option<Receipt> {
 }
 
 /// The name of an actor as agents see it: a pseudonym for people of a pool.
-pub(super) fn name(ask: &Ask, by: &By, seal: &Seal<'_>) -> String {
+pub(super) fn name(ask: &Ask, by: &ActorRef, seal: &Seal<'_>) -> String {
     match by {
-        By::Human(human) if ask.is_pooled() => pseudonym(seal.secret, ask.id, human),
-        By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::Guest | By::System => {
-            by.to_string()
-        }
+        ActorRef::Human(human) if ask.is_pooled() => pseudonym(seal.secret, ask.id, human),
+        ActorRef::Human(_)
+        | ActorRef::Agent(_)
+        | ActorRef::LinkHolder
+        | ActorRef::Relay
+        | ActorRef::Guest
+        | ActorRef::System => by.to_string(),
     }
 }
 
@@ -159,7 +174,7 @@ fn result(ask: AskId, question: Option<&Question>, reply: &Reply) -> (Value, Opt
             };
             let result = match only {
                 Some(field) => {
-                    values.get(field.key()).map_or(Value::Null, |value| given(ask, value))
+                    values.get(field.key()).map_or(Value::Null, |value| shown_value(ask, value))
                 }
                 None => Value::Object(values.as_map().clone()),
             };
@@ -188,7 +203,7 @@ fn result(ask: AskId, question: Option<&Question>, reply: &Reply) -> (Value, Opt
 
 /// A provided value. For an uploaded file it is the path where the agent's key can fetch it,
 /// relative like `poll_url`.
-fn given(ask: AskId, value: &Value) -> Value {
+fn shown_value(ask: AskId, value: &Value) -> Value {
     match value.get("sha256").and_then(Value::as_str) {
         Some(digest) => json!(format!("/api/v1/asks/{ask}/files/{digest}")),
         None => value.clone(),
@@ -200,7 +215,7 @@ fn chosen(body: Option<&Body>, ids: &[String]) -> Value {
     let (texts, many) = match body {
         Some(Body::Choose { options, pick, .. }) => {
             let chosen = offered(options.choices()).filter(|(_, choice)| ids.contains(&choice.id));
-            (chosen.map(|(text, _)| text).collect(), *pick == Pick::Many)
+            (chosen.map(|(text, _)| text).collect(), *pick == PickMode::Many)
         }
         Some(_) | None => (ids.iter().map(String::as_str).collect::<Vec<_>>(), ids.len() != 1),
     };

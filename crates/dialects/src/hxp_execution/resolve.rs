@@ -2,12 +2,12 @@
 //! Section 5.1.
 
 use kernel::form::Form;
-use kernel::question::{Answer, AnswerError, Body, Choice, Pick, Question, Reply};
+use kernel::question::{Answer, AnswerError, Body, Choice, PickMode, Question, Reply};
 use serde_json::{Map, Value};
 
 use super::errors::{WireError, code};
-use super::parse::{given, object};
-use super::project::{ABORT, RETRY, SKIP, offered, only_field};
+use super::parse::{object, present};
+use super::projection::{ABORT, RETRY, SKIP, offered, only_field};
 use super::wire::Resolve;
 
 /// Reads a resolve body against its question, which may come from any dialect.
@@ -18,10 +18,10 @@ pub fn parse_resolve(bytes: &[u8], question: &Question) -> Result<Reply, WireErr
 /// The first half of [`parse_resolve`]: the checks that do not depend on the question.
 pub fn read_resolve(bytes: &[u8]) -> Result<Resolve, WireError> {
     let body = object(bytes)?;
-    let result = given(&body, "result").cloned().ok_or_else(|| {
+    let result = present(&body, "result").cloned().ok_or_else(|| {
         WireError::field(400, code::MISSING_RESULT, "result", "the answer to the question")
     })?;
-    let reason = match given(&body, "reason") {
+    let reason = match present(&body, "reason") {
         None => None,
         Some(Value::String(text)) => Some(text.clone()),
         Some(_) => return Err(WireError::result("reason", "wrong_type", "expected a string")),
@@ -34,7 +34,7 @@ pub fn parse_cancel(bytes: &[u8]) -> Result<Option<String>, WireError> {
     if bytes.trim_ascii().is_empty() {
         return Ok(None);
     }
-    match given(&object(bytes)?, "reason") {
+    match present(&object(bytes)?, "reason") {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone()).filter(|text| !text.trim().is_empty())),
         Some(_) => Err(WireError::field(400, code::INVALID_PAYLOAD, "reason", "a string")),
@@ -47,7 +47,7 @@ impl Resolve {
         let answer = answer(&self.result, question.body())?;
         let checked = question.check(Reply { answer, comment: self.reason });
         checked
-            .map(kernel::question::Checked::into_reply)
+            .map(kernel::question::CheckedReply::into_reply)
             .map_err(|error| WireError::answer(&error))
     }
 }
@@ -61,8 +61,8 @@ fn answer(result: &Value, body: &Body) -> Result<Answer, WireError> {
         },
         Body::Choose { options, pick, .. } => {
             let texts = match (pick, result) {
-                (Pick::Many, Value::Array(items)) => items.iter().collect(),
-                (Pick::One | Pick::Many, one) => vec![one],
+                (PickMode::Many, Value::Array(items)) => items.iter().collect(),
+                (PickMode::One | PickMode::Many, one) => vec![one],
             };
             let ids: Result<Vec<String>, WireError> =
                 texts.into_iter().map(|text| chosen(text, options.choices())).collect();

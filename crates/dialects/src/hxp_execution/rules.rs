@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use kernel::HumanId;
 use kernel::directory::{NewRule, Rule};
-use kernel::question::Kind;
+use kernel::question::QuestionKind;
 use kernel::text::is_storable;
 use serde_json::{Map, Value};
 
 use super::create::priority;
 use super::errors::{WireError, code};
-use super::parse::{given, object};
+use super::parse::{object, present};
 use super::wire::{self, Action};
 
 /// Maximum number of rules per call.
@@ -29,7 +29,7 @@ pub struct NewRules {
 /// Reads one rule, or `{"rules": […]}`.
 pub fn parse_rules(bytes: &[u8]) -> Result<NewRules, WireError> {
     let body = object(bytes)?;
-    match given(&body, "rules") {
+    match present(&body, "rules") {
         None => Ok(NewRules { rules: vec![rule(&body)?], listed: false }),
         Some(Value::Array(items)) if (1..=MOST).contains(&items.len()) => {
             let read = |item: &Value| match item {
@@ -62,7 +62,7 @@ pub fn rules_view<'r>(rules: impl IntoIterator<Item = &'r Rule>) -> wire::Rules 
 }
 
 fn rule(map: &Map<String, Value>) -> Result<NewRule, WireError> {
-    let delegate_to = given(map, "delegate_to").and_then(Value::as_str);
+    let delegate_to = present(map, "delegate_to").and_then(Value::as_str);
     let delegate_to: HumanId = delegate_to
         .and_then(|name| name.parse().ok())
         .ok_or_else(|| bad("delegate_to", "the id of a person"))?;
@@ -84,12 +84,12 @@ fn rule(map: &Map<String, Value>) -> Result<NewRule, WireError> {
     Ok(NewRule { kinds, project, tag, priority, delegate_to })
 }
 
-fn kinds(action: Action) -> BTreeSet<Kind> {
+fn kinds(action: Action) -> BTreeSet<QuestionKind> {
     action.kinds().iter().copied().collect()
 }
 
 fn text<'m>(map: &'m Map<String, Value>, key: &str) -> Result<Option<&'m str>, WireError> {
-    let Some(value) = given(map, key) else { return Ok(None) };
+    let Some(value) = present(map, key) else { return Ok(None) };
     let short = |text: &&str| !text.is_empty() && text.len() <= 200 && is_storable(text);
     let text = value.as_str().filter(short);
     text.map(Some).ok_or_else(|| bad(key, "a non-empty string of at most 200 bytes"))

@@ -6,13 +6,13 @@
 use kernel::ask::{Ask, Phase};
 
 use super::evidence::Seal;
-use super::receipt::{Detail, name, receipt};
+use super::receipt::{ReceiptDetail, name, receipt};
 use super::view::status;
 use super::wire::Frame;
 
 /// The last state that a subscriber received.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Seen {
+pub enum SocketState {
     /// No frame was sent yet.
     #[default]
     Nothing,
@@ -24,38 +24,40 @@ pub enum Seen {
 
 /// The next step for a subscriber.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct SocketUpdate {
     /// The frames to send, in order.
     pub frames: Vec<Frame>,
     /// The subscriber's state afterwards.
-    pub seen: Seen,
+    pub seen: SocketState,
     /// Whether to close the socket normally (1000) afterwards.
     pub close: bool,
 }
 
 /// Brings a subscriber up to date with the current state of the ask.
-pub fn advance(seen: &Seen, ask: &Ask, seal: &Seal<'_>) -> Step {
-    if *seen == Seen::End {
-        return Step { frames: Vec::new(), seen: Seen::End, close: true };
+pub fn advance(seen: &SocketState, ask: &Ask, seal: &Seal<'_>) -> SocketUpdate {
+    if *seen == SocketState::End {
+        return SocketUpdate { frames: Vec::new(), seen: SocketState::End, close: true };
     }
-    let whole = || receipt(ask, seal, Detail::Whole);
+    let whole = || receipt(ask, seal, ReceiptDetail::Whole);
     let last = match status(ask).phase() {
-        Phase::Waiting => return Step { frames: Vec::new(), seen: seen.clone(), close: false },
+        Phase::Waiting => {
+            return SocketUpdate { frames: Vec::new(), seen: seen.clone(), close: false };
+        }
         Phase::Engaged => return assigned(seen, ask, seal),
         Phase::Completed => whole().map(|receipt| Frame::Completed { receipt }),
         Phase::Expired => Some(Frame::Expired),
         Phase::Failed => whole().map(|receipt| Frame::Failed { receipt }),
         Phase::Cancelled => whole().map(|receipt| Frame::Cancelled { receipt }),
     };
-    Step { frames: last.into_iter().collect(), seen: Seen::End, close: true }
+    SocketUpdate { frames: last.into_iter().collect(), seen: SocketState::End, close: true }
 }
 
-fn assigned(seen: &Seen, ask: &Ask, seal: &Seal<'_>) -> Step {
-    let to = ask.engaged().map(|(by, _)| name(ask, &by, seal));
-    match to.map(|to| (Seen::Assigned(to.clone()), to)) {
+fn assigned(seen: &SocketState, ask: &Ask, seal: &Seal<'_>) -> SocketUpdate {
+    let to = ask.engaged_by().map(|(by, _)| name(ask, &by, seal));
+    match to.map(|to| (SocketState::Assigned(to.clone()), to)) {
         Some((now, assigned_to)) if now != *seen => {
-            Step { frames: vec![Frame::Assigned { assigned_to }], seen: now, close: false }
+            SocketUpdate { frames: vec![Frame::Assigned { assigned_to }], seen: now, close: false }
         }
-        Some(_) | None => Step { frames: Vec::new(), seen: seen.clone(), close: false },
+        Some(_) | None => SocketUpdate { frames: Vec::new(), seen: seen.clone(), close: false },
     }
 }

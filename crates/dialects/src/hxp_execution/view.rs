@@ -8,23 +8,23 @@ use kernel::ask::{Ask, Dialect, OnExpiry, Route};
 use kernel::{AskId, Phase};
 
 use super::evidence::Seal;
-use super::query::Cursor;
-use super::receipt::{Detail, receipt};
+use super::query::HxpCursor;
+use super::receipt::{ReceiptDetail, receipt};
 use super::wire::{
     Action, Cancelled, Created, Endpoints, Fallback, Inbox, InboxItem, Info, List, Payload,
     Request, Resolved, Role, Status,
 };
-use super::{PREFIX, VERSION, project};
-use crate::hxp_experience::claims::{Picked, Verdict};
+use super::{PREFIX, VERSION, projection};
+use crate::hxp_experience::claims::{EnvelopeVerdict, PickedActionView};
 
 /// The request id of an ask.
 pub fn request_id(ask: AskId) -> String {
-    ask.shown_as(PREFIX)
+    ask.with_prefix(PREFIX)
 }
 
 /// The ask that a request id names.
 pub fn ask_id(request_id: &str) -> Option<AskId> {
-    AskId::read_as(PREFIX, request_id)
+    AskId::parse_with_prefix(PREFIX, request_id)
 }
 
 /// The body of a 201. `ws_base` is the public URL without a path, such as `wss://example.com`.
@@ -37,14 +37,14 @@ pub fn created(ask: &Ask, ws_base: &str) -> Created {
         poll_url: format!("/hxp/v1/requests/{request_id}"),
         ws_url: format!("{}/hxp/ws/{request_id}", ws_base.trim_end_matches('/')),
         request_id,
-        hxp_verdict: Verdict::of(ask),
+        hxp_verdict: EnvelopeVerdict::of(ask),
     }
 }
 
 /// The whole request, with its receipt once it is closed.
-pub fn request(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Request {
+pub fn request(ask: &Ask, seal: &Seal<'_>, detail: ReceiptDetail) -> Request {
     let timeout_seconds = ask.expires_at.map_or(0, |at| at.seconds_since(ask.created_at));
-    let payload = ask.question.value().map_or(Payload::Erased {}, project::payload);
+    let payload = ask.question.value().map_or(Payload::Erased {}, projection::payload);
     Request {
         request_id: request_id(ask.id),
         action: action(ask),
@@ -63,8 +63,8 @@ pub fn request(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Request {
         previous_request_id: ask.follows.map(request_id),
         next_request_id: ask.followed_by.map(request_id),
         hxp: ask.envelope().cloned(),
-        hxp_verdict: Verdict::of(ask),
-        hxp_picked: Picked::all(ask),
+        hxp_verdict: EnvelopeVerdict::of(ask),
+        hxp_picked: PickedActionView::all(ask),
     }
 }
 
@@ -72,10 +72,10 @@ pub fn request(ask: &Ask, seal: &Seal<'_>, detail: Detail) -> Request {
 pub fn list<'a>(
     asks: impl IntoIterator<Item = &'a Ask>,
     total: u64,
-    next: Option<Cursor>,
+    next: Option<HxpCursor>,
     seal: &Seal<'_>,
 ) -> List {
-    let show = |ask| request(ask, seal, Detail::Redacted);
+    let show = |ask| request(ask, seal, ReceiptDetail::Redacted);
     let cursor = next.map(|cursor| cursor.to_string());
     List { requests: asks.into_iter().map(show).collect(), total, cursor }
 }
@@ -85,11 +85,11 @@ pub fn inbox<'a>(
     asks: impl IntoIterator<Item = &'a Ask>,
     total: u64,
     unresolved: u64,
-    next: Option<Cursor>,
+    next: Option<HxpCursor>,
     seal: &Seal<'_>,
 ) -> Inbox {
     let show = |ask: &Ask| InboxItem {
-        request: request(ask, seal, Detail::Redacted),
+        request: request(ask, seal, ReceiptDetail::Redacted),
         notice: format!("An AI agent ({}) is asking you.", ask.agent),
     };
     let cursor = next.map(|cursor| cursor.to_string());
@@ -98,7 +98,7 @@ pub fn inbox<'a>(
 
 /// The response to a resolve; `None` while more votes are needed.
 pub fn resolved(ask: &Ask, seal: &Seal<'_>) -> Option<Resolved> {
-    receipt(ask, seal, Detail::Whole).map(|receipt| Resolved { receipt })
+    receipt(ask, seal, ReceiptDetail::Whole).map(|receipt| Resolved { receipt })
 }
 
 /// The response to a cancel.
@@ -126,12 +126,12 @@ pub fn info() -> Info {
 /// request failed with their comment as the reason. The server no longer accepts this; older
 /// records have it.
 pub fn status(ask: &Ask) -> Status {
-    if ask.sent_back().is_some() { Status::Failed } else { ask.phase().into() }
+    if ask.changes_request().is_some() { Status::Failed } else { ask.phase().into() }
 }
 
 /// The action of an ask; for an erased question, the action of its kind.
 pub(super) fn action(ask: &Ask) -> Action {
-    ask.question.value().map_or_else(|| Action::of_kind(ask.kind), project::action)
+    ask.question.value().map_or_else(|| Action::of_kind(ask.kind), projection::action)
 }
 
 fn role(route: &Route) -> Role {

@@ -6,19 +6,22 @@ use std::fmt::Arguments;
 
 use serde_json::json;
 
-use super::finding::{Breach, Finding, Level, Path, Report, Severity};
-use super::registry::Registry;
+use super::check_fields::CommaSeparated;
+use super::finding::{
+    ConformanceLevel, EnvelopePath, ExperienceFinding, ExperienceReport, FindingSeverity,
+    SchemaViolation,
+};
+use super::registry::NamespaceRegistry;
 use super::syntax::{is_semver, is_version, major};
-use super::tape::{Kind, Name, Node, Tape, Unreadable};
-use super::tools::Words;
-use super::{INTENTS, VERSION, extensions, glance, privacy};
+use super::token_stream::{JsonKind, Name, Node, TokenStream, Unreadable};
+use super::{INTENTS, VERSION, extensions, fast_path, privacy};
 
 /// The mode and the target level of a validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Rules {
+pub struct ValidationOptions {
     /// The level that the message should reach. Missing fields are reported as warnings, in strict
     /// mode as errors.
-    pub level: Option<Level>,
+    pub level: Option<ConformanceLevel>,
     /// Whether unknown fields, loose versions and languages, duplicate names, and namespaces that
     /// redefine the envelope are errors.
     pub strict: bool,
@@ -27,18 +30,18 @@ pub struct Rules {
 /// Validates one message after another and reuses its memory.
 #[derive(Debug, Default)]
 pub struct Checker {
-    rules: Rules,
-    registry: Registry,
-    tape: Tape,
+    rules: ValidationOptions,
+    registry: NamespaceRegistry,
+    tape: TokenStream,
 }
 
 impl Checker {
-    pub fn new(rules: Rules, registry: Registry) -> Self {
-        Self { rules, registry, tape: Tape::default() }
+    pub fn new(rules: ValidationOptions, registry: NamespaceRegistry) -> Self {
+        Self { rules, registry, tape: TokenStream::default() }
     }
 
     /// Validates a message. Every JSON text has a report.
-    pub fn check(&mut self, message: &[u8]) -> Result<Report, Unreadable> {
+    pub fn check(&mut self, message: &[u8]) -> Result<ExperienceReport, Unreadable> {
         let marked = self.tape.read(message)?;
         let mut check = Check::new(self.rules, &self.registry, true);
         check.message(marked.root());
@@ -47,9 +50,9 @@ impl Checker {
 
     /// The level that a message reaches; `None` if it is not valid. It equals the level of the
     /// report but is faster: it records no findings and skips checks that only warn.
-    pub fn level(&mut self, message: &[u8]) -> Result<Option<Level>, Unreadable> {
+    pub fn level(&mut self, message: &[u8]) -> Result<Option<ConformanceLevel>, Unreadable> {
         if !self.rules.strict
-            && let Some(level) = glance::level(message)
+            && let Some(level) = fast_path::fast_level(message)
         {
             return Ok(Some(level));
         }
@@ -62,7 +65,7 @@ impl Checker {
 }
 
 /// The maximum number of reported findings of each severity.
-const MOST: usize = 1000;
+const MAX_FINDINGS: usize = 1000;
 
 /// The recommended fields, in the order in which they are checked below.
 const RECOMMENDED: [&str; 10] = [
@@ -80,11 +83,11 @@ const RECOMMENDED: [&str; 10] = [
 
 /// The validation of one message.
 pub(super) struct Check<'r> {
-    pub(super) rules: Rules,
-    pub(super) registry: &'r Registry,
+    pub(super) rules: ValidationOptions,
+    pub(super) registry: &'r NamespaceRegistry,
     /// Whether the caller reads the findings.
     tells: bool,
-    findings: Vec<Finding>,
+    findings: Vec<ExperienceFinding>,
     counts: [usize; 3],
     omitted: usize,
     missing_core: Vec<&'static str>,
@@ -94,7 +97,7 @@ pub(super) struct Check<'r> {
 }
 
 impl<'r> Check<'r> {
-    fn new(rules: Rules, registry: &'r Registry, tells: bool) -> Self {
+    fn new(rules: ValidationOptions, registry: &'r NamespaceRegistry, tells: bool) -> Self {
         Self {
             rules,
             registry,
@@ -114,82 +117,93 @@ impl<'r> Check<'r> {
     }
 
     fn message(&mut self, root: Node<'_>) {
-        let path = Path::Root;
-        if !self.is(root, &path, Kind::Object, "HXPE-001", format_args!("#/type")) {
+        let path = EnvelopePath::Root;
+        if !self.check_kind(root, &path, JsonKind::Object, "HXPE-001", format_args!("#/type")) {
             return;
         }
         if self.warns() {
-            self.twice(root, &path);
-            self.look_alikes(root, &path);
+            self.report_duplicate_names(root, &path);
+            self.warn_similar_names(root, &path);
         }
         let [hxp, content] = root.fields([Name::Hxp, Name::Content]);
         let required = [(Name::Hxp, "/hxp", hxp), (Name::Content, "/content", content)];
         self.required(&path, "HXPE-001", "#/required", required);
         if let Some(node) = content {
-            self.content(node, &Path::Member(&path, "content"));
+            self.content(node, &EnvelopePath::Member(&path, "content"));
         }
         if let Some(node) = hxp {
-            let path = Path::Member(&path, "hxp");
+            let path = EnvelopePath::Member(&path, "hxp");
             self.envelope(node, &path);
-            let remarkable = |node: Node<'_>| node.may_repeat() || privacy::may_be_told(node);
+            let remarkable =
+                |node: Node<'_>| node.may_repeat() || privacy::suggests_private_data(node);
             if self.warns()
                 && (privacy::may_identify(node.raw())
                     || remarkable(node)
-                    || node.all_below().any(remarkable))
+                    || node.descendants().any(remarkable))
             {
-                self.below(node, &path);
+                self.check_nested(node, &path);
             }
         }
     }
 
     /// Warns about names beside `hxp` and `content` that differ only in case.
-    fn look_alikes(&mut self, root: Node<'_>, path: &Path<'_>) {
-        for node in root.inner().filter(|node| node.known() == Name::Other) {
+    fn warn_similar_names(&mut self, root: Node<'_>, path: &EnvelopePath<'_>) {
+        for node in root.children().filter(|node| node.known() == Name::Other) {
             let name = node.name();
             if name.eq_ignore_ascii_case("hxp") || name.eq_ignore_ascii_case("content") {
                 let says = format_args!(
                     "`{name}` is easily taken for a field of the message; names are lower case"
                 );
-                self.say(Severity::Warning, "HXPE-002", &Path::Member(path, &name), says);
+                self.report_finding(
+                    FindingSeverity::Warning,
+                    "HXPE-002",
+                    &EnvelopePath::Member(path, &name),
+                    says,
+                );
             }
         }
     }
 
     /// Checks that apply to every value of an envelope, known or not. Called only if a quick scan
     /// of the envelope found a candidate.
-    fn below(&mut self, node: Node<'_>, path: &Path<'_>) {
+    fn check_nested(&mut self, node: Node<'_>, path: &EnvelopePath<'_>) {
         match node.kind() {
-            Kind::Text => privacy::text(self, node, path),
-            Kind::List => {
-                for (n, item) in node.inner().enumerate() {
-                    self.below(item, &Path::Item(path, n));
+            JsonKind::Text => privacy::text(self, node, path),
+            JsonKind::List => {
+                for (n, item) in node.children().enumerate() {
+                    self.check_nested(item, &EnvelopePath::Item(path, n));
                 }
             }
-            Kind::Object => {
-                self.twice(node, path);
-                for value in node.inner() {
+            JsonKind::Object => {
+                self.report_duplicate_names(node, path);
+                for value in node.children() {
                     let name = value.name();
-                    let path = Path::Member(path, &name);
+                    let path = EnvelopePath::Member(path, &name);
                     privacy::name(self, &name, &path);
-                    self.below(value, &path);
+                    self.check_nested(value, &path);
                 }
             }
-            Kind::Null | Kind::False | Kind::True | Kind::Number => {}
+            JsonKind::Null | JsonKind::False | JsonKind::True | JsonKind::Number => {}
         }
     }
 
-    fn content(&mut self, node: Node<'_>, path: &Path<'_>) {
-        if !matches!(node.kind(), Kind::Text | Kind::Object) {
+    fn content(&mut self, node: Node<'_>, path: &EnvelopePath<'_>) {
+        if !matches!(node.kind(), JsonKind::Text | JsonKind::Object) {
             let says = format_args!("content is a text or an object, not {}", node.kind().words());
             let params = || json!({ "passingSchemas": null });
             let at = format_args!("#/properties/content/oneOf");
-            self.breach("HXPE-003", path, "oneOf", params, at, says);
+            self.report_schema_violation("HXPE-003", path, "oneOf", params, at, says);
         }
     }
 
-    fn envelope(&mut self, node: Node<'_>, path: &Path<'_>) {
-        if !self.is(node, path, Kind::Object, "HXPE-001", format_args!("#/$defs/hxpEnvelope/type"))
-        {
+    fn envelope(&mut self, node: Node<'_>, path: &EnvelopePath<'_>) {
+        if !self.check_kind(
+            node,
+            path,
+            JsonKind::Object,
+            "HXPE-001",
+            format_args!("#/$defs/hxpEnvelope/type"),
+        ) {
             return;
         }
         let [version, intent, delivery, transparency, actions, rest @ ..] = self.fields(
@@ -218,40 +232,42 @@ impl<'r> Check<'r> {
         ];
         self.required(path, "HXPE-035", "#/$defs/hxpEnvelope/required", required);
         if let Some(node) = version {
-            self.version(node, &Path::Member(path, "version"));
+            self.version(node, &EnvelopePath::Member(path, "version"));
         }
-        let refuses = intent.is_some_and(|node| self.intent(node, &Path::Member(path, "intent")));
+        let refuses =
+            intent.is_some_and(|node| self.intent(node, &EnvelopePath::Member(path, "intent")));
         if let Some(node) = delivery {
-            self.delivery(node, &Path::Member(path, "delivery"));
+            self.delivery(node, &EnvelopePath::Member(path, "delivery"));
         }
         if let Some(node) = cognition {
-            self.cognition(node, &Path::Member(path, "cognition"));
+            self.cognition(node, &EnvelopePath::Member(path, "cognition"));
         }
         if let Some(node) = transparency {
-            self.transparency(node, &Path::Member(path, "transparency"));
+            self.transparency(node, &EnvelopePath::Member(path, "transparency"));
         }
         if let Some(node) = actions {
-            self.actions(node, &Path::Member(path, "actions"));
+            self.actions(node, &EnvelopePath::Member(path, "actions"));
         }
         if let Some(node) = negotiation {
-            self.negotiation(node, &Path::Member(path, "negotiation"));
+            self.negotiation(node, &EnvelopePath::Member(path, "negotiation"));
         }
         self.refusal(refusal, refuses, path);
         if let Some(node) = safety {
-            self.safety(node, &Path::Member(path, "safety"));
+            self.safety(node, &EnvelopePath::Member(path, "safety"));
         }
         if let Some(node) = added {
-            let path = Path::Member(path, "extensions");
+            let path = EnvelopePath::Member(path, "extensions");
             let at = "#/$defs/hxpEnvelope/properties/extensions/type";
-            let is_object = self.is(node, &path, Kind::Object, "HXPE-031", format_args!("{at}"));
+            let is_object =
+                self.check_kind(node, &path, JsonKind::Object, "HXPE-031", format_args!("{at}"));
             if is_object && self.warns() {
-                extensions::look(self, node, &path);
+                extensions::check_extensions(self, node, &path);
             }
         }
         self.more = refusal.or(safety).or(added).is_some();
     }
 
-    fn version(&mut self, node: Node<'_>, path: &Path<'_>) {
+    fn version(&mut self, node: Node<'_>, path: &EnvelopePath<'_>) {
         let at = "#/$defs/hxpEnvelope/properties/version";
         let Some(text) = self.text(node, path, "HXPE-007", at) else { return };
         if text == VERSION {
@@ -262,7 +278,14 @@ impl<'r> Check<'r> {
                 "version is three numbers with dots and without leading zeros, as 1.0.0"
             );
             let params = || json!({ "pattern": PATTERN });
-            self.breach("HXPE-007", path, "pattern", params, format_args!("{at}/pattern"), says);
+            self.report_schema_violation(
+                "HXPE-007",
+                path,
+                "pattern",
+                params,
+                format_args!("{at}/pattern"),
+                says,
+            );
             return;
         }
         if !is_semver(&text) {
@@ -270,29 +293,31 @@ impl<'r> Check<'r> {
                 "what follows the three numbers of version is not as Semantic Versioning has it: no \
                  empty parts, no leading zeros"
             );
-            self.beyond("HXPE-008", path, says);
+            self.report_spec_violation("HXPE-008", path, says);
         }
         if major(&text) != "1" {
             let says =
                 format_args!("version {text} is of another major version; 1 is what is known here");
-            self.beyond("HXPE-009", path, says);
+            self.report_spec_violation("HXPE-009", path, says);
         }
     }
 
     /// Checks the intent, and returns whether it is to refuse.
-    fn intent(&mut self, node: Node<'_>, path: &Path<'_>) -> bool {
+    fn intent(&mut self, node: Node<'_>, path: &EnvelopePath<'_>) -> bool {
         let at = "#/$defs/hxpEnvelope/properties/intent";
-        let Some(text) = self.filled(node, path, "HXPE-010", at) else { return false };
+        let Some(text) = self.non_empty_text(node, path, "HXPE-010", at) else { return false };
         if !node.is_among(&INTENTS) {
-            let says =
-                format_args!("this intent is none of those recommended ({})", Words(&INTENTS));
-            self.say(Severity::Note, "HXPE-010", path, says);
+            let says = format_args!(
+                "this intent is none of those recommended ({})",
+                CommaSeparated(&INTENTS)
+            );
+            self.report_finding(FindingSeverity::Note, "HXPE-010", path, says);
         }
         text == "refuse"
     }
 
     /// Records a missing required field.
-    pub(super) fn lacks(&mut self, place: &'static str) {
+    pub(super) fn record_missing(&mut self, place: &'static str) {
         if self.tells && !place.is_empty() {
             self.missing_core.push(place);
         }
@@ -300,52 +325,58 @@ impl<'r> Check<'r> {
 
     /// Records a finding if the caller reads findings and the limit for its severity is not
     /// reached: a large message can have an unlimited number of them.
-    pub(super) fn found(
+    pub(super) fn record_finding(
         &mut self,
-        severity: Severity,
+        severity: FindingSeverity,
         rule: &'static str,
-        path: &Path<'_>,
-        schema: impl FnOnce() -> Option<Breach>,
+        path: &EnvelopePath<'_>,
+        schema: impl FnOnce() -> Option<SchemaViolation>,
         message: Arguments<'_>,
     ) {
         let [errors, warnings, notes] = &mut self.counts;
         let count = match severity {
-            Severity::Error => errors,
-            Severity::Warning => warnings,
-            Severity::Note => notes,
+            FindingSeverity::Error => errors,
+            FindingSeverity::Warning => warnings,
+            FindingSeverity::Note => notes,
         };
         *count += 1;
-        if *count > MOST {
+        if *count > MAX_FINDINGS {
             self.omitted += 1;
         } else if self.tells {
             let (pointer, message) = (path.pointer(), message.to_string());
-            self.findings.push(Finding { severity, rule, pointer, schema: schema(), message });
+            self.findings.push(ExperienceFinding {
+                severity,
+                rule,
+                pointer,
+                schema: schema(),
+                message,
+            });
         }
     }
 
     /// Reports recommended fields that are missing for the target level.
     fn recommended(&mut self) {
-        if self.rules.level.is_none_or(|level| level < Level::Standard) {
+        if self.rules.level.is_none_or(|level| level < ConformanceLevel::Standard) {
             return;
         }
         for (place, has) in RECOMMENDED.into_iter().zip(self.has) {
             if !has {
                 let says = format_args!("a message of this level should have {place}");
-                self.beyond("HXPE-036", &Path::Place(place), says);
+                self.report_spec_violation("HXPE-036", &EnvelopePath::Place(place), says);
             }
         }
     }
 
-    fn level(&self) -> Option<Level> {
+    fn level(&self) -> Option<ConformanceLevel> {
         let [errors, ..] = self.counts;
         (errors == 0).then_some(match (self.has.contains(&false), self.more) {
-            (true, _) => Level::Core,
-            (false, false) => Level::Standard,
-            (false, true) => Level::Full,
+            (true, _) => ConformanceLevel::Core,
+            (false, false) => ConformanceLevel::Standard,
+            (false, true) => ConformanceLevel::Full,
         })
     }
 
-    fn report(mut self) -> Report {
+    fn report(mut self) -> ExperienceReport {
         self.recommended();
         let mut missing_standard = Vec::new();
         if self.has.contains(&false) {
@@ -355,7 +386,7 @@ impl<'r> Check<'r> {
         }
         let level = self.level();
         let Self { findings, omitted, missing_core, .. } = self;
-        Report { level, missing_core, missing_standard, findings, omitted }
+        ExperienceReport { level, missing_core, missing_standard, findings, omitted }
     }
 }
 

@@ -12,25 +12,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kernel::ask::NewClaims;
-use kernel::ask::claims::{self, Level as Kept, Objection};
+use kernel::ask::NewExperienceEnvelope;
+use kernel::ask::experience_envelope::{self, EnvelopeLevel as Kept, EnvelopeObjection};
 use kernel::{Ask, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
-use super::check::{Checker, Rules};
-use super::finding::{Level, Report};
-use super::headers::Hints;
-use super::registry::Registry;
-use super::view::View;
+use super::check::{Checker, ValidationOptions};
+use super::finding::{ConformanceLevel, ExperienceReport};
+use super::headers::EnvelopeHeaders;
+use super::registry::NamespaceRegistry;
+use super::view::EnvelopeView;
 
 /// The member that holds an envelope.
 pub const MEMBER: &str = "hxp";
 
 /// The maximum number of findings shown with an ask; the validator shows all.
-const MOST_TOLD: usize = 20;
+const MAX_SHOWN_FINDINGS: usize = 20;
 
 /// The envelope is not an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -44,12 +44,15 @@ impl NotAnObject {
 
 /// Reads and validates the envelope at this path of a body. It uses the original bytes, because a
 /// parsed tree no longer shows duplicate names. `None` if there is no envelope or it is `null`.
-pub fn within(body: &[u8], path: &[&str]) -> Result<Option<Box<NewClaims>>, NotAnObject> {
+pub fn read_envelope(
+    body: &[u8],
+    path: &[&str],
+) -> Result<Option<Box<NewExperienceEnvelope>>, NotAnObject> {
     let Some(envelope) = std::str::from_utf8(body).ok().and_then(|body| member(body, path)) else {
         return Ok(None);
     };
     match serde_json::from_str(envelope) {
-        Ok(Value::Object(said)) => Ok(Some(Box::new(judged(envelope, said)))),
+        Ok(Value::Object(said)) => Ok(Some(Box::new(validated_claims(envelope, said)))),
         Ok(Value::Null) => Ok(None),
         Ok(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) | Err(_) => {
             Err(NotAnObject)
@@ -64,50 +67,53 @@ fn member<'a>(object: &'a str, path: &[&str]) -> Option<&'a str> {
     member(members.get(*first)?.get(), rest)
 }
 
-fn judged(envelope: &str, said: Map<String, Value>) -> NewClaims {
+fn validated_claims(envelope: &str, said: Map<String, Value>) -> NewExperienceEnvelope {
     let lenient = report(envelope, false);
     // Strict mode also reports every error of the lenient mode.
     let strict = if lenient.is_valid() { report(envelope, true) } else { lenient.clone() };
-    let objection = strict
-        .errors()
-        .next()
-        .map(|error| Objection { pointer: error.pointer.clone(), says: error.message.clone() });
+    let objection = strict.errors().next().map(|error| EnvelopeObjection {
+        pointer: error.pointer.clone(),
+        says: error.message.clone(),
+    });
     let rules: BTreeSet<String> =
         lenient.findings.iter().map(|finding| finding.rule.to_owned()).collect();
-    let finding = claims::Finding {
+    let finding = experience_envelope::EnvelopeFindings {
         level: lenient.level.map(|level| match level {
-            Level::Core => Kept::Core,
-            Level::Standard => Kept::Standard,
-            Level::Full => Kept::Full,
+            ConformanceLevel::Core => Kept::Core,
+            ConformanceLevel::Standard => Kept::Standard,
+            ConformanceLevel::Full => Kept::Full,
         }),
         errors: lenient.errors().count(),
         warnings: lenient.warnings().count(),
         notes: lenient.notes().count(),
         rules,
     };
-    NewClaims { said, finding, objection }
+    NewExperienceEnvelope { said, finding, objection }
 }
 
 /// Combines the claims with the request's headers. A header fills in a value that the envelope
 /// lacks. If they differ, the envelope takes precedence and a note says so. Headers alone are not
 /// an envelope.
-pub fn heeding(mut claims: Box<NewClaims>, hints: &Hints) -> Box<NewClaims> {
+pub fn with_headers(
+    mut claims: Box<NewExperienceEnvelope>,
+    hints: &EnvelopeHeaders,
+) -> Box<NewExperienceEnvelope> {
     let said = Value::Object(std::mem::take(&mut claims.said));
     let mut filled = said.clone();
-    for (pointer, value) in hints.places() {
+    for (pointer, value) in hints.pointer_values() {
         // With duplicate names, it is unknown which other values the envelope states.
         if !claims.finding.rules.contains("HXPE-006") {
             fill(&mut filled, pointer, value);
         }
     }
     let message = Map::from_iter([(MEMBER.to_owned(), filled)]);
-    let differing = hints.differences(&View::of(&message)).len();
+    let differing = hints.differences(&EnvelopeView::of(&message)).len();
     let filled = message.into_iter().next().map(|(_, filled)| filled);
     let Some(Value::Object(filled)) = filled else { return claims };
     if Value::Object(filled.clone()) == said {
         claims.said = filled;
     } else {
-        *claims = judged(&Value::Object(filled.clone()).to_string(), filled);
+        *claims = validated_claims(&Value::Object(filled.clone()).to_string(), filled);
     }
     if differing > 0 {
         claims.finding.notes += differing;
@@ -131,11 +137,12 @@ fn fill(envelope: &mut Value, pointer: &str, value: Value) {
     }
 }
 
-fn report(envelope: &str, strict: bool) -> Report {
+fn report(envelope: &str, strict: bool) -> ExperienceReport {
     let message = format!(r#"{{"hxp":{envelope},"content":""}}"#);
-    let mut checker = Checker::new(Rules { level: None, strict }, Registry::default());
+    let mut checker =
+        Checker::new(ValidationOptions { level: None, strict }, NamespaceRegistry::default());
     // The envelope was parsed before, so it is JSON. Otherwise it would not be a message.
-    checker.check(message.as_bytes()).unwrap_or_else(|_| Report {
+    checker.check(message.as_bytes()).unwrap_or_else(|_| ExperienceReport {
         level: None,
         missing_core: Vec::new(),
         missing_standard: Vec::new(),
@@ -145,17 +152,17 @@ fn report(envelope: &str, strict: bool) -> Report {
 }
 
 /// The claims in the envelope of an ask; `None` if it has none.
-pub fn view(ask: &Ask) -> Option<View> {
+pub fn view(ask: &Ask) -> Option<EnvelopeView> {
     let envelope = ask.envelope()?;
     let message = Map::from_iter([(MEMBER.to_owned(), Value::Object(envelope.clone()))]);
-    Some(View::of(&message))
+    Some(EnvelopeView::of(&message))
 }
 
 /// What was found about the envelope of an ask.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = EnvelopeVerdict))]
-pub struct Verdict {
+pub struct EnvelopeVerdict {
     /// Whether it is valid, as the published schema has it.
     pub valid: bool,
     /// How much it tells; `null` if it is not valid.
@@ -173,7 +180,7 @@ pub struct Verdict {
     pub rules: BTreeSet<String>,
     /// The first errors and warnings, in sentences; absent where there are none, or once erased.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<Told>,
+    pub findings: Vec<EnvelopeFindingView>,
 }
 
 /// One thing that was found.
@@ -181,7 +188,7 @@ pub struct Verdict {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = EnvelopeFinding))]
 #[serde(rename_all = "camelCase")]
-pub struct Told {
+pub struct EnvelopeFindingView {
     /// The rule.
     pub rule: String,
     /// What it is about, as a JSON Pointer that begins with `/hxp`.
@@ -194,7 +201,7 @@ pub struct Told {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = PickedAction))]
-pub struct Picked {
+pub struct PickedActionView {
     /// Its place among the actions of the envelope, from 0.
     pub action: usize,
     /// What kind of action it is; `null` once erased.
@@ -208,10 +215,10 @@ pub struct Picked {
     pub at: Time,
 }
 
-impl Picked {
+impl PickedActionView {
     /// All actions chosen on an ask, in order.
     pub fn all(ask: &Ask) -> Vec<Self> {
-        let one = |picked: &kernel::ask::Picked| {
+        let one = |picked: &kernel::ask::PickedAction| {
             let action = ask.action(picked.action);
             let kind = action.and_then(|action| action.get("type")?.as_str());
             Self {
@@ -225,7 +232,7 @@ impl Picked {
     }
 }
 
-impl Verdict {
+impl EnvelopeVerdict {
     /// The findings about the envelope of this ask, if it has one.
     pub fn of(ask: &Ask) -> Option<Self> {
         let kept = ask.claims.as_ref()?;
@@ -233,8 +240,8 @@ impl Verdict {
         let wrong = finding.errors + finding.warnings > 0;
         let findings = ask.envelope().filter(|_| wrong).map(|envelope| {
             let report = report(&json!(envelope).to_string(), false);
-            let told = report.errors().chain(report.warnings()).take(MOST_TOLD);
-            told.map(|finding| Told {
+            let told = report.errors().chain(report.warnings()).take(MAX_SHOWN_FINDINGS);
+            told.map(|finding| EnvelopeFindingView {
                 rule: finding.rule.to_owned(),
                 instance_path: finding.pointer.clone(),
                 message: finding.message.clone(),

@@ -10,7 +10,7 @@ use serde_json::Value;
 /// The level of a message. Section 6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Level {
+pub enum ConformanceLevel {
     /// All required fields are present.
     Core,
     /// All recommended fields are present too.
@@ -19,7 +19,7 @@ pub enum Level {
     Full,
 }
 
-impl Level {
+impl ConformanceLevel {
     /// Every level, in ascending order.
     pub const ALL: [Self; 3] = [Self::Core, Self::Standard, Self::Full];
 
@@ -36,7 +36,7 @@ impl Level {
     }
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for ConformanceLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -44,7 +44,7 @@ impl fmt::Display for Level {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub enum FindingSeverity {
     /// The message is not valid.
     Error,
     /// The message is valid, but the agent's developer should review this.
@@ -55,8 +55,8 @@ pub enum Severity {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Finding {
-    pub severity: Severity,
+pub struct ExperienceFinding {
+    pub severity: FindingSeverity,
     /// The rule, by our number: `HXPE-012`.
     pub rule: &'static str,
     /// A JSON Pointer to the value; for a missing value, to its parent object.
@@ -64,7 +64,7 @@ pub struct Finding {
     pub pointer: String,
     /// The violated keyword of the schema.
     #[serde(flatten)]
-    pub schema: Option<Breach>,
+    pub schema: Option<SchemaViolation>,
     /// How to fix it, in a sentence.
     pub message: String,
 }
@@ -72,7 +72,7 @@ pub struct Finding {
 /// A violation of the schema, as Ajv reports it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Breach {
+pub struct SchemaViolation {
     /// The keyword: `required`, `type`, `enum` …
     pub keyword: &'static str,
     /// The parameters of the keyword.
@@ -83,44 +83,44 @@ pub struct Breach {
 
 /// The result of validating a message.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct ExperienceReport {
     /// The level that the message reaches; `None` if it is not valid.
-    pub level: Option<Level>,
+    pub level: Option<ConformanceLevel>,
     /// The paths of missing required fields.
     pub missing_core: Vec<&'static str>,
     /// The paths of missing recommended fields.
     pub missing_standard: Vec<&'static str>,
     /// The findings, in the order of the fields.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ExperienceFinding>,
     /// How many findings were left out.
     pub omitted: usize,
 }
 
-impl Report {
+impl ExperienceReport {
     /// Whether there are no errors.
     pub fn is_valid(&self) -> bool {
         self.errors().next().is_none()
     }
 
-    pub fn errors(&self) -> impl Iterator<Item = &Finding> {
-        self.of(Severity::Error)
+    pub fn errors(&self) -> impl Iterator<Item = &ExperienceFinding> {
+        self.of(FindingSeverity::Error)
     }
 
-    pub fn warnings(&self) -> impl Iterator<Item = &Finding> {
-        self.of(Severity::Warning)
+    pub fn warnings(&self) -> impl Iterator<Item = &ExperienceFinding> {
+        self.of(FindingSeverity::Warning)
     }
 
-    pub fn notes(&self) -> impl Iterator<Item = &Finding> {
-        self.of(Severity::Note)
+    pub fn notes(&self) -> impl Iterator<Item = &ExperienceFinding> {
+        self.of(FindingSeverity::Note)
     }
 
-    fn of(&self, severity: Severity) -> impl Iterator<Item = &Finding> {
+    fn of(&self, severity: FindingSeverity) -> impl Iterator<Item = &ExperienceFinding> {
         self.findings.iter().filter(move |finding| finding.severity == severity)
     }
 }
 
 /// `{valid, level, errors, warnings, notes, missing}`, and the number of findings left out.
-impl Serialize for Report {
+impl Serialize for ExperienceReport {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Missing<'a> {
@@ -146,15 +146,15 @@ impl Serialize for Report {
 
 /// The path of the current value, on the stack. It becomes a pointer only if there is a finding.
 #[derive(Clone, Copy)]
-pub(super) enum Path<'p> {
+pub(super) enum EnvelopePath<'p> {
     Root,
     /// A value whose pointer is known.
     Place(&'p str),
-    Member(&'p Path<'p>, &'p str),
-    Item(&'p Path<'p>, usize),
+    Member(&'p EnvelopePath<'p>, &'p str),
+    Item(&'p EnvelopePath<'p>, usize),
 }
 
-impl Path<'_> {
+impl EnvelopePath<'_> {
     /// The JSON Pointer of the path.
     pub(super) fn pointer(&self) -> String {
         let mut pointer = String::with_capacity(32);
@@ -190,18 +190,18 @@ mod tests {
 
     #[test]
     fn pointers_escape_what_they_are_made_of() {
-        let hxp = Path::Member(&Path::Root, "a/b~c");
-        assert_eq!(Path::Item(&hxp, 3).pointer(), "/a~1b~0c/3");
-        assert_eq!(Path::Member(&Path::Place("/x"), "/~é").pointer(), "/x/~1~0é");
-        assert_eq!(Path::Root.pointer(), "");
+        let hxp = EnvelopePath::Member(&EnvelopePath::Root, "a/b~c");
+        assert_eq!(EnvelopePath::Item(&hxp, 3).pointer(), "/a~1b~0c/3");
+        assert_eq!(EnvelopePath::Member(&EnvelopePath::Place("/x"), "/~é").pointer(), "/x/~1~0é");
+        assert_eq!(EnvelopePath::Root.pointer(), "");
     }
 
     /// HXPE-035, HXPE-036, HXPE-037: the levels by their names.
     #[test]
     fn levels_have_names() {
-        for level in Level::ALL {
-            assert_eq!(Level::named(level.name()), Some(level));
+        for level in ConformanceLevel::ALL {
+            assert_eq!(ConformanceLevel::named(level.name()), Some(level));
         }
-        assert_eq!(Level::named("Core"), None);
+        assert_eq!(ConformanceLevel::named("Core"), None);
     }
 }

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::VERBOSITY;
-use super::finding::{Finding, Severity};
-use super::view::View;
+use super::finding::{ExperienceFinding, FindingSeverity};
+use super::view::EnvelopeView;
 
 /// The names, in lower case as on the wire.
 pub const NAMES: [&str; 4] = ["hxp-intent", "hxp-verbosity", "hxp-confidence", "hxp-cogload"];
@@ -15,7 +15,7 @@ const LONGEST: usize = 512;
 
 /// The values of the headers.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Hints {
+pub struct EnvelopeHeaders {
     /// `HXP-Intent`.
     pub intent: Option<String>,
     /// `HXP-Verbosity`.
@@ -29,7 +29,7 @@ pub struct Hints {
 /// The headers of an envelope, without those for absent values. An intent is free text, so
 /// everything except plain ASCII is percent-encoded. This includes line breaks, which prevents
 /// header injection.
-pub fn headers(view: &View) -> Vec<(&'static str, String)> {
+pub fn headers(view: &EnvelopeView) -> Vec<(&'static str, String)> {
     let [intent, verbosity, confidence, load] = NAMES;
     let encoded = view.intent.as_deref().map(encode).filter(|text| text.len() <= LONGEST);
     let found = [
@@ -41,7 +41,7 @@ pub fn headers(view: &View) -> Vec<(&'static str, String)> {
     found.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-impl Hints {
+impl EnvelopeHeaders {
     /// Reads headers by name, in any case. It ignores other headers and invalid values.
     pub fn read<'a>(headers: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Self {
         let mut hints = Self::default();
@@ -67,7 +67,7 @@ impl Hints {
     }
 
     /// The values, by their path in an envelope.
-    pub(super) fn places(&self) -> Vec<(&'static str, Value)> {
+    pub(super) fn pointer_values(&self) -> Vec<(&'static str, Value)> {
         let found = [
             ("/intent", self.intent.as_ref().map(|intent| json!(intent))),
             ("/delivery/verbosity", self.verbosity.map(|word| json!(word))),
@@ -79,9 +79,9 @@ impl Hints {
 
     /// Where the headers differ from the envelope. The envelope takes precedence, so a difference
     /// is a note and not an error.
-    pub fn differences(&self, view: &View) -> Vec<Finding> {
-        let says = |header: &str, pointer: &str| Finding {
-            severity: Severity::Note,
+    pub fn differences(&self, view: &EnvelopeView) -> Vec<ExperienceFinding> {
+        let says = |header: &str, pointer: &str| ExperienceFinding {
+            severity: FindingSeverity::Note,
             rule: "HXPE-051",
             pointer: pointer.to_owned(),
             schema: None,

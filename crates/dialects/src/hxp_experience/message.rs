@@ -3,11 +3,11 @@
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::check::{Checker, Rules};
-use super::finding::Report;
-use super::registry::Registry;
-use super::tape::Unreadable;
-use super::view::View;
+use super::check::{Checker, ValidationOptions};
+use super::finding::ExperienceReport;
+use super::registry::NamespaceRegistry;
+use super::token_stream::Unreadable;
+use super::view::EnvelopeView;
 
 /// A valid message.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,7 +17,7 @@ pub struct Message {
 
 /// Why bytes are not a valid message.
 #[derive(Debug, Error)]
-pub enum NoMessage {
+pub enum InvalidMessage {
     /// The bytes could not be read.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
@@ -26,17 +26,17 @@ pub enum NoMessage {
     Unkeepable,
     /// The message is not valid.
     #[error("it is not valid")]
-    Invalid(Report),
+    Invalid(ExperienceReport),
 }
 
 impl Message {
     /// Reads and validates a message.
-    pub fn parse(bytes: &[u8], rules: Rules) -> Result<Self, NoMessage> {
-        let mut checker = Checker::new(rules, Registry::default());
+    pub fn parse(bytes: &[u8], rules: ValidationOptions) -> Result<Self, InvalidMessage> {
+        let mut checker = Checker::new(rules, NamespaceRegistry::default());
         if checker.level(bytes)?.is_none() {
-            return Err(NoMessage::Invalid(checker.check(bytes)?));
+            return Err(InvalidMessage::Invalid(checker.check(bytes)?));
         }
-        let whole = serde_json::from_slice(bytes).map_err(|_| NoMessage::Unkeepable)?;
+        let whole = serde_json::from_slice(bytes).map_err(|_| InvalidMessage::Unkeepable)?;
         Ok(Self { whole })
     }
 
@@ -56,8 +56,8 @@ impl Message {
     }
 
     /// The envelope's claims by name.
-    pub fn view(&self) -> View {
-        View::of(&self.whole)
+    pub fn view(&self) -> EnvelopeView {
+        EnvelopeView::of(&self.whole)
     }
 }
 

@@ -18,29 +18,29 @@
 //! envelope is a claim of its agent; validation does not make it true.
 
 pub mod check;
+mod check_fields;
+mod check_sections;
 pub mod claims;
 mod extensions;
+mod fast_path;
 pub mod finding;
-mod glance;
 pub mod headers;
 pub mod message;
-mod parts;
 pub mod prelude;
 mod privacy;
 pub mod registry;
 mod syntax;
-mod tape;
-mod tools;
+mod token_stream;
 pub mod view;
 
-pub use check::{Checker, Rules};
-pub use finding::{Finding, Level, Report, Severity};
+pub use check::{Checker, ValidationOptions};
+pub use finding::{ConformanceLevel, ExperienceFinding, ExperienceReport, FindingSeverity};
 pub use kernel::insight::{ACTIONS, INTENTS};
 pub use message::{Message, core_shape};
-pub use registry::{Namespace, Registry, Unfit};
+pub use registry::{Namespace, NamespaceError, NamespaceRegistry};
 pub use syntax::is_language;
-pub use tape::Unreadable;
-pub use view::{View, label};
+pub use token_stream::Unreadable;
+pub use view::{EnvelopeView, label};
 
 /// The version of the specification.
 pub const VERSION: &str = "1.0.0";

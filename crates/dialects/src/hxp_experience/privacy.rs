@@ -5,19 +5,19 @@
 use std::slice;
 
 use super::check::Check;
-use super::finding::{Path, Severity};
-use super::tape::{Name, Node};
+use super::finding::{EnvelopePath, FindingSeverity};
+use super::token_stream::{Name, Node};
 
 /// The kind of private data that a member's name suggests.
-enum Told {
+enum PrivateDataKind {
     Identity,
     Credential,
     Thoughts,
 }
 
 /// Suspicious names by their first byte: nearly every name that is looked up is none of them.
-fn told_by(first: u8) -> &'static [(&'static str, Told)] {
-    use Told::{Credential, Identity, Thoughts};
+fn suspicious_names(first: u8) -> &'static [(&'static str, PrivateDataKind)] {
+    use PrivateDataKind::{Credential, Identity, Thoughts};
     match first.to_ascii_lowercase() {
         b'a' => &[
             ("access_token", Credential),
@@ -89,38 +89,38 @@ fn count(bytes: &[u8; WIDE], signs: &mut [u8; WIDE], digits: &mut [u8; WIDE]) {
 }
 
 /// Whether the name of a member suggests private data.
-pub(super) fn may_be_told(node: Node<'_>) -> bool {
+pub(super) fn suggests_private_data(node: Node<'_>) -> bool {
     node.known() == Name::Other && named(&node.name()).is_some()
 }
 
 /// Checks a text of the envelope.
-pub(super) fn text(check: &mut Check<'_>, node: Node<'_>, path: &Path<'_>) {
+pub(super) fn text(check: &mut Check<'_>, node: Node<'_>, path: &EnvelopePath<'_>) {
     // An escaped text is checked in its decoded form. Nearly no text is escaped or suspicious.
     if may_identify(node.raw())
         && let Some(what) = node.text().and_then(|text| identifies(&text))
     {
         let says =
             format_args!("this looks like {what}; an envelope should not say who somebody is");
-        check.say(Severity::Warning, "HXPE-056", path, says);
+        check.report_finding(FindingSeverity::Warning, "HXPE-056", path, says);
     }
 }
 
 /// Checks the name of a member of the envelope.
-pub(super) fn name(check: &mut Check<'_>, name: &str, path: &Path<'_>) {
+pub(super) fn name(check: &mut Check<'_>, name: &str, path: &EnvelopePath<'_>) {
     if let Some((rule, says)) = named(name) {
-        check.say(Severity::Warning, rule, path, format_args!("{says}"));
+        check.report_finding(FindingSeverity::Warning, rule, path, format_args!("{says}"));
     }
 }
 
 fn named(name: &str) -> Option<(&'static str, &'static str)> {
-    let known = told_by(*name.as_bytes().first()?);
+    let known = suspicious_names(*name.as_bytes().first()?);
     let (_, told) = known.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
     Some(match told {
-        Told::Identity => ("HXPE-056", "an envelope should not say who somebody is"),
-        Told::Credential => {
+        PrivateDataKind::Identity => ("HXPE-056", "an envelope should not say who somebody is"),
+        PrivateDataKind::Credential => {
             ("HXPE-057", "an envelope is no place for credentials: whoever sees it could use them")
         }
-        Told::Thoughts => ("HXPE-057", "an envelope is no place for private reasoning"),
+        PrivateDataKind::Thoughts => ("HXPE-057", "an envelope is no place for private reasoning"),
     })
 }
 

@@ -41,7 +41,7 @@ pub struct Namespace {
 
 /// Why a namespace cannot be registered.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Unfit {
+pub enum NamespaceError {
     /// The envelope has a field of this name.
     #[error("`{0}` is a name of the envelope itself; extensions cannot redefine it")]
     Core(String),
@@ -55,12 +55,12 @@ pub enum Unfit {
 
 /// The registered namespaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Registry {
+pub struct NamespaceRegistry {
     known: BTreeMap<String, Namespace>,
 }
 
 /// The domains that the specification names. It defines no fields for them, so none is sensitive.
-impl Default for Registry {
+impl Default for NamespaceRegistry {
     fn default() -> Self {
         let domain = |name: &str, about: &str| {
             (name.to_owned(), Namespace { about: about.to_owned(), ..Namespace::default() })
@@ -75,19 +75,19 @@ impl Default for Registry {
     }
 }
 
-impl Registry {
+impl NamespaceRegistry {
     /// Adds a namespace, or returns why it cannot be added.
-    pub fn register(&mut self, name: &str, namespace: Namespace) -> Result<(), Unfit> {
+    pub fn register(&mut self, name: &str, namespace: Namespace) -> Result<(), NamespaceError> {
         if redefines(name) {
-            return Err(Unfit::Core(name.to_owned()));
+            return Err(NamespaceError::Core(name.to_owned()));
         }
         let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let own = name.strip_prefix(VENDOR).unwrap_or(name);
         if own.is_empty() || !name.chars().all(word) {
-            return Err(Unfit::Name(name.to_owned()));
+            return Err(NamespaceError::Name(name.to_owned()));
         }
         if !namespace.sensitive_fields.is_empty() && namespace.opt_out.trim().is_empty() {
-            return Err(Unfit::NoOptOut(name.to_owned()));
+            return Err(NamespaceError::NoOptOut(name.to_owned()));
         }
         self.known.insert(name.to_owned(), namespace);
         Ok(())
@@ -110,14 +110,14 @@ mod tests {
     /// HXPE-034: sensitive fields are documented, with a way to opt out.
     #[test]
     fn sensitive_fields_need_a_way_around_them() {
-        let mut registry = Registry::default();
+        let mut registry = NamespaceRegistry::default();
         let mut patient = Namespace {
             about: "notes".into(),
             sensitive_fields: vec!["diagnosis".into()],
             opt_out: " ".into(),
         };
         let refused = registry.register("vendor.clinic", patient.clone());
-        assert_eq!(refused, Err(Unfit::NoOptOut("vendor.clinic".into())));
+        assert_eq!(refused, Err(NamespaceError::NoOptOut("vendor.clinic".into())));
         patient.opt_out = "leave `diagnosis` out".into();
         assert_eq!(registry.register("vendor.clinic", patient.clone()), Ok(()));
         assert_eq!(registry.find("vendor.clinic"), Some(&patient));
@@ -127,14 +127,14 @@ mod tests {
     /// HXPE-032, HXPE-033: names of the envelope, and invalid names.
     #[test]
     fn names_that_cannot_be_registered() {
-        let mut registry = Registry::default();
+        let mut registry = NamespaceRegistry::default();
         for name in ["intent", "content", "hxp", "hxp.delivery"] {
             let refused = registry.register(name, Namespace::default());
-            assert_eq!(refused, Err(Unfit::Core(name.into())));
+            assert_eq!(refused, Err(NamespaceError::Core(name.into())));
         }
         for name in ["", "vendor.", "two words", "é"] {
             let refused = registry.register(name, Namespace::default());
-            assert_eq!(refused, Err(Unfit::Name(name.into())));
+            assert_eq!(refused, Err(NamespaceError::Name(name.into())));
         }
     }
 }

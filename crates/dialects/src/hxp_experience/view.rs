@@ -9,7 +9,7 @@ use super::{
 
 /// The claims of an envelope. The agent makes all of them.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct View {
+pub struct EnvelopeView {
     /// The protocol version.
     pub version: Option<String>,
     /// The purpose of the message.
@@ -32,22 +32,22 @@ pub struct View {
     /// The limits of the agent's knowledge.
     pub limits: Vec<String>,
     /// The suggested next actions.
-    pub actions: Vec<Action>,
+    pub actions: Vec<EnvelopeAction>,
     /// Whether the agent confirmed the intent.
     pub intent_confirmed: Option<bool>,
     /// Questions that the agent would like answered first.
     pub questions: Vec<String>,
     /// The agent's refusal.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<AgentRefusal>,
     /// The agent's safety claims.
-    pub safety: Option<Safety>,
+    pub safety: Option<SafetyClaims>,
     /// The namespaces of extensions.
     pub extensions: Vec<String>,
 }
 
 /// A suggested next action.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Action {
+pub struct EnvelopeAction {
     /// The kind of action; free text.
     pub kind: String,
     /// The label of a button.
@@ -56,7 +56,7 @@ pub struct Action {
 
 /// The refusal of an agent.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Refusal {
+pub struct AgentRefusal {
     /// The reason for the refusal.
     pub kind: Option<&'static str>,
     /// Whether the refusal is final.
@@ -67,7 +67,7 @@ pub struct Refusal {
 
 /// The safety claims of an agent.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Safety {
+pub struct SafetyClaims {
     /// The policy that the agent follows.
     pub alignment_source: Option<String>,
     /// The risk of harm.
@@ -76,7 +76,7 @@ pub struct Safety {
     pub flag: Option<bool>,
 }
 
-impl View {
+impl EnvelopeView {
     /// Reads the known claims of a message, valid or not.
     pub fn of(message: &Map<String, Value>) -> Self {
         let nothing = Map::new();
@@ -106,15 +106,15 @@ impl View {
             verification_needed: yes(&transparency, "verification_needed"),
             assumptions: texts(&transparency, "assumptions"),
             limits: texts(&transparency, "limits"),
-            actions: actions.filter_map(Value::as_object).filter_map(Action::of).collect(),
+            actions: actions.filter_map(Value::as_object).filter_map(EnvelopeAction::of).collect(),
             intent_confirmed: yes(&negotiation, "intent_confirmed"),
             questions: texts(&negotiation, "clarifying_questions"),
-            refusal: hxp.get("refusal").and_then(Value::as_object).map(|refusal| Refusal {
+            refusal: hxp.get("refusal").and_then(Value::as_object).map(|refusal| AgentRefusal {
                 kind: word(refusal, "type", REFUSAL_TYPE),
                 severity: word(refusal, "severity", SEVERITY),
                 redirect_available: yes(refusal, "redirect_available"),
             }),
-            safety: hxp.get("safety").and_then(Value::as_object).map(|safety| Safety {
+            safety: hxp.get("safety").and_then(Value::as_object).map(|safety| SafetyClaims {
                 alignment_source: text(safety, "alignment_source"),
                 harm_risk: word(safety, "harm_risk", HARM_RISK),
                 flag: yes(safety, "safety_flag"),
@@ -124,7 +124,7 @@ impl View {
     }
 }
 
-impl Action {
+impl EnvelopeAction {
     fn of(action: &Map<String, Value>) -> Option<Self> {
         let kind = text(action, "type").filter(|kind| !kind.is_empty())?;
         Some(Self { kind, label: text(action, "label") })

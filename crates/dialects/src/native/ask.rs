@@ -2,19 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use kernel::actor::Attested;
-use kernel::ask::{Comment, DefaultAction, Ending, Fold, Priority, Seat};
+use kernel::actor::AttestedIdentity;
+use kernel::ask::{Assignee, Comment, DefaultAction, Ending, Priority, SimilarityKey};
 use kernel::audit::Erasable;
-use kernel::question::{Answer, Body, Kind, Question, Reply};
+use kernel::question::{Answer, Body, Question, QuestionKind, Reply};
 use kernel::{
-    AgentId, Ask, AskId, AskState, Assurance, By, HumanId, ProjectId, Refusal, Time, Via,
+    ActorRef, AgentId, AnswerInterface, Ask, AskId, AskState, Assurance, HumanId, ProjectId,
+    Refusal, Time,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::hacp_decision;
 use crate::hxp_execution::pseudonym;
-use crate::hxp_experience::claims::{Picked, Verdict};
-use crate::settled;
+use crate::hxp_experience::claims::{EnvelopeVerdict, PickedActionView};
 
 /// An ask.
 #[derive(Debug, Clone, Serialize)]
@@ -37,7 +38,7 @@ pub struct AskView<'a> {
     #[cfg_attr(feature = "openapi", schema(value_type = HumanId))]
     pub owner: &'a HumanId,
     /// The kind of question.
-    pub kind: Kind,
+    pub kind: QuestionKind,
     /// What is asked; `null` once erased.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Question>))]
     pub question: Option<&'a Question>,
@@ -56,8 +57,8 @@ pub struct AskView<'a> {
     /// cannot be undone, or it is critical.
     pub needs_confirmation: bool,
     /// Who was asked.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Seat>))]
-    pub seats: &'a [Seat],
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Assignee>))]
+    pub seats: &'a [Assignee],
     /// Who took it.
     pub assigned_to: Option<String>,
     /// When it was asked.
@@ -71,7 +72,7 @@ pub struct AskView<'a> {
     /// The conversation it belongs to; `null` where no person began one.
     pub conversation: Option<ConversationView<'a>>,
     /// What it has in common with those that are nearly the same; `null` once it is over.
-    pub fold: Option<Fold>,
+    pub fold: Option<SimilarityKey>,
     /// Whether it may be answered together with others.
     pub bulk: bool,
     /// How many remarks there are.
@@ -81,7 +82,7 @@ pub struct AskView<'a> {
     /// How it ended.
     pub result: Option<ResultView>,
     /// That this no longer counts.
-    pub revoked: Option<Revocation>,
+    pub revoked: Option<RevocationView>,
     /// The proof of how it ended, signed; `null` in lists and streams.
     pub receipt: Option<String>,
     /// What the agent says of its message, as HXP eXperience has it; `null` where it says nothing, or
@@ -89,10 +90,10 @@ pub struct AskView<'a> {
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub hxp: Option<&'a Map<String, Value>>,
     /// What was found about that.
-    pub hxp_verdict: Option<Verdict>,
+    pub hxp_verdict: Option<EnvelopeVerdict>,
     /// Which of the actions in `hxp` people picked, as something they want of the agent before they
     /// answer.
-    pub hxp_picked: Vec<Picked>,
+    pub hxp_picked: Vec<PickedActionView>,
 }
 
 /// A conversation a person began with an agent.
@@ -112,14 +113,15 @@ pub struct ConversationView<'a> {
 /// That a receipt was called back.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Revocation {
+#[schema(as = Revocation)]
+pub struct RevocationView {
     /// When.
     pub at: Time,
     /// Why; `null` once erased.
     pub reason: Option<String>,
 }
 
-impl Revocation {
+impl RevocationView {
     /// The revocation of this ask's receipt, if it was revoked.
     pub fn of(ask: &Ask) -> Option<Self> {
         let revoked = ask.revoked.as_ref()?;
@@ -192,13 +194,13 @@ pub struct ResultView {
     /// The words that came with it.
     pub comment: Option<String>,
     /// Who ended it; the system where nobody did.
-    pub by: By,
+    pub by: ActorRef,
     /// Through which door.
-    pub via: Option<Via>,
+    pub via: Option<AnswerInterface>,
     /// How sure we are who it was.
     pub assurance: Option<Assurance>,
     /// Who it was, as the agent says that passed the answer on; nobody else saw them.
-    pub attested: Option<Attested>,
+    pub attested: Option<AttestedIdentity>,
     /// What the agent is to do with an ask that ran out.
     pub report: Option<DefaultAction>,
     /// Why it was withdrawn.
@@ -219,16 +221,16 @@ pub enum Viewer<'a> {
 
 impl Viewer<'_> {
     /// Whether this viewer may not see people's names.
-    pub fn is_kept_from_names(self, ask: &Ask) -> bool {
+    pub fn hides_names(self, ask: &Ask) -> bool {
         matches!(self, Self::Agent(_)) && ask.is_pooled()
     }
 
     /// An actor as this viewer may see them.
-    pub(super) fn named(self, by: &By, ask: &Ask) -> By {
+    pub(super) fn shown_actor(self, by: &ActorRef, ask: &Ask) -> ActorRef {
         match (self, by) {
-            (Self::Agent(secret), By::Human(human)) if ask.is_pooled() => {
+            (Self::Agent(secret), ActorRef::Human(human)) if ask.is_pooled() => {
                 // A pseudonym is a valid name; if it were not, no person would be named.
-                pseudonym(secret, ask.id, human).parse().map_or(By::System, By::Human)
+                pseudonym(secret, ask.id, human).parse().map_or(ActorRef::System, ActorRef::Human)
             }
             _ => by.clone(),
         }
@@ -238,23 +240,29 @@ impl Viewer<'_> {
     pub fn told(self, refusal: Refusal, ask: &Ask) -> Refusal {
         match refusal {
             Refusal::AlreadyAnswered { by, at } => {
-                Refusal::AlreadyAnswered { by: self.named(&by, ask), at }
+                Refusal::AlreadyAnswered { by: self.shown_actor(&by, ask), at }
             }
             Refusal::AlreadyCancelled { by, at } => {
-                Refusal::AlreadyCancelled { by: self.named(&by, ask), at }
+                Refusal::AlreadyCancelled { by: self.shown_actor(&by, ask), at }
             }
-            Refusal::TakenBy { by } => match self.named(&By::Human(by.clone()), ask) {
-                By::Human(by) => Refusal::TakenBy { by },
-                By::Agent(_) | By::LinkHolder | By::Relay | By::Guest | By::System => {
-                    Refusal::TakenBy { by }
-                }
+            Refusal::TakenBy { by } => match self.shown_actor(&ActorRef::Human(by.clone()), ask) {
+                ActorRef::Human(by) => Refusal::TakenBy { by },
+                ActorRef::Agent(_)
+                | ActorRef::LinkHolder
+                | ActorRef::Relay
+                | ActorRef::Guest
+                | ActorRef::System => Refusal::TakenBy { by },
             },
-            Refusal::BeingAnswered { by } => match self.named(&By::Human(by.clone()), ask) {
-                By::Human(by) => Refusal::BeingAnswered { by },
-                By::Agent(_) | By::LinkHolder | By::Relay | By::Guest | By::System => {
-                    Refusal::BeingAnswered { by }
+            Refusal::BeingAnswered { by } => {
+                match self.shown_actor(&ActorRef::Human(by.clone()), ask) {
+                    ActorRef::Human(by) => Refusal::BeingAnswered { by },
+                    ActorRef::Agent(_)
+                    | ActorRef::LinkHolder
+                    | ActorRef::Relay
+                    | ActorRef::Guest
+                    | ActorRef::System => Refusal::BeingAnswered { by },
                 }
-            },
+            }
             other => other,
         }
     }
@@ -264,7 +272,7 @@ impl<'a> AskView<'a> {
     /// Shows an ask. `base` is the server's URL; `receipt` is the signed receipt, if the caller
     /// wants it.
     pub fn of(ask: &'a Ask, viewer: Viewer<'_>, base: &str, receipt: Option<String>) -> Self {
-        let engaged = ask.engaged().map(|(by, _)| viewer.named(&by, ask));
+        let engaged = ask.engaged_by().map(|(by, _)| viewer.shown_actor(&by, ask));
         Self {
             id: ask.id,
             version: ask.version(),
@@ -290,16 +298,16 @@ impl<'a> AskView<'a> {
                 with: &begun.with,
                 latest: ask.latest,
             }),
-            fold: if ask.is_open() { ask.fold() } else { None },
+            fold: if ask.is_open() { ask.similarity_key() } else { None },
             bulk: ask.is_open() && ask.allows_bulk().is_ok(),
             comments: ask.comments.len(),
             url: format!("{}/asks/{}", base.trim_end_matches('/'), ask.id),
             result: ask.ending().map(|ending| ResultView::of(ending, ask, viewer)),
-            revoked: Revocation::of(ask),
+            revoked: RevocationView::of(ask),
             receipt,
             hxp: ask.envelope(),
-            hxp_verdict: Verdict::of(ask),
-            hxp_picked: Picked::all(ask),
+            hxp_verdict: EnvelopeVerdict::of(ask),
+            hxp_picked: PickedActionView::all(ask),
         }
     }
 }
@@ -310,7 +318,7 @@ impl ResultView {
             outcome,
             answer: None,
             comment: None,
-            by: By::System,
+            by: ActorRef::System,
             via: None,
             assurance: None,
             attested: None,
@@ -329,7 +337,7 @@ impl ResultView {
                 Self {
                     answer,
                     comment,
-                    by: viewer.named(&resolution.by, ask),
+                    by: viewer.shown_actor(&resolution.by, ask),
                     via: Some(resolution.via),
                     assurance: Some(resolution.assurance),
                     attested: resolution.attested.as_deref().and_then(Erasable::value).cloned(),
@@ -341,8 +349,8 @@ impl ResultView {
             }
             Ending::Failed { at } => bare(Outcome::Failed, *at),
             Ending::Cancelled { at, by, .. } => Self {
-                by: viewer.named(by, ask),
-                reason: settled::reason(ending),
+                by: viewer.shown_actor(by, ask),
+                reason: hacp_decision::cancellation_reason(ending),
                 ..bare(Outcome::Cancelled, *at)
             },
         }
@@ -376,7 +384,7 @@ fn without_secrets(reply: Reply, ask: &Ask) -> Reply {
 #[cfg_attr(feature = "openapi", schema(as = Comment))]
 pub struct CommentView<'a> {
     /// Who said it.
-    pub by: By,
+    pub by: ActorRef,
     /// When.
     pub at: Time,
     /// What; `null` once erased.
@@ -388,7 +396,7 @@ impl<'a> CommentView<'a> {
     /// All comments on an ask, in order.
     pub fn all(ask: &'a Ask, viewer: Viewer<'_>) -> Vec<Self> {
         let one = |said: &'a Comment| Self {
-            by: viewer.named(&said.by, ask),
+            by: viewer.shown_actor(&said.by, ask),
             at: said.at,
             text: said.text.value().map(String::as_str),
         };
@@ -445,15 +453,17 @@ pub struct SnoozedAsk<'a> {
 /// Who looks at asks.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Lookers {
+#[schema(as = Lookers)]
+pub struct PresenceView {
     /// Whoever said so within the last minute.
-    pub looking: Vec<Looker>,
+    pub looking: Vec<PresentPerson>,
 }
 
 /// Somebody who looks at an ask.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Looker {
+#[schema(as = Looker)]
+pub struct PresentPerson {
     /// At which.
     pub ask: AskId,
     /// Who.

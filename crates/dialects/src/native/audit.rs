@@ -1,6 +1,6 @@
 //! The audit log on the wire: the events of an ask, and the sealed blocks.
 
-use kernel::actor::By;
+use kernel::actor::ActorRef;
 use kernel::audit::{Digest, Record};
 use kernel::event::HELD_ANSWER;
 use kernel::seal::Block;
@@ -12,7 +12,8 @@ use super::Viewer;
 /// Everything that happened to an ask.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Records {
+#[schema(as = Records)]
+pub struct RecordListView {
     /// In order.
     pub events: Vec<RecordView>,
 }
@@ -28,7 +29,7 @@ pub struct RecordView {
     pub at: Time,
     /// Who did it; `null` if the record cannot be read, and for agents where it is about an answer that
     /// was held so that its person could undo it.
-    pub by: Option<By>,
+    pub by: Option<ActorRef>,
     /// What happened.
     pub event: &'static str,
     /// The hash of this event.
@@ -42,10 +43,10 @@ pub struct RecordView {
 
 impl RecordView {
     pub fn of(record: Record, ask: &Ask, viewer: Viewer<'_>) -> Self {
-        let by = record.event().ok().map(|event| viewer.named(&event.by, ask));
+        let by = record.event().ok().map(|event| viewer.shown_actor(&event.by, ask));
         let Record { seq, at, what, prev, hash, body, .. } = record;
         let told = !(matches!(viewer, Viewer::Agent(_)) && HELD_ANSWER.contains(&what));
-        let body = (told && !viewer.is_kept_from_names(ask)).then_some(body);
+        let body = (told && !viewer.hides_names(ask)).then_some(body);
         let by = by.filter(|_| told);
         Self { seq, at, by, event: what, hash, prev, body }
     }

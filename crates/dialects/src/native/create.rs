@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use kernel::ask::{DefaultAction, Dialect, Labels, NewClaims, Place, Priority, Route};
-use kernel::command::{NewAsk, Silence};
+use kernel::ask::{
+    DefaultAction, Dialect, Labels, NewExperienceEnvelope, PostingAddress, Priority, Route,
+};
+use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::question::{Question, Reply};
 use kernel::{AskId, Assurance, Time};
 use serde::de::Error;
@@ -29,7 +31,7 @@ pub struct CreateAsk {
     pub timeout_seconds: u64,
     /// What then.
     #[serde(default)]
-    pub on_expiry: OnSilence,
+    pub on_expiry: SilenceAction,
     /// When to remind.
     #[serde(default)]
     pub reminders: Vec<Time>,
@@ -61,7 +63,7 @@ pub struct CreateAsk {
     /// Where to put it, besides to people: a channel in Slack, a number, an address. Whoever is reached
     /// there may answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
+    pub place: Option<PostingAddress>,
     /// What the agent says of its message, as HXP eXperience has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
@@ -84,7 +86,8 @@ fn owner() -> Route {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum OnSilence {
+#[schema(as = OnSilence)]
+pub enum SilenceAction {
     /// It stays open.
     #[default]
     #[serde(alias = "stay-open")]
@@ -99,7 +102,7 @@ pub enum OnSilence {
 
 impl CreateAsk {
     /// The ask. `claims` is the envelope in `hxp`, validated in its original bytes.
-    pub fn into_ask(mut self, claims: Option<Box<NewClaims>>) -> NewAsk {
+    pub fn into_ask(mut self, claims: Option<Box<NewExperienceEnvelope>>) -> NewAsk {
         if self.irreversible {
             self.metadata.insert("irreversible".to_owned(), Value::Bool(true));
         }
@@ -113,10 +116,10 @@ impl CreateAsk {
             route: self.route,
             timeout: Some(self.timeout_seconds).filter(|seconds| *seconds > 0),
             on_expiry: match self.on_expiry {
-                OnSilence::StayOpen => Silence::StayOpen,
-                OnSilence::Fail => Silence::Fail,
-                OnSilence::Answer(reply) => Silence::Answer(reply),
-                OnSilence::Report(action) => Silence::Report(action),
+                SilenceAction::StayOpen => NewOnExpiry::StayOpen,
+                SilenceAction::Fail => NewOnExpiry::Fail,
+                SilenceAction::Answer(reply) => NewOnExpiry::Answer(reply),
+                SilenceAction::Report(action) => NewOnExpiry::Report(action),
             },
             reminders: self.reminders,
             follows: self.follows,

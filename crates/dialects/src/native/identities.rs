@@ -3,15 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use kernel::actor::Reach;
-use kernel::ask::Envelopes;
+use kernel::actor::KeyScope;
+use kernel::ask::EnvelopePolicy;
 use kernel::directory::{
-    About, Agent, Allowed, Contact, Human, HumanChange, IrreversibleSetting, NewAgent, NewGroup,
-    NewHuman, NewProfile, NewProject, Profile, Project, Reachable, Step,
+    Agent, AllowedRecipient, Contact, EscalationStep, Human, HumanChange, IrreversibleSetting,
+    NewAgent, NewGroup, NewHuman, NewProfile, NewProject, Profile, ProfileSettings, Project,
+    RecipientPolicy,
 };
 use kernel::ids::GroupId;
 use kernel::quota::Limits;
-use kernel::retention::Keep;
+use kernel::retention::RetentionSetting;
 use kernel::{AgentId, Assurance, HumanId, ProjectId};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -27,23 +28,23 @@ pub struct ProjectView {
     /// The least assurance an answer needs.
     pub floor: Assurance,
     /// Who is asked as well when nobody answers.
-    pub ladder: Vec<Step>,
+    pub ladder: Vec<EscalationStep>,
     /// When people are reminded, in seconds after a request whose agent named no reminders.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u64>))]
     pub reminders: BTreeSet<u64>,
     /// How it takes what agents say of their messages.
-    pub envelopes: Envelopes,
+    pub envelopes: EnvelopePolicy,
     /// How long words are kept once a request or task is over, if not as long as the installation says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retention: Option<Keep>,
+    pub retention: Option<RetentionSetting>,
     /// Whom agents may reach with the `place` of a request: `any` address, or `project`: the people of
     /// the project, the agent's owner, and `allowed_recipients`.
     #[serde(default)]
-    pub recipients: Reachable,
+    pub recipients: RecipientPolicy,
     /// Addresses agents may use besides: `slack:C0123ABC`, `@example.com`, `sms:*`.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
-    pub allowed_recipients: BTreeSet<Allowed>,
+    pub allowed_recipients: BTreeSet<AllowedRecipient>,
     /// Quotas that differ from those of the installation, by name; 0 means no limit.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, u64>))]
@@ -96,11 +97,11 @@ pub struct ProjectBody {
     #[serde(default = "yes")]
     pub default_on_silence: bool,
     /// The least assurance an answer needs.
-    #[serde(default = "least")]
+    #[serde(default = "minimum_assurance")]
     pub floor: Assurance,
     /// Who is asked as well when nobody answers.
     #[serde(default)]
-    pub ladder: Vec<Step>,
+    pub ladder: Vec<EscalationStep>,
     /// When people are reminded, in seconds after a request whose agent named no reminders; never
     /// once its time is up.
     #[serde(default)]
@@ -109,21 +110,21 @@ pub struct ProjectBody {
     /// How it takes what agents say of their messages: `lenient` notes what is wrong with an envelope,
     /// `strict` refuses the request.
     #[serde(default)]
-    pub envelopes: Envelopes,
+    pub envelopes: EnvelopePolicy,
     /// How long words are kept once a request or task is over: `30d`, `12h`, or `off` for ever. Where
     /// nothing is said, as long as the installation says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retention: Option<Keep>,
+    pub retention: Option<RetentionSetting>,
     /// Whom agents may reach with the `place` of a request: `any` address, or `project`: the people of
     /// the project, the agent's owner, and `allowed_recipients`. Without it, what the project has; a new
     /// one has `project`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub recipients: Option<Reachable>,
+    pub recipients: Option<RecipientPolicy>,
     /// Addresses agents may use besides: one address such as `slack:C0123ABC`, a mail domain such as
     /// `@example.com`, or a whole kind such as `sms:*`. Without it, what the project has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<String>>, max_items = 500))]
-    pub allowed_recipients: Option<BTreeSet<Allowed>>,
+    pub allowed_recipients: Option<BTreeSet<AllowedRecipient>>,
     /// Quotas that differ from those of the installation, such as `{"agent.open_asks": 100}`; 0 means no
     /// limit. Without it, what the project has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,7 +142,7 @@ fn yes() -> bool {
     true
 }
 
-fn least() -> Assurance {
+fn minimum_assurance() -> Assurance {
     Assurance::AgentAttested
 }
 
@@ -252,7 +253,7 @@ pub struct PersonView {
     /// The tags they are qualified for.
     pub skills: BTreeSet<String>,
     /// What they say of themselves; `null` if nothing.
-    pub about: Option<About>,
+    pub about: Option<ProfileSettings>,
     /// Where to reach them, in the order in which to try.
     pub contacts: Vec<Contact>,
     /// Whether they were erased: only the id is left, and it cannot be used again.
@@ -309,7 +310,7 @@ pub struct PersonBody {
         deserialize_with = "kernel::strict::object",
         skip_serializing_if = "Option::is_none"
     )]
-    pub about: Option<About>,
+    pub about: Option<ProfileSettings>,
     /// Where to reach them, in the order in which to try, whole; left out, it stays as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(max_items = 20))]
@@ -397,7 +398,7 @@ pub struct ProfileBody {
         deserialize_with = "kernel::strict::object",
         skip_serializing_if = "Option::is_none"
     )]
-    pub about: Option<About>,
+    pub about: Option<ProfileSettings>,
 }
 
 impl ProfileBody {
@@ -449,7 +450,7 @@ pub enum Me {
         /// Its project.
         project: ProjectId,
         /// How far the key sees.
-        reach: Reach,
+        reach: KeyScope,
     },
     /// A person.
     Human(Box<PersonView>),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use kernel::insight::summary::{Calibration, Ended, Reading, Verdicts};
-use kernel::insight::{Day, Histogram, Summary};
+use kernel::insight::summary::{Calibration, Ended, ReadingCounts, VerdictCounts};
+use kernel::insight::{Day, Histogram, InsightSummary};
 use kernel::{AgentId, ProjectId};
 use serde::{Deserialize, Serialize};
 
@@ -271,7 +271,7 @@ pub struct AgentInsights {
 
 impl InsightsView {
     /// The summary of these days, without personal data.
-    pub fn of(summary: &Summary, from: Day, to: Day) -> Self {
+    pub fn of(summary: &InsightSummary, from: Day, to: Day) -> Self {
         let texts = |counts: &[(&'static str, u64)]| {
             counts.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect()
         };
@@ -329,7 +329,7 @@ impl InsightsView {
 
 impl AgentInsights {
     /// The summary of one agent.
-    pub fn of(project: ProjectId, agent: AgentId, summary: &Summary) -> Self {
+    pub fn of(project: ProjectId, agent: AgentId, summary: &InsightSummary) -> Self {
         Self {
             agent,
             project,
@@ -352,8 +352,8 @@ impl WaitView {
             |(span, n): (kernel::insight::Span, u64)| WaitCount { from: span.from, to: span.to, n };
         Self {
             n: whiles.total(),
-            median_seconds: whiles.within(0.5),
-            p90_seconds: whiles.within(0.9),
+            median_seconds: whiles.percentile(0.5),
+            p90_seconds: whiles.percentile(0.9),
             bins: whiles.bins().map(bin).collect(),
         }
     }
@@ -368,8 +368,8 @@ impl EndedView {
 }
 
 impl VerdictsView {
-    fn of(verdicts: &Verdicts) -> Self {
-        let Verdicts { followed, edited, overruled, open } = *verdicts;
+    fn of(verdicts: &VerdictCounts) -> Self {
+        let VerdictCounts { followed, edited, overruled, open } = *verdicts;
         let (edit_rate, overrule_rate) = (verdicts.edit_rate(), verdicts.overrule_rate());
         Self { followed, edited, overruled, open, edit_rate, overrule_rate }
     }
@@ -389,8 +389,8 @@ impl CalibrationView {
 }
 
 impl ReadingView {
-    fn of(reading: &Reading) -> Self {
-        let Reading { read, hasty, unopened } = *reading;
+    fn of(reading: &ReadingCounts) -> Self {
+        let ReadingCounts { read, hasty, unopened } = *reading;
         Self { read, hasty, unopened, hasty_rate: reading.hasty_rate() }
     }
 }

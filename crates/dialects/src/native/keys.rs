@@ -1,7 +1,7 @@
 //! Credentials on the wire.
 
-use kernel::actor::Reach;
-use kernel::directory::{Directory, Holder, Key, Way};
+use kernel::actor::KeyScope;
+use kernel::directory::{CredentialKind, Directory, Key, SignInMethod};
 use kernel::{AgentId, HumanId, KeyId, ProjectId, Time};
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub struct IssueKey {
     pub agent: Option<AgentId>,
     /// …that sees its own asks or the whole project's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reach: Option<Reach>,
+    pub reach: Option<KeyScope>,
     /// Whether it may pass on answers the agent says it got from people; only an administrator gives
     /// that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -49,7 +49,7 @@ pub struct KeyView {
     /// The project of an agent key.
     pub project: Option<ProjectId>,
     /// How far an agent key sees.
-    pub reach: Option<Reach>,
+    pub reach: Option<KeyScope>,
     /// Whether an agent key may pass on answers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub respond: bool,
@@ -85,7 +85,7 @@ pub struct PasskeyView {
 
 impl PasskeyView {
     fn of(key: &Key, now: Time) -> Option<Self> {
-        let Holder::Passkey { enrolment, .. } = &key.holder else { return None };
+        let CredentialKind::Passkey { enrolment, .. } = &key.holder else { return None };
         // A passkey from before enrolments were recorded counts from when it was added.
         let counts_from = enrolment.as_ref().map_or(key.issued_at, |it| it.counts_from);
         let confirmable = key.is_live(now) && !key.counts_as_passkey(now);
@@ -97,14 +97,14 @@ impl KeyView {
     /// Shows a credential in its current state.
     pub fn of(key: &Key, directory: &Directory, last_used_at: Option<Time>, now: Time) -> Self {
         let (kind, holder, reach, project) = match &key.holder {
-            Holder::Agent { agent, reach, .. } => {
+            CredentialKind::Agent { agent, reach, .. } => {
                 let project = directory.agent(agent).map(|agent| agent.project.clone());
                 ("agent_key", agent.to_string(), Some(*reach), project)
             }
-            Holder::Token { human } => ("token", human.to_string(), None, None),
-            Holder::Link { human, .. } => ("link", human.to_string(), None, None),
-            Holder::Session { human, .. } => ("session", human.to_string(), None, None),
-            Holder::Passkey { human, .. } => ("passkey", human.to_string(), None, None),
+            CredentialKind::Token { human } => ("token", human.to_string(), None, None),
+            CredentialKind::Link { human, .. } => ("link", human.to_string(), None, None),
+            CredentialKind::Session { human, .. } => ("session", human.to_string(), None, None),
+            CredentialKind::Passkey { human, .. } => ("passkey", human.to_string(), None, None),
         };
         Self {
             id: key.id,
@@ -112,8 +112,8 @@ impl KeyView {
             holder,
             project,
             reach,
-            respond: matches!(key.holder, Holder::Agent { respond: true, .. }),
-            own_app: matches!(key.holder, Holder::Agent { own_app: true, .. }),
+            respond: matches!(key.holder, CredentialKind::Agent { respond: true, .. }),
+            own_app: matches!(key.holder, CredentialKind::Agent { own_app: true, .. }),
             label: key.label.clone(),
             issued_at: key.issued_at,
             expires_at: key.expires_at,
@@ -145,7 +145,7 @@ pub struct SessionView {
     /// What the browser calls itself, in short.
     pub browser: String,
     /// How they signed in; `null` if it was not noted.
-    pub way: Option<Way>,
+    pub way: Option<SignInMethod>,
     /// Since when.
     pub issued_at: Time,
     /// To the minute.
@@ -158,11 +158,11 @@ impl SessionView {
     /// Shows a session with the time of its last use.
     pub fn of(key: &Key, last_used_at: Time) -> Self {
         let way = match &key.holder {
-            Holder::Session { visit, .. } => visit.map(|visit| visit.way),
-            Holder::Agent { .. }
-            | Holder::Token { .. }
-            | Holder::Link { .. }
-            | Holder::Passkey { .. } => None,
+            CredentialKind::Session { visit, .. } => visit.map(|visit| visit.way),
+            CredentialKind::Agent { .. }
+            | CredentialKind::Token { .. }
+            | CredentialKind::Link { .. }
+            | CredentialKind::Passkey { .. } => None,
         };
         Self {
             id: key.id,
@@ -178,7 +178,8 @@ impl SessionView {
 /// Where somebody is signed in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Sessions {
+#[schema(as = Sessions)]
+pub struct SessionListView {
     /// The newest first.
     pub sessions: Vec<SessionView>,
 }

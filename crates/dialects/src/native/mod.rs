@@ -1,30 +1,30 @@
 //! Our own API, `/api/v1`: the kernel's types on the wire.
 
-mod acts;
 mod ask;
+mod ask_actions;
 mod audit;
 mod create;
 mod identities;
 mod insights;
 mod keys;
-mod notices;
+mod notifications;
 mod pages;
 mod rules;
 mod webhooks;
 
-pub use acts::Erased;
-pub use acts::{
-    AssignBody, CallbacksView, CancelBody, CommentBody, ExtendBody, PickBody, Uploaded,
-    WriteAddress, WriteBody,
-};
-pub use acts::{BulkAnswer, BulkResult, BulkResults};
 pub use ask::{
-    AskView, CommentView, ConversationView, EventView, Outcome, ResultView, Revocation, State,
+    AskView, CommentView, ConversationView, EventView, Outcome, ResultView, RevocationView, State,
     Viewer,
 };
-pub use ask::{Looker, Lookers, SnoozeBody, Snoozed, SnoozedAsk};
-pub use audit::{BlockPage, BlockView, RecordView, Records};
-pub use create::{CreateAsk, OnSilence};
+pub use ask::{PresenceView, PresentPerson, SnoozeBody, Snoozed, SnoozedAsk};
+pub use ask_actions::ErasureResult;
+pub use ask_actions::{
+    AssignBody, CallbacksView, CancelBody, CommentBody, ExtendBody, PickBody, UploadedFile,
+    WriteAddress, WriteBody,
+};
+pub use ask_actions::{BulkAnswer, BulkResult, BulkResults};
+pub use audit::{BlockPage, BlockView, RecordListView, RecordView};
+pub use create::{CreateAsk, SilenceAction};
 pub use identities::{
     AgentBody, AgentView, GroupBody, GroupView, Me, PersonBody, PersonPatch, PersonView,
     ProfileBody, ProjectBody, ProjectView,
@@ -34,13 +34,17 @@ pub use insights::{
     IntentCount, LoadCount, ReadingView, RefusalReason, RefusalsView, ShareCount, VerdictsView,
     WaitCount, WaitView,
 };
-pub use keys::{IssueKey, IssuedKey, KeyView, PasskeyView, SessionView, Sessions};
-pub use notices::{CodeBody, NoticesBody, NoticesView, WayView};
-pub use notices::{DeviceKeys, DeviceTried, DeviceView, Devices, NewDevice, Tried};
-pub use notices::{MessageView, MessagesView};
+pub use keys::{IssueKey, IssuedKey, KeyView, PasskeyView, SessionListView, SessionView};
+pub use notifications::{
+    CodeBody, ContactMethodView, NotificationSettingsBody, NotificationSettingsView,
+};
+pub use notifications::{
+    DeviceKeys, DeviceListView, DeviceTestResult, DeviceTestView, DeviceView, NewDevice,
+};
+pub use notifications::{MessageView, MessagesView};
 pub use pages::{
     AgentPage, AskCount, AskPage, Comments, DeliveryPage, GroupPage, KeyPage, PeoplePage,
-    ProjectPage, Rules, SearchResults, SignInLink, Thread, WebhookPage,
+    ProjectPage, RuleListView, SearchResults, SignInLink, Thread, WebhookPage,
 };
 pub use rules::{RuleBody, RuleView};
 pub use webhooks::{

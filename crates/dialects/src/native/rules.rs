@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kernel::ask::Priority;
 use kernel::directory::{NewRule, Rule};
-use kernel::question::Kind;
+use kernel::question::QuestionKind;
 use kernel::text::is_short;
 use kernel::{HumanId, Refusal, RuleId};
 use serde::{Deserialize, Serialize};
@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 pub struct RuleBody {
     /// Which kinds of question; empty for any.
     #[serde(default)]
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Kind>))]
-    pub kinds: BTreeSet<Kind>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<QuestionKind>))]
+    pub kinds: BTreeSet<QuestionKind>,
     /// Which project, by name or by the agent's own label.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 200))]
@@ -55,8 +55,8 @@ pub struct RuleView<'a> {
     /// Its id.
     pub id: RuleId,
     /// Which kinds of question; empty for any.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Kind>))]
-    pub kinds: &'a BTreeSet<Kind>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<QuestionKind>))]
+    pub kinds: &'a BTreeSet<QuestionKind>,
     /// Which project.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub project: Option<&'a str>,

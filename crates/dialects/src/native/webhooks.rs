@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kernel::ask::CallbackAttempt;
-use kernel::directory::{Disabled, Format, Hears, NewWebhook, Webhook};
+use kernel::directory::{NewWebhook, Webhook, WebhookDisabledReason, WebhookFormat, WebhookScope};
 use kernel::{AgentId, AskId, ProjectId, TaskId, Time, Topic, WebhookId};
 use serde::{Deserialize, Serialize};
 
@@ -21,12 +21,12 @@ pub struct WebhookBody {
     /// Where it is.
     pub url: String,
     /// What it hears of; of how asks end and of new conversations, if nothing is said.
-    #[serde(default = "usual")]
+    #[serde(default = "default_topics")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Topic>))]
     pub events: BTreeSet<Topic>,
     /// How it is told.
     #[serde(default)]
-    pub format: Format,
+    pub format: WebhookFormat,
     /// What it is for.
     #[serde(default)]
     pub description: String,
@@ -35,8 +35,8 @@ pub struct WebhookBody {
     pub enabled: bool,
 }
 
-fn usual() -> BTreeSet<Topic> {
-    Topic::USUAL.into()
+fn default_topics() -> BTreeSet<Topic> {
+    Topic::DEFAULT.into()
 }
 
 fn yes() -> bool {
@@ -45,10 +45,10 @@ fn yes() -> bool {
 
 impl WebhookBody {
     /// The endpoint to create. `None` unless the body names exactly one agent or project.
-    pub fn wanted(self, id: WebhookId) -> Option<NewWebhook> {
+    pub fn into_new_webhook(self, id: WebhookId) -> Option<NewWebhook> {
         let of = match (self.agent, self.project) {
-            (Some(agent), None) => Hears::Agent(agent),
-            (None, Some(project)) => Hears::Project(project),
+            (Some(agent), None) => WebhookScope::Agent(agent),
+            (None, Some(project)) => WebhookScope::Project(project),
             (Some(_), Some(_)) | (None, None) => return None,
         };
         let Self { url, events, format, description, enabled, .. } = self;
@@ -73,13 +73,13 @@ pub struct WebhookView {
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Topic>))]
     pub events: BTreeSet<Topic>,
     /// How it is told.
-    pub format: Format,
+    pub format: WebhookFormat,
     /// What it is for.
     pub description: String,
     /// Whether it is told anything.
     pub enabled: bool,
     /// Why not.
-    pub disabled: Option<Disabled>,
+    pub disabled: Option<WebhookDisabledReason>,
     /// Since when.
     pub created_at: Time,
     /// Which secret signs, counted from 1.
@@ -91,8 +91,8 @@ pub struct WebhookView {
 impl From<&Webhook> for WebhookView {
     fn from(webhook: &Webhook) -> Self {
         let (agent, project) = match &webhook.of {
-            Hears::Agent(agent) => (Some(agent.clone()), None),
-            Hears::Project(project) => (None, Some(project.clone())),
+            WebhookScope::Agent(agent) => (Some(agent.clone()), None),
+            WebhookScope::Project(project) => (None, Some(project.clone())),
         };
         Self {
             id: webhook.id,

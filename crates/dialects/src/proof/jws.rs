@@ -21,7 +21,7 @@ const LONGEST_HEADER: usize = 1024;
 
 /// Why a token is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unproven {
+pub enum ProofError {
     /// The token is larger than [`LARGEST`].
     #[error("it is larger than 16 MiB")]
     TooLarge,
@@ -69,7 +69,7 @@ pub enum Unproven {
     Version,
 }
 
-impl Unproven {
+impl ProofError {
     /// A stable code, the same in every language.
     pub fn code(&self) -> &'static str {
         match self {
@@ -153,19 +153,19 @@ pub fn open<T: DeserializeOwned>(
     jws: &str,
     typ: &'static str,
     trusted: &Jwks,
-) -> Result<T, Unproven> {
+) -> Result<T, ProofError> {
     let claims = Parts::read(jws, typ)?.check(trusted)?;
-    serde_json::from_value(claims).map_err(|_| Unproven::Claims)
+    serde_json::from_value(claims).map_err(|_| ProofError::Claims)
 }
 
 /// The claims of a token, unverified. Use them only to find out whose keys to fetch.
-pub fn peek<T: DeserializeOwned>(jws: &str, typ: &'static str) -> Result<T, Unproven> {
+pub fn peek<T: DeserializeOwned>(jws: &str, typ: &'static str) -> Result<T, ProofError> {
     let bytes = decode("payload", Parts::read(jws, typ)?.payload)?;
-    serde_json::from_slice(&bytes).map_err(|_| Unproven::Claims)
+    serde_json::from_slice(&bytes).map_err(|_| ProofError::Claims)
 }
 
 /// The id of the key that a token names as its signer.
-pub fn kid(jws: &str, typ: &'static str) -> Result<String, Unproven> {
+pub fn kid(jws: &str, typ: &'static str) -> Result<String, ProofError> {
     Parts::read(jws, typ).map(|parts| parts.kid)
 }
 
@@ -178,53 +178,53 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn read(jws: &'a str, typ: &'static str) -> Result<Self, Unproven> {
+    fn read(jws: &'a str, typ: &'static str) -> Result<Self, ProofError> {
         if jws.len() > LARGEST {
-            return Err(Unproven::TooLarge);
+            return Err(ProofError::TooLarge);
         }
-        let (signed, signature) = jws.rsplit_once('.').ok_or(Unproven::Shape)?;
-        let (encoded, payload) = signed.split_once('.').ok_or(Unproven::Shape)?;
+        let (signed, signature) = jws.rsplit_once('.').ok_or(ProofError::Shape)?;
+        let (encoded, payload) = signed.split_once('.').ok_or(ProofError::Shape)?;
         if payload.contains('.') {
-            return Err(Unproven::Shape);
+            return Err(ProofError::Shape);
         }
         if encoded.len() > LONGEST_HEADER {
-            return Err(Unproven::Header);
+            return Err(ProofError::Header);
         }
         let bytes = decode("header", encoded)?;
         let members: Map<String, Value> =
-            serde_json::from_slice(&bytes).map_err(|_| Unproven::Header)?;
+            serde_json::from_slice(&bytes).map_err(|_| ProofError::Header)?;
         let text = |name| members.get(name).and_then(Value::as_str);
         if members.contains_key("crit") {
-            return Err(Unproven::Critical);
+            return Err(ProofError::Critical);
         }
         if text("alg") != Some("EdDSA") {
-            return Err(Unproven::Algorithm);
+            return Err(ProofError::Algorithm);
         }
         if text("typ") != Some(typ) {
-            return Err(Unproven::Typ { expected: typ });
+            return Err(ProofError::Typ { expected: typ });
         }
-        let kid = text("kid").ok_or(Unproven::Header)?.to_owned();
+        let kid = text("kid").ok_or(ProofError::Header)?.to_owned();
         // The header must be canonical: no further members, no duplicates, no spaces.
         if bytes != header(&kid, typ) {
-            return Err(Unproven::Header);
+            return Err(ProofError::Header);
         }
         Ok(Self { kid, signed, payload, signature })
     }
 
-    fn check(self, trusted: &Jwks) -> Result<Value, Unproven> {
+    fn check(self, trusted: &Jwks) -> Result<Value, ProofError> {
         let Self { kid, signed, payload, signature } = self;
         let signature = decode("signature", signature)?;
-        let (key, retired) = trusted.find(&kid).ok_or(Unproven::UnknownKey { kid })?;
-        let signature = Signature::from_slice(&signature).map_err(|_| Unproven::Signature)?;
-        key.verify_strict(signed.as_bytes(), &signature).map_err(|_| Unproven::Signature)?;
+        let (key, retired) = trusted.find(&kid).ok_or(ProofError::UnknownKey { kid })?;
+        let signature = Signature::from_slice(&signature).map_err(|_| ProofError::Signature)?;
+        key.verify_strict(signed.as_bytes(), &signature).map_err(|_| ProofError::Signature)?;
         let bytes = decode("payload", payload)?;
-        let claims: Value = serde_json::from_slice(&bytes).map_err(|_| Unproven::Claims)?;
+        let claims: Value = serde_json::from_slice(&bytes).map_err(|_| ProofError::Claims)?;
         if canonical(&claims) != bytes {
-            return Err(Unproven::Claims);
+            return Err(ProofError::Claims);
         }
         match retired.map(|seconds| Time::from_millis(seconds.saturating_mul(1000))) {
-            Some(at) if dated(&claims).is_some_and(|date| date >= at) => {
-                Err(Unproven::RetiredKey { at })
+            Some(at) if latest_time(&claims).is_some_and(|date| date >= at) => {
+                Err(ProofError::RetiredKey { at })
             }
             Some(_) | None => Ok(claims),
         }
@@ -233,7 +233,7 @@ impl<'a> Parts<'a> {
 
 /// The latest time that the claims state: when they were issued, when a request ended, or when a
 /// block was sealed.
-fn dated(claims: &Value) -> Option<Time> {
+fn latest_time(claims: &Value) -> Option<Time> {
     let issued = claims.get("iat").and_then(Value::as_i64);
     let issued = issued.map(|seconds| Time::from_millis(seconds.saturating_mul(1000)));
     let written = ["ended_at", "at"].into_iter().filter_map(|name| {
@@ -251,8 +251,8 @@ fn encode(bytes: &[u8]) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(bytes)
 }
 
-fn decode(part: &'static str, text: &str) -> Result<Vec<u8>, Unproven> {
-    BASE64_URL_SAFE_NO_PAD.decode(text).map_err(|_| Unproven::Encoding(part))
+fn decode(part: &'static str, text: &str) -> Result<Vec<u8>, ProofError> {
+    BASE64_URL_SAFE_NO_PAD.decode(text).map_err(|_| ProofError::Encoding(part))
 }
 
 #[cfg(test)]
@@ -309,7 +309,7 @@ mod tests {
         let trusted = Jwks { keys: vec![key.public().retired(at)] };
         let read = |claims: Value| open::<Value>(&key.sign("x+jwt", &claims), "x+jwt", &trusted);
         let (before, after) = (1_770_371_999, 1_770_372_000);
-        let refused = Err(Unproven::RetiredKey { at });
+        let refused = Err(ProofError::RetiredKey { at });
         assert!(read(json!({ "iat": before })).is_ok());
         assert!(read(json!({ "iat": before, "ended_at": "2026-02-06T09:59:59.999Z" })).is_ok());
         assert_eq!(read(json!({ "iat": after })), refused);
@@ -325,7 +325,7 @@ mod tests {
         let trusted = Jwks { keys: vec![key.public()] };
         let block = key.sign("block+jwt", &json!({ "v": 1 }));
         let taken: Result<Value, _> = open(&block, "receipt+jwt", &trusted);
-        assert_eq!(taken, Err(Unproven::Typ { expected: "receipt+jwt" }));
+        assert_eq!(taken, Err(ProofError::Typ { expected: "receipt+jwt" }));
     }
 
     #[test]
@@ -333,9 +333,9 @@ mod tests {
         let none = Jwks::default();
         let endless = "a".repeat(LARGEST + 1);
         let read = |jws: &str| open::<Value>(jws, "x+jwt", &none);
-        assert_eq!(read(&endless), Err(Unproven::TooLarge));
-        assert_eq!(read(&format!("{}.a.a", "a".repeat(2000))), Err(Unproven::Header));
+        assert_eq!(read(&endless), Err(ProofError::TooLarge));
+        assert_eq!(read(&format!("{}.a.a", "a".repeat(2000))), Err(ProofError::Header));
         let deep = encode("[".repeat(500).as_bytes());
-        assert_eq!(read(&format!("{deep}.a.a")), Err(Unproven::Header));
+        assert_eq!(read(&format!("{deep}.a.a")), Err(ProofError::Header));
     }
 }

@@ -18,15 +18,15 @@ pub mod jwks;
 pub mod jws;
 pub mod passkey;
 pub mod receipt;
-pub mod record;
+pub mod record_check;
 pub mod words;
 
 pub use jwks::{Jwk, Jwks};
-pub use jws::{SecretKey, Unproven};
+pub use jws::{ProofError, SecretKey};
 pub use passkey::{EvidenceError, EvidenceStatus, verify_enrolment, verify_evidence};
-pub use receipt::{Names, ReceiptClaims, verify};
+pub use receipt::{NameDisclosure, ReceiptClaims, verify};
 pub use receipt::{RevocationClaims, RevokedKey, RevokedReceipt};
-pub use record::{Differs, compare};
+pub use record_check::{RecordMismatch, compare};
 pub use words::words;
 
 /// The `typ` of a receipt.

@@ -3,12 +3,12 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use kernel::actor::{Assurance, By};
+use kernel::actor::{ActorRef, Assurance};
 use kernel::audit::{Digest, open};
-use kernel::directory::Holder;
+use kernel::directory::CredentialKind;
 use kernel::passkey_evidence::{PasskeyEvidence, VERSION, answer_digest};
 use kernel::seal::{self, Block};
-use kernel::{DirectoryEvent, Happened, Subject, Time};
+use kernel::{DirectoryEvent, DomainEvent, Subject, Time};
 use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256, Sha384};
@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256, Sha384};
 use super::jwks::Jwks;
 use super::jws;
 use super::receipt::{Ended, ReceiptClaims};
-use super::record::Inclusion;
+use super::record_check::Inclusion;
 
 /// Where the evidence of an answer with the assurance `passkey` is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,7 +165,7 @@ pub fn verify_evidence(
     receipt: &ReceiptClaims,
     origin: Option<&str>,
 ) -> Result<(), EvidenceError> {
-    let (Ended::Completed, Some(Assurance::Passkey), Some(answer), By::Human(human)) =
+    let (Ended::Completed, Some(Assurance::Passkey), Some(answer), ActorRef::Human(human)) =
         (receipt.outcome, receipt.assurance, &receipt.answer, &receipt.by)
     else {
         return Err(EvidenceError::Assurance);
@@ -269,16 +269,16 @@ pub fn enrolled(
     let named = subject == evidence.key.to_string()
         && event.subject == Subject::Key(evidence.key)
         && (seq, event.seq) == (1, 1);
-    let Happened::Directory(DirectoryEvent::KeyIssued(key)) = &event.what else {
+    let DomainEvent::Directory(DirectoryEvent::KeyIssued(key)) = &event.what else {
         return Err(EvidenceError::Enrolment);
     };
-    let Holder::Passkey { human, enrolment: Some(enrolment), .. } = &key.holder else {
+    let CredentialKind::Passkey { human, enrolment: Some(enrolment), .. } = &key.holder else {
         return Err(EvidenceError::Enrolment);
     };
     if !named {
         return Err(EvidenceError::Enrolment);
     }
-    if *human != evidence.statement.human || event.by != By::Human(human.clone()) {
+    if *human != evidence.statement.human || event.by != ActorRef::Human(human.clone()) {
         return Err(EvidenceError::EnrolmentPerson);
     }
     let credential = decode(&evidence.credential_id)?;

@@ -1,19 +1,19 @@
 //! `GET /api/v1/asks/{id}/receipt`: the claims of a receipt, field for field as in
 //! `docs/receipts.md`.
 
-use kernel::actor::{Assurance, Attested, By, SenderVerification, Via};
-use kernel::ask::{Ask, DefaultAction, Resolution, Shown};
+use kernel::actor::{ActorRef, AnswerInterface, Assurance, AttestedIdentity, SenderVerification};
+use kernel::ask::{Ask, DefaultAction, DisplayedContent, RecordedAnswer};
 use kernel::audit::Digest;
 use kernel::passkey_evidence::without_secrets;
-use kernel::question::{Answer, Kind, Reply};
-use kernel::receipt::{Exhibit, Outcome, Receipt};
-use kernel::verification::{Level, Proof};
+use kernel::question::{Answer, QuestionKind, Reply};
+use kernel::receipt::{Outcome, QuestionDigests, Receipt};
+use kernel::verification::{Proof, ProofAssurance};
 use kernel::{AgentId, AskId, ProjectId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::jwks::Jwks;
-use super::jws::{self, Unproven};
+use super::jws::{self, ProofError};
 use crate::hxp_execution::pseudonym;
 
 /// The version of these claims.
@@ -40,7 +40,7 @@ pub struct ReceiptClaims {
     /// Who asked.
     pub agent: AgentId,
     /// The kind of question.
-    pub kind: Kind,
+    pub kind: QuestionKind,
     /// What was asked, whole.
     pub prompt: String,
     /// Of the canonical JSON of the question.
@@ -51,7 +51,7 @@ pub struct ReceiptClaims {
     /// How much of the question the server displayed where it was answered: `question` for all of it,
     /// `summary` for a part, `nothing`. Absent unless it was answered, and in older receipts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shown: Option<Shown>,
+    pub shown: Option<DisplayedContent>,
     /// How it ended.
     pub outcome: Ended,
     /// What was answered, without what is sensitive.
@@ -67,7 +67,7 @@ pub struct ReceiptClaims {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Who answered or withdrew it; the system where nobody did.
-    pub by: By,
+    pub by: ActorRef,
     /// Through which door: `web`, `api`, `cli`, `link`, `inline`, `timer`, or one that is not known
     /// yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,7 +77,7 @@ pub struct ReceiptClaims {
     pub assurance: Option<Assurance>,
     /// Who it was, as the agent says that passed the answer on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attested: Option<Attested>,
+    pub attested: Option<AttestedIdentity>,
     /// How the sender of the email was verified that the answer came with. Absent where it came by no
     /// email, and where the sender was not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,7 +103,7 @@ pub struct ReceiptClaims {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub evidence_erased: bool,
     /// Where the event that ended it stands.
-    pub audit: Place,
+    pub audit: ReceiptPlace,
 }
 
 /// How an ask ended.
@@ -132,7 +132,7 @@ pub struct ProofOfPerson {
     pub provider: String,
     /// How sure the provider is, if it says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub assurance: Option<Level>,
+    pub assurance: Option<ProofAssurance>,
     /// When it was verified.
     pub verified_at: Time,
 }
@@ -148,7 +148,7 @@ impl From<Proof> for ProofOfPerson {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ReceiptPlace))]
-pub struct Place {
+pub struct ReceiptPlace {
     /// Its number, from 1.
     pub seq: u64,
     /// Its hash.
@@ -157,7 +157,7 @@ pub struct Place {
 
 /// Whether a receipt names the person who answered for a pool.
 #[derive(Clone, Copy)]
-pub enum Names<'a> {
+pub enum NameDisclosure<'a> {
     /// Names the person, for receipts that people see.
     Shown,
     /// Replaces the person with the HXP pseudonym made with this secret, for receipts that agents
@@ -167,17 +167,17 @@ pub enum Names<'a> {
 
 impl ReceiptClaims {
     /// The claims about an ask; `None` while it is open and once its text was erased.
-    pub fn of(ask: &Ask, issuer: &str, names: Names<'_>) -> Option<Self> {
+    pub fn of(ask: &Ask, issuer: &str, names: NameDisclosure<'_>) -> Option<Self> {
         let receipt = Receipt::of(ask)?;
-        let exhibit = Exhibit::of(ask)?;
-        let shown = ask.resolution().and_then(|answer| answer.shown);
-        let by = |by: By| match (by, names) {
-            (By::Human(human), Names::Hidden(secret)) if ask.is_pooled() => {
+        let exhibit = QuestionDigests::of(ask)?;
+        let shown = ask.deciding_answer().and_then(|answer| answer.shown);
+        let by = |by: ActorRef| match (by, names) {
+            (ActorRef::Human(human), NameDisclosure::Hidden(secret)) if ask.is_pooled() => {
                 // A pseudonym is a valid name; if it were not, the receipt would name no person.
                 let name = pseudonym(secret, ask.id, &human).parse();
-                name.map_or(By::System, By::Human)
+                name.map_or(ActorRef::System, ActorRef::Human)
             }
-            (by, Names::Shown | Names::Hidden(_)) => by,
+            (by, NameDisclosure::Shown | NameDisclosure::Hidden(_)) => by,
         };
         let mut claims = Self {
             v: VERSION,
@@ -197,7 +197,7 @@ impl ReceiptClaims {
             comment: None,
             report: None,
             reason: None,
-            by: By::System,
+            by: ActorRef::System,
             via: None,
             assurance: None,
             attested: None,
@@ -209,7 +209,7 @@ impl ReceiptClaims {
             redacted: Vec::new(),
             comment_erased: false,
             evidence_erased: false,
-            audit: Place { seq: receipt.place.seq, hash: receipt.place.hash },
+            audit: ReceiptPlace { seq: receipt.place.seq, hash: receipt.place.hash },
         };
         match receipt.outcome {
             Outcome::Completed { reply, by: who, via, assurance, attested, sender } => {
@@ -220,13 +220,14 @@ impl ReceiptClaims {
                     (Some(answer), comment, redacted);
                 // The person who wrote the comment was erased; the decision stays provable.
                 claims.comment_erased =
-                    ask.resolution().is_some_and(|answer| ask.is_redacted(answer));
-                claims.evidence_erased = ask.resolution().is_some_and(Resolution::evidence_erased);
+                    ask.deciding_answer().is_some_and(|answer| ask.is_redacted(answer));
+                claims.evidence_erased =
+                    ask.deciding_answer().is_some_and(RecordedAnswer::evidence_erased);
                 (claims.by, claims.attested) = (by(who), attested);
                 // A domain may identify its owner, and agents may not know who answered for a pool.
-                let named = matches!(names, Names::Shown) || !ask.is_pooled();
+                let named = matches!(names, NameDisclosure::Shown) || !ask.is_pooled();
                 claims.sender = sender.filter(|_| named).map(|sender| *sender);
-                (claims.via, claims.assurance) = (Some(door(via).to_owned()), Some(assurance));
+                (claims.via, claims.assurance) = (Some(via_name(via).to_owned()), Some(assurance));
             }
             Outcome::Expired { report } => {
                 (claims.outcome, claims.report) = (Ended::Expired, Some(report));
@@ -242,34 +243,34 @@ impl ReceiptClaims {
 
 /// The id of an ask's receipt.
 pub fn id(ask: AskId) -> String {
-    ask.shown_as(PREFIX)
+    ask.with_prefix(PREFIX)
 }
 
 /// Verifies a receipt with trusted keys and returns its claims.
-pub fn verify(receipt: &str, trusted: &Jwks) -> Result<ReceiptClaims, Unproven> {
+pub fn verify(receipt: &str, trusted: &Jwks) -> Result<ReceiptClaims, ProofError> {
     let claims: Value = jws::open(receipt, super::RECEIPT, trusted)?;
     if claims.get("v").and_then(Value::as_u64) != Some(VERSION) {
-        return Err(Unproven::Version);
+        return Err(ProofError::Version);
     }
-    serde_json::from_value(claims).map_err(|_| Unproven::Claims)
+    serde_json::from_value(claims).map_err(|_| ProofError::Claims)
 }
 
-fn door(via: Via) -> &'static str {
+fn via_name(via: AnswerInterface) -> &'static str {
     match via {
-        Via::Api => "api",
-        Via::Web => "web",
-        Via::Cli => "cli",
-        Via::Push => "push",
-        Via::Slack => "slack",
-        Via::Email => "email",
-        Via::Sms => "sms",
-        Via::Whatsapp => "whatsapp",
-        Via::Telegram => "telegram",
-        Via::Webhook => "webhook",
-        Via::Link => "link",
-        Via::Inline => "inline",
-        Via::Timer => "timer",
-        Via::Script => "script",
+        AnswerInterface::Api => "api",
+        AnswerInterface::Web => "web",
+        AnswerInterface::Cli => "cli",
+        AnswerInterface::Push => "push",
+        AnswerInterface::Slack => "slack",
+        AnswerInterface::Email => "email",
+        AnswerInterface::Sms => "sms",
+        AnswerInterface::Whatsapp => "whatsapp",
+        AnswerInterface::Telegram => "telegram",
+        AnswerInterface::Webhook => "webhook",
+        AnswerInterface::Link => "link",
+        AnswerInterface::Inline => "inline",
+        AnswerInterface::Timer => "timer",
+        AnswerInterface::Script => "script",
     }
 }
 
@@ -319,7 +320,7 @@ pub struct RevokedKey {
 
 impl RevocationClaims {
     /// Verifies a page of the list and reads it.
-    pub fn verify(page: &str, trusted: &Jwks) -> Result<Self, Unproven> {
+    pub fn verify(page: &str, trusted: &Jwks) -> Result<Self, ProofError> {
         jws::open(page, super::REVOCATIONS, trusted)
     }
 

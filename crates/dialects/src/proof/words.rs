@@ -2,8 +2,8 @@
 //! and when, the displayed text, and its place in the audit log. It claims no more than the server
 //! knows.
 
-use kernel::actor::{Assurance, Attested, By, SenderVerification};
-use kernel::ask::{DefaultAction, Shown};
+use kernel::actor::{ActorRef, Assurance, AttestedIdentity, SenderVerification};
+use kernel::ask::{DefaultAction, DisplayedContent};
 use kernel::question::Answer;
 use kernel::text::reveal;
 use serde_json::{Map, Value};
@@ -32,11 +32,11 @@ pub fn words(claims: &ReceiptClaims) -> Vec<String> {
 
 fn completed(claims: &ReceiptClaims) -> Vec<String> {
     let who = who(claims);
-    let said = claims.answer.as_ref().map(Said::of).unwrap_or_default();
+    let said = claims.answer.as_ref().map(AnswerPhrase::of).unwrap_or_default();
     let at = claims.ended_at;
     let mut said = match (&claims.by, claims.assurance) {
-        (By::System, _) => vec![
-            stopped(format!(
+        (ActorRef::System, _) => vec![
+            with_full_stop(format!(
                 "Nobody decided. No answer came until {at}, so the default that the agent had \
                  named beforehand was taken: {}",
                 said.thing
@@ -45,17 +45,17 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
              agreed."
                 .to_owned(),
         ],
-        (By::Human(_) | By::Agent(_) | By::LinkHolder | By::Relay | By::Guest, _)
+        (ActorRef::Human(_) | ActorRef::Agent(_) | ActorRef::LinkHolder | ActorRef::Relay | ActorRef::Guest, _)
             if claims.via.as_deref() == Some("script") =>
         {
             vec![
-                stopped(format!("In a test, a script standing in for {who} {}", said.deed)),
+                with_full_stop(format!("In a test, a script standing in for {who} {}", said.deed)),
                 "No person decided: the server ran in development mode with scripted people."
                     .to_owned(),
             ]
         }
-        (By::LinkHolder, Some(Assurance::AgentAttested)) => vec![
-            stopped(format!("Whoever held a review link that the agent was given {}", said.deed)),
+        (ActorRef::LinkHolder, Some(Assurance::AgentAttested)) => vec![
+            with_full_stop(format!("Whoever held a review link that the agent was given {}", said.deed)),
             format!(
                 "The agent {} had this link and could use it: Countersign cannot tell whether any \
                  person decided.",
@@ -63,8 +63,8 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
             ),
         ],
         // Older receipts have the same assurance for links that the agent received.
-        (By::LinkHolder, _) => vec![
-            stopped(format!("{who} {}", said.deed)),
+        (ActorRef::LinkHolder, _) => vec![
+            with_full_stop(format!("{who} {}", said.deed)),
             match claims.shown {
                 Some(_) => "Countersign sent this link to a verified address of a person, and gave it \
                             to nobody else. Anybody who reads messages at that address could use it."
@@ -74,34 +74,34 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
                 }
             },
         ],
-        (By::Guest, Some(Assurance::Link)) if claims.shown.is_some() => vec![
-            stopped(format!("{who} {}", said.deed)),
+        (ActorRef::Guest, Some(Assurance::Link)) if claims.shown.is_some() => vec![
+            with_full_stop(format!("{who} {}", said.deed)),
             "The agent chose where to ask, and a person had verified that address. The messaging \
              service says who they are."
                 .to_owned(),
         ],
-        (By::Guest, _) => vec![
-            stopped(format!("{who} {}", said.deed)),
+        (ActorRef::Guest, _) => vec![
+            with_full_stop(format!("{who} {}", said.deed)),
             "The messaging service says who they are. The agent chose where to ask, and nobody here \
              knows them."
                 .to_owned(),
         ],
-        (By::Relay, _) | (By::Human(_) | By::Agent(_), Some(Assurance::AgentAttested)) => vec![
-            stopped(format!("According to the agent {}, {who} {}", claims.agent, said.deed)),
+        (ActorRef::Relay, _) | (ActorRef::Human(_) | ActorRef::Agent(_), Some(Assurance::AgentAttested)) => vec![
+            with_full_stop(format!("According to the agent {}, {who} {}", claims.agent, said.deed)),
             "Only the agent says so: Countersign saw nobody, and cannot tell whether any person \
              decided."
                 .to_owned(),
         ],
-        (By::Human(_) | By::Agent(_), assurance) => {
+        (ActorRef::Human(_) | ActorRef::Agent(_), assurance) => {
             let sure = match claims.via.as_deref() {
-                Some("email") => by_email(&who, assurance, claims.sender.as_ref()),
+                Some("email") => email_sentence(&who, assurance, claims.sender.as_ref()),
                 Some(_) | None => None,
             };
-            let sure = sure.unwrap_or_else(|| self::sure(&who, assurance));
-            vec![stopped(format!("{who} {}", said.deed)), sure]
+            let sure = sure.unwrap_or_else(|| self::assurance_sentence(&who, assurance));
+            vec![with_full_stop(format!("{who} {}", said.deed)), sure]
         }
     };
-    if let By::Human(id) = &claims.by
+    if let ActorRef::Human(id) = &claims.by
         && id.as_str().starts_with("pool_member_")
     {
         said.push(format!(
@@ -138,15 +138,15 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
     if let Some(comment) = &claims.comment {
         said.push(format!("The words that go with it: “{comment}”"));
     }
-    if claims.by != By::System {
-        said.push(format!("The answer came {} at {at}.", door(claims.via.as_deref())));
+    if claims.by != ActorRef::System {
+        said.push(format!("The answer came {} at {at}.", via_phrase(claims.via.as_deref())));
     }
     said
 }
 
 /// The sentence for a person who answered by email, if the assurance needs a different one there.
 /// Older receipts have the assurance `channel` for every email.
-fn by_email(
+fn email_sentence(
     who: &str,
     assurance: Option<Assurance>,
     sender: Option<&SenderVerification>,
@@ -174,7 +174,7 @@ fn by_email(
 }
 
 /// The assurance, in plain words.
-fn sure(who: &str, assurance: Option<Assurance>) -> String {
+fn assurance_sentence(who: &str, assurance: Option<Assurance>) -> String {
     match assurance {
         Some(Assurance::Passkey) => {
             format!("{who} proved who they are with a passkey, for this very question.")
@@ -197,7 +197,7 @@ fn sure(who: &str, assurance: Option<Assurance>) -> String {
     }
 }
 
-fn door(via: Option<&str>) -> String {
+fn via_phrase(via: Option<&str>) -> String {
     match via {
         Some("web") => "through the web page".to_owned(),
         Some("api") => "through the API".to_owned(),
@@ -226,12 +226,12 @@ fn expired(claims: &ReceiptClaims) -> String {
 
 fn cancelled(claims: &ReceiptClaims) -> Vec<String> {
     let who = match &claims.by {
-        By::System => "Countersign itself".to_owned(),
-        By::Agent(id) => format!("The agent {id}"),
-        By::Human(id) => id.to_string(),
-        By::LinkHolder => "Whoever held the review link".to_owned(),
-        By::Relay => "Someone the agent speaks for".to_owned(),
-        By::Guest => "Whoever was reached where the agent wanted".to_owned(),
+        ActorRef::System => "Countersign itself".to_owned(),
+        ActorRef::Agent(id) => format!("The agent {id}"),
+        ActorRef::Human(id) => id.to_string(),
+        ActorRef::LinkHolder => "Whoever held the review link".to_owned(),
+        ActorRef::Relay => "Someone the agent speaks for".to_owned(),
+        ActorRef::Guest => "Whoever was reached where the agent wanted".to_owned(),
     };
     let at = claims.ended_at;
     let mut said =
@@ -260,15 +260,15 @@ fn displayed(claims: &ReceiptClaims) -> String {
     let ReceiptClaims { question_sha256: question, shown_sha256: shown, .. } = claims;
     let whole = format!("The whole question has the SHA-256 {question}");
     match (claims.outcome, claims.shown) {
-        (Ended::Completed, Some(Shown::Question)) => format!(
+        (Ended::Completed, Some(DisplayedContent::Question)) => format!(
             "{whole}. The page on which it was answered displayed all of it: what it displayed has \
              the SHA-256 {shown}."
         ),
-        (Ended::Completed, Some(Shown::Summary)) => format!(
+        (Ended::Completed, Some(DisplayedContent::Summary)) => format!(
             "{whole}. It was answered where Countersign displays only a part of a question, so this \
              receipt does not claim what was displayed."
         ),
-        (Ended::Completed, Some(Shown::Nothing)) => format!(
+        (Ended::Completed, Some(DisplayedContent::Nothing)) => format!(
             "{whole}. Countersign displayed nothing of it where it was answered, so this receipt does \
              not claim what was displayed."
         ),
@@ -283,27 +283,27 @@ fn displayed(claims: &ReceiptClaims) -> String {
 
 fn who(claims: &ReceiptClaims) -> String {
     match &claims.by {
-        By::Human(id) => id.to_string(),
-        By::LinkHolder => "Whoever held the review link".to_owned(),
-        By::Agent(_) | By::Relay | By::Guest => match &claims.attested {
-            Some(Attested { platform, platform_user_id, display_name, .. }) => {
+        ActorRef::Human(id) => id.to_string(),
+        ActorRef::LinkHolder => "Whoever held the review link".to_owned(),
+        ActorRef::Agent(_) | ActorRef::Relay | ActorRef::Guest => match &claims.attested {
+            Some(AttestedIdentity { platform, platform_user_id, display_name, .. }) => {
                 let called = display_name.as_ref().map(|name| format!(" (“{name}”)"));
                 format!("{platform_user_id} of {platform}{}", called.unwrap_or_default())
             }
             None => "a person".to_owned(),
         },
-        By::System => "nobody".to_owned(),
+        ActorRef::System => "nobody".to_owned(),
     }
 }
 
 /// An answer as a verb phrase and as a noun.
 #[derive(Default)]
-struct Said {
+struct AnswerPhrase {
     deed: String,
     thing: String,
 }
 
-impl Said {
+impl AnswerPhrase {
     fn of(answer: &Answer) -> Self {
         let plain = |deed: &str, thing: &str, more: &str| Self {
             deed: format!("{deed}{more}"),
@@ -355,7 +355,7 @@ impl Said {
 }
 
 /// Adds a full stop, unless the sentence ends with a quotation.
-fn stopped(sentence: String) -> String {
+fn with_full_stop(sentence: String) -> String {
     if sentence.ends_with('”') { sentence } else { sentence + "." }
 }
 

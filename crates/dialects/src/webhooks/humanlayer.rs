@@ -10,12 +10,12 @@ use kernel::{Ask, Time};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{EmailPayload, News, SlackThread};
+use super::{EmailPayload, SlackThread, WebhookEvent};
 use crate::a2h::wire::{
     FunctionCall, FunctionCallSpec, FunctionCallStatus, Moment, NewConversation, Ours,
 };
-use crate::a2h::{Beside, Kind, call, new_conversation};
-use crate::origin::{Origin, first_words};
+use crate::a2h::{CallContext, CallKind, call, new_conversation};
+use crate::conversation_origin::{ConversationOrigin, opening_text};
 
 /// The body of a webhook.
 #[derive(Debug, Clone, Serialize)]
@@ -29,7 +29,7 @@ pub struct Envelope {
 
 /// The version of the webhook format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Version {
+pub enum HumanlayerVersion {
     /// v1beta2: a conversation begun by email or in Slack has an event type of its own.
     Beta2,
     /// v1beta3: every conversation has the same event type, and every event of a conversation names
@@ -39,18 +39,18 @@ pub enum Version {
 
 /// A2H's `NewConversation`, plus the members that `HumanLayer`'s v1beta3 reads.
 #[derive(Debug, Clone, Serialize)]
-struct Conversation {
+struct HumanlayerConversation {
     #[serde(flatten)]
     object: NewConversation,
     #[serde(flatten)]
-    names: Names,
+    names: ConversationNames,
     #[serde(flatten)]
-    received: Option<Received>,
+    received: Option<ReceivedMessage>,
 }
 
 /// The members with which an agent continues a conversation.
 #[derive(Debug, Clone, Serialize)]
-struct Names {
+struct ConversationNames {
     user_message: String,
     contact_channel_id: String,
     agent_name: String,
@@ -60,85 +60,96 @@ struct Names {
 /// The message that began the conversation, if it came from outside Countersign.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Received {
+enum ReceivedMessage {
     Email(EmailPayload),
     Slack(SlackThread),
 }
 
 /// The received message, and the members with which the agent continues.
 #[derive(Debug, Clone, Serialize)]
-struct Beginning<T> {
+struct ConversationStart<T> {
     #[serde(flatten)]
     received: T,
     #[serde(flatten)]
-    names: Names,
+    names: ConversationNames,
 }
 
 impl Envelope {
     /// The body to send. `None` before the ask ends and once its text is erased.
-    pub fn of(news: News<'_>, version: Version) -> Option<Self> {
+    pub fn of(news: WebhookEvent<'_>, version: HumanlayerVersion) -> Option<Self> {
         let is_test = news.is_test();
         let Some(ask) = news.ask else {
             let event = serde_json::to_value(sample(news.told.at)).ok()?;
-            return Some(Self { is_test, kind: completed(Kind::FunctionCall), event });
+            return Some(Self {
+                is_test,
+                kind: completed_event_type(CallKind::FunctionCall),
+                event,
+            });
         };
-        if ask.is_opening() {
-            let (kind, event) = opening(ask, version, is_test)?;
+        if ask.starts_conversation() {
+            let (kind, event) = conversation_started(ask, version, is_test)?;
             return Some(Self { is_test, kind, event: event.ok()? });
         }
         ask.ending()?;
         let mut event = call(
             ask,
-            Beside {
+            CallContext {
                 name: news.name,
                 receipt: news.receipt,
                 slack_message_ts: news.slack_message_ts,
             },
         )?;
-        if let (Version::Beta3, Some(talk), Some(members)) =
+        if let (HumanlayerVersion::Beta3, Some(talk), Some(members)) =
             (version, &ask.conversation, event.as_object_mut())
         {
             members.insert("contact_channel_id".to_owned(), json!(talk.opening));
         }
-        Some(Self { is_test, kind: completed(Kind::of(ask)), event })
+        Some(Self { is_test, kind: completed_event_type(CallKind::of(ask)), event })
     }
 }
 
 /// The event type and the body for a conversation that began.
-fn opening(ask: &Ask, version: Version, is_test: bool) -> Option<(&'static str, WebhookMessage)> {
+fn conversation_started(
+    ask: &Ask,
+    version: HumanlayerVersion,
+    is_test: bool,
+) -> Option<(&'static str, SerializedEvent)> {
     let object = new_conversation(ask)?;
-    let words = first_words(ask)?;
-    let received = Origin::of(ask).map(|origin| match origin {
-        Origin::Email(letter) => Received::Email(EmailPayload::of(letter, words, is_test)),
-        Origin::Slack(post) => Received::Slack(SlackThread::of(post, words)),
+    let words = opening_text(ask)?;
+    let received = ConversationOrigin::of(ask).map(|origin| match origin {
+        ConversationOrigin::Email(letter) => {
+            ReceivedMessage::Email(EmailPayload::of(letter, words, is_test))
+        }
+        ConversationOrigin::Slack(post) => ReceivedMessage::Slack(SlackThread::of(post, words)),
     });
     let spec = object.spec.clone();
-    let names = Names {
+    let names = ConversationNames {
         user_message: spec.user_message,
         contact_channel_id: spec.channel_id.clone(),
         agent_name: spec.agent_name,
         thread_id: spec.channel_id,
     };
     Some(match (version, received) {
-        (Version::Beta2, Some(Received::Email(received))) => {
-            ("agent_email.received", serde_json::to_value(Beginning { received, names }))
+        (HumanlayerVersion::Beta2, Some(ReceivedMessage::Email(received))) => {
+            ("agent_email.received", serde_json::to_value(ConversationStart { received, names }))
         }
-        (Version::Beta2, Some(Received::Slack(received))) => {
-            ("agent_slack.received", serde_json::to_value(Beginning { received, names }))
+        (HumanlayerVersion::Beta2, Some(ReceivedMessage::Slack(received))) => {
+            ("agent_slack.received", serde_json::to_value(ConversationStart { received, names }))
         }
-        (Version::Beta2 | Version::Beta3, received) => {
-            ("conversation.created", serde_json::to_value(Conversation { object, names, received }))
-        }
+        (HumanlayerVersion::Beta2 | HumanlayerVersion::Beta3, received) => (
+            "conversation.created",
+            serde_json::to_value(HumanlayerConversation { object, names, received }),
+        ),
     })
 }
 
-type WebhookMessage = serde_json::Result<Value>;
+type SerializedEvent = serde_json::Result<Value>;
 
 /// The event type without its version, which only the settings name (A2H-111).
-fn completed(kind: Kind) -> &'static str {
+fn completed_event_type(kind: CallKind) -> &'static str {
     match kind {
-        Kind::FunctionCall => "function_call.completed",
-        Kind::HumanContact | Kind::Message => "human_contact.completed",
+        CallKind::FunctionCall => "function_call.completed",
+        CallKind::HumanContact | CallKind::Message => "human_contact.completed",
     }
 }
 

@@ -10,22 +10,22 @@
 
 pub mod humanlayer;
 
-use humanlayer::{Envelope, Version};
-use kernel::directory::Format;
+use humanlayer::{Envelope, HumanlayerVersion};
+use kernel::directory::WebhookFormat;
 use kernel::follow_up::WebhookMessage;
 use kernel::{Ask, Time};
 use serde::Serialize;
 
+use crate::conversation_origin::{EmailOrigin, SlackOrigin};
 use crate::hacp::runtime::HarnessEvent;
 use crate::native::{AskView, Viewer};
-use crate::origin::{Letter, Post};
 
 /// The event type of a test delivery.
 pub const TEST: &str = "webhook.test";
 
 /// An event to deliver.
 #[derive(Clone)]
-pub struct News<'a> {
+pub struct WebhookEvent<'a> {
     /// The event and its time.
     pub told: &'a WebhookMessage,
     /// The ask in its current state; `None` in a test.
@@ -44,7 +44,7 @@ pub struct News<'a> {
     pub slack_message_ts: Option<String>,
 }
 
-impl News<'_> {
+impl WebhookEvent<'_> {
     /// Whether this is a test delivery.
     pub fn is_test(&self) -> bool {
         self.told.topic.is_none()
@@ -52,12 +52,18 @@ impl News<'_> {
 }
 
 /// The body for an endpoint of this format; `None` if this event has no body in it.
-pub fn format(format: Format, news: News<'_>) -> Option<Vec<u8>> {
+pub fn format(format: WebhookFormat, news: WebhookEvent<'_>) -> Option<Vec<u8>> {
     let body = match format {
-        Format::Standard => serde_json::to_vec(&Message::of(news)),
-        Format::Humanlayer => serde_json::to_vec(&Envelope::of(news, Version::Beta2)?),
-        Format::HumanlayerV1beta1 => serde_json::to_vec(&Envelope::of(news, Version::Beta2)?.event),
-        Format::HumanlayerV1beta3 => serde_json::to_vec(&Envelope::of(news, Version::Beta3)?),
+        WebhookFormat::Standard => serde_json::to_vec(&Message::of(news)),
+        WebhookFormat::Humanlayer => {
+            serde_json::to_vec(&Envelope::of(news, HumanlayerVersion::Beta2)?)
+        }
+        WebhookFormat::HumanlayerV1beta1 => {
+            serde_json::to_vec(&Envelope::of(news, HumanlayerVersion::Beta2)?.event)
+        }
+        WebhookFormat::HumanlayerV1beta3 => {
+            serde_json::to_vec(&Envelope::of(news, HumanlayerVersion::Beta3)?)
+        }
     };
     // Our own types have string keys and finite numbers only, so this cannot fail.
     body.ok()
@@ -73,12 +79,12 @@ pub struct Message<'a> {
     kind: &'static str,
     timestamp: Time,
     /// The ask or the runtime event.
-    data: Data<'a>,
+    data: StandardPayloadBody<'a>,
 }
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
-enum Data<'a> {
+enum StandardPayloadBody<'a> {
     /// An ask changed.
     Ask {
         /// The ask at the time of sending, with the receipt once it has ended; `null` in a test.
@@ -93,13 +99,13 @@ enum Data<'a> {
 
 impl<'a> Message<'a> {
     /// The body for an event.
-    pub fn of(news: News<'a>) -> Self {
-        let News { told, ask, duty, viewer, base, receipt, .. } = news;
+    pub fn of(news: WebhookEvent<'a>) -> Self {
+        let WebhookEvent { told, ask, duty, viewer, base, receipt, .. } = news;
         let data = match duty {
-            Some(event) => Data::Duty { event: Box::new(event) },
-            None => {
-                Data::Ask { ask: ask.map(|ask| Box::new(AskView::of(ask, viewer, base, receipt))) }
-            }
+            Some(event) => StandardPayloadBody::Duty { event: Box::new(event) },
+            None => StandardPayloadBody::Ask {
+                ask: ask.map(|ask| Box::new(AskView::of(ask, viewer, base, receipt))),
+            },
         };
         Self { kind: told.topic.map_or(TEST, kernel::Topic::as_str), timestamp: told.at, data }
     }
@@ -122,10 +128,10 @@ struct EmailPayload {
 
 impl EmailPayload {
     /// Quoted text is not passed on, so `previous_thread` stays empty.
-    fn of(letter: Letter, words: &str, is_test: bool) -> Self {
+    fn of(letter: EmailOrigin, words: &str, is_test: bool) -> Self {
         let body = letter.body(words).to_owned();
         let raw_email = raw(&letter, &body);
-        let Letter { from, to, subject, message_id } = letter;
+        let EmailOrigin { from, to, subject, message_id } = letter;
         Self {
             from_address: from,
             to_address: to,
@@ -141,8 +147,8 @@ impl EmailPayload {
 
 /// Rebuilds an email from the fields that the agent may see. The original names the inbound address
 /// that identifies its sender, and that address lets its holder write as them.
-fn raw(letter: &Letter, body: &str) -> String {
-    let Letter { from, to, subject, message_id } = letter;
+fn raw(letter: &EmailOrigin, body: &str) -> String {
+    let EmailOrigin { from, to, subject, message_id } = letter;
     let head = [("From", from), ("To", to), ("Subject", subject), ("Message-ID", message_id)];
     let line = |(name, value): &(&str, &String)| {
         format!("{name}: {}\r\n", value.replace(['\r', '\n'], " "))
@@ -172,8 +178,8 @@ struct SlackMessage {
 }
 
 impl SlackThread {
-    fn of(post: Post, words: &str) -> Self {
-        let Post { team, channel, user, ts } = post;
+    fn of(post: SlackOrigin, words: &str) -> Self {
+        let SlackOrigin { team, channel, user, ts } = post;
         let message = SlackMessage {
             from_user_id: user,
             channel_id: channel.clone(),

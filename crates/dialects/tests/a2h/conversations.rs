@@ -1,12 +1,12 @@
 //! `NewConversation`, and the `channel_id` that goes on with one. A2H-131, A2H-132, A2H-133.
 
-use dialects::a2h::{Kind, WireError, contact_channel, new_conversation, parse_message};
+use dialects::a2h::{CallKind, WireError, contact_channel, new_conversation, parse_message};
 use kernel::command::AskCommand;
 use kernel::testing::{Cast, new_ask};
 use kernel::{Actor, Refusal};
 use serde_json::{Value, json};
 
-use crate::stage::{bytes, function_call, human_contact, parse, with};
+use crate::fixtures::{bytes, function_call, human_contact, parse, with};
 
 #[test]
 fn what_a_person_wrote() {
@@ -32,7 +32,7 @@ fn a_conversation_is_a_channel() {
     let expected = json!({"id": id, "channel_id": id, "agent_name": "bot", "source": "api"});
     assert_eq!(channel, expected);
     let call = with(human_contact(), "/spec/channel", channel.clone());
-    assert_eq!(parse(Kind::HumanContact, &call).unwrap().conversation, Some(id));
+    assert_eq!(parse(CallKind::HumanContact, &call).unwrap().conversation, Some(id));
     let reply = cast.reply(id, new_ask());
     assert_eq!(contact_channel(cast.seen(reply)), None);
     cast.run(Actor::System, AskCommand::Erase(id));
@@ -54,7 +54,7 @@ fn a_channel_id_names_a_conversation() {
         assert_eq!(parse_message(&message(&spec)).unwrap().conversation, Some(id), "{spec}");
     }
     for (kind, body) in
-        [(Kind::FunctionCall, function_call()), (Kind::HumanContact, human_contact())]
+        [(CallKind::FunctionCall, function_call()), (CallKind::HumanContact, human_contact())]
     {
         assert_eq!(parse(kind, &body).unwrap().conversation, None);
         let body = with(body, "/spec/channel", channel.clone());
@@ -74,14 +74,14 @@ fn what_names_no_conversation_is_said() {
         let refused = parse_message(&message(&json!({"channel_id": odd}))).unwrap_err();
         assert_eq!(refused, unknown, "{odd}");
         let body = with(human_contact(), "/spec/channel", json!({"channel_id": odd}));
-        assert_eq!(parse(Kind::HumanContact, &body).unwrap_err(), unknown, "{odd}");
+        assert_eq!(parse(CallKind::HumanContact, &body).unwrap_err(), unknown, "{odd}");
     }
     for odd in [json!([]), json!({"id": 1}), json!(true)] {
         let refused = parse_message(&message(&json!({"channel_id": odd}))).unwrap_err();
-        assert_eq!((refused.status, refused.about()), (422, Some("spec.channel_id")));
+        assert_eq!((refused.status, refused.field_path()), (422, Some("spec.channel_id")));
         let body = with(human_contact(), "/spec/channel", json!({"channel_id": odd}));
-        let refused = parse(Kind::HumanContact, &body).unwrap_err();
-        assert_eq!((refused.status, refused.about()), (422, Some("spec.channel.channel_id")));
+        let refused = parse(CallKind::HumanContact, &body).unwrap_err();
+        assert_eq!((refused.status, refused.field_path()), (422, Some("spec.channel.channel_id")));
     }
     let foreign = WireError::refused(&Refusal::NotFound { what: "conversation" });
     assert_eq!(foreign, unknown, "a foreign one is as unknown");

@@ -1,15 +1,15 @@
 //! What becomes of a call: the ask behind it, and every mistake by its name.
 
-use dialects::a2h::{Addressed, Kind, parse_function_call};
+use dialects::a2h::{CallKind, CallRecipient, parse_function_call};
 use serde_json::{Value, json};
 
-use crate::stage::{function_call, human_contact, made, parse, shown, with, without};
+use crate::fixtures::{function_call, human_contact, made, parse, shown, with, without};
 
 /// A2H-020, A2H-021, A2H-027, A2H-030, A2H-032, A2H-037, A2H-038, A2H-040: what was sent comes back,
 /// under names every client reads, and what people see.
 #[test]
 fn a_function_call_is_an_approval() {
-    let (cast, id) = made(Kind::FunctionCall, &function_call());
+    let (cast, id) = made(CallKind::FunctionCall, &function_call());
     let ask = cast.seen(id);
     insta::assert_json_snapshot!("question_of_a_function_call", ask.question.value().unwrap());
     insta::assert_json_snapshot!("function_call_pending", shown(ask), {
@@ -20,7 +20,7 @@ fn a_function_call_is_an_approval() {
 /// A2H-024, A2H-025, A2H-029.
 #[test]
 fn a_human_contact_is_a_message() {
-    let (cast, id) = made(Kind::HumanContact, &human_contact());
+    let (cast, id) = made(CallKind::HumanContact, &human_contact());
     insta::assert_json_snapshot!("human_contact_pending", shown(cast.seen(id)), {
         ".status.ask_id" => "[id]",
     });
@@ -33,7 +33,7 @@ fn a_human_contact_is_a_message() {
             "response_options": [{"name": "a", "title": "A", "prompt_fill": "take a"}, {"name": "b"}],
         },
     });
-    let (cast, id) = made(Kind::HumanContact, &whole);
+    let (cast, id) = made(CallKind::HumanContact, &whole);
     let ask = cast.seen(id);
     insta::assert_json_snapshot!("question_of_a_human_contact", ask.question.value().unwrap());
     insta::assert_json_snapshot!("human_contact_with_options", shown(ask), {
@@ -49,7 +49,7 @@ fn a_human_contact_is_a_message() {
 fn what_cannot_be_undone_is_marked() {
     let marked = [
         (
-            Kind::HumanContact,
+            CallKind::HumanContact,
             with(
                 human_contact(),
                 "/spec/response_options",
@@ -57,7 +57,7 @@ fn what_cannot_be_undone_is_marked() {
             ),
         ),
         (
-            Kind::HumanContact,
+            CallKind::HumanContact,
             with(
                 human_contact(),
                 "/spec/response_options",
@@ -65,17 +65,20 @@ fn what_cannot_be_undone_is_marked() {
             ),
         ),
         (
-            Kind::HumanContact,
+            CallKind::HumanContact,
             with(
                 human_contact(),
                 "/spec/response_options",
                 json!([{"name": "keep"}, {"name": "drop", "more": {"irreversible": "yes"}}]),
             ),
         ),
-        (Kind::HumanContact, with(human_contact(), "/spec/irreversible", json!(true))),
-        (Kind::FunctionCall, with(function_call(), "/irreversible", json!(true))),
-        (Kind::FunctionCall, with(function_call(), "/spec/reversible", json!("no"))),
-        (Kind::FunctionCall, with(function_call(), "/spec/kwargs", json!({"irreversible": true}))),
+        (CallKind::HumanContact, with(human_contact(), "/spec/irreversible", json!(true))),
+        (CallKind::FunctionCall, with(function_call(), "/irreversible", json!(true))),
+        (CallKind::FunctionCall, with(function_call(), "/spec/reversible", json!("no"))),
+        (
+            CallKind::FunctionCall,
+            with(function_call(), "/spec/kwargs", json!({"irreversible": true})),
+        ),
     ];
     for (kind, body) in &marked {
         let (cast, id) = made(*kind, body);
@@ -88,14 +91,14 @@ fn what_cannot_be_undone_is_marked() {
     assert_eq!(back["spec"]["response_options"][0].get("irreversible"), None, "{back}");
     for (kind, body) in [
         (
-            Kind::HumanContact,
+            CallKind::HumanContact,
             with(
                 human_contact(),
                 "/spec/response_options",
                 json!([{"name": "keep"}, {"name": "drop", "irreversible": false}]),
             ),
         ),
-        (Kind::FunctionCall, function_call()),
+        (CallKind::FunctionCall, function_call()),
     ] {
         let (cast, id) = made(kind, &body);
         assert!(!cast.seen(id).is_irreversible(), "{body}");
@@ -113,7 +116,7 @@ fn what_is_not_there_need_not_be_said() {
             "fn": "f", "kwargs": {}, "reject_options": [],
             "channel": {"slack": null, "email": null, "sms": null, "whatsapp": null}}}),
     ] {
-        let (cast, id) = made(Kind::FunctionCall, &bare);
+        let (cast, id) = made(CallKind::FunctionCall, &bare);
         let shown = shown(cast.seen(id));
         assert_eq!(shown["spec"], json!({"fn": "f", "kwargs": {}}), "{bare}");
         assert_eq!(shown["run_id"], "my agent-1");
@@ -127,44 +130,44 @@ fn mistakes_are_named() {
     let call = function_call;
     let option = |name: &str| json!({ "name": name });
     for (kind, body, field) in [
-        (Kind::FunctionCall, json!([]), ""),
-        (Kind::FunctionCall, without(call(), "/call_id"), "call_id"),
-        (Kind::FunctionCall, with(call(), "/call_id", json!(7)), "call_id"),
-        (Kind::FunctionCall, without(call(), "/run_id"), "run_id"),
-        (Kind::FunctionCall, with(call(), "/run_id", json!("r".repeat(201))), "run_id"),
-        (Kind::FunctionCall, without(call(), "/spec"), "spec"),
-        (Kind::FunctionCall, without(call(), "/spec/fn"), "spec.fn"),
-        (Kind::FunctionCall, with(call(), "/spec/fn", json!(" ")), "spec.fn"),
-        (Kind::FunctionCall, with(call(), "/spec/kwargs", json!([1])), "spec.kwargs"),
-        (Kind::FunctionCall, with(call(), "/spec/state", json!("s")), "spec.state"),
-        (Kind::FunctionCall, with(call(), "/spec/state", json!({"a": "\0"})), ""),
+        (CallKind::FunctionCall, json!([]), ""),
+        (CallKind::FunctionCall, without(call(), "/call_id"), "call_id"),
+        (CallKind::FunctionCall, with(call(), "/call_id", json!(7)), "call_id"),
+        (CallKind::FunctionCall, without(call(), "/run_id"), "run_id"),
+        (CallKind::FunctionCall, with(call(), "/run_id", json!("r".repeat(201))), "run_id"),
+        (CallKind::FunctionCall, without(call(), "/spec"), "spec"),
+        (CallKind::FunctionCall, without(call(), "/spec/fn"), "spec.fn"),
+        (CallKind::FunctionCall, with(call(), "/spec/fn", json!(" ")), "spec.fn"),
+        (CallKind::FunctionCall, with(call(), "/spec/kwargs", json!([1])), "spec.kwargs"),
+        (CallKind::FunctionCall, with(call(), "/spec/state", json!("s")), "spec.state"),
+        (CallKind::FunctionCall, with(call(), "/spec/state", json!({"a": "\0"})), ""),
         (
-            Kind::FunctionCall,
+            CallKind::FunctionCall,
             with(call(), "/spec/reject_options", json!([option("a"), option("a")])),
             "spec.reject_options[1].name",
         ),
         (
-            Kind::FunctionCall,
+            CallKind::FunctionCall,
             with(call(), "/spec/reject_options", json!([{"title": "A"}])),
             "spec.reject_options[0].name",
         ),
         (
-            Kind::FunctionCall,
+            CallKind::FunctionCall,
             with(call(), "/spec/channel/email/address", json!("nobody")),
             "spec.channel.email.address",
         ),
         (
-            Kind::FunctionCall,
+            CallKind::FunctionCall,
             with(call(), "/spec/channel/email/additional_recipients/0/field", json!("CC")),
             "spec.channel.email.additional_recipients[0].field",
         ),
         (
-            Kind::FunctionCall,
+            CallKind::FunctionCall,
             with(call(), "/spec/channel/slack", json!({"channel_or_user_id": "C1"})),
             "spec.channel",
         ),
         (
-            Kind::HumanContact,
+            CallKind::HumanContact,
             with(
                 human_contact(),
                 "/spec/channel",
@@ -173,7 +176,7 @@ fn mistakes_are_named() {
             "spec.channel.slack.channel_or_user_id",
         ),
         (
-            Kind::HumanContact,
+            CallKind::HumanContact,
             with(
                 human_contact(),
                 "/spec/channel",
@@ -183,27 +186,28 @@ fn mistakes_are_named() {
             "spec.channel.slack.allowed_responder_ids",
         ),
         (
-            Kind::HumanContact,
+            CallKind::HumanContact,
             with(human_contact(), "/spec/channel", json!({"sms": {"phone_number": "030 123"}})),
             "spec.channel.sms.phone_number",
         ),
-        (Kind::HumanContact, with(human_contact(), "/spec/msg", json!("")), "spec.msg"),
-        (Kind::HumanContact, with(human_contact(), "/spec/subject", json!(7)), "spec.subject"),
+        (CallKind::HumanContact, with(human_contact(), "/spec/msg", json!("")), "spec.msg"),
+        (CallKind::HumanContact, with(human_contact(), "/spec/subject", json!(7)), "spec.subject"),
         (
-            Kind::HumanContact,
+            CallKind::HumanContact,
             with(human_contact(), "/spec/response_options", json!({"name": "a"})),
             "spec.response_options",
         ),
     ] {
         let error = parse(kind, &body).unwrap_err();
-        assert_eq!((error.status, error.about()), (422, Some(field)), "{body}");
+        assert_eq!((error.status, error.field_path()), (422, Some(field)), "{body}");
     }
     for bad in ["", "a/b", "a?b", "a#b", "a%b", "a\nb", " a", ".", "..", "a\\b", &"x".repeat(201)] {
-        let error = parse(Kind::FunctionCall, &with(call(), "/call_id", json!(bad))).unwrap_err();
-        assert_eq!(error.about(), Some("call_id"), "{bad:?}");
+        let error =
+            parse(CallKind::FunctionCall, &with(call(), "/call_id", json!(bad))).unwrap_err();
+        assert_eq!(error.field_path(), Some("call_id"), "{bad:?}");
     }
     for good in ["call-a_B1", "käse 7", "x".repeat(200).as_str(), "a.b:c@d"] {
-        let made = parse(Kind::FunctionCall, &with(call(), "/call_id", json!(good))).unwrap();
+        let made = parse(CallKind::FunctionCall, &with(call(), "/call_id", json!(good))).unwrap();
         assert_eq!(made.call_id, good);
     }
 }
@@ -211,7 +215,7 @@ fn mistakes_are_named() {
 /// A2H-059: what counts is the spec, in whatever order it is written.
 #[test]
 fn the_same_call_has_the_same_fingerprint() {
-    let of = |value| parse(Kind::FunctionCall, &value).unwrap().fingerprint;
+    let of = |value| parse(CallKind::FunctionCall, &value).unwrap().fingerprint;
     let call = function_call();
     let mut turned = serde_json::Map::new();
     for (key, value) in call["spec"].as_object().unwrap().iter().rev() {
@@ -228,15 +232,15 @@ fn the_same_call_has_the_same_fingerprint() {
 #[test]
 fn a_channel_may_name_somebody() {
     let to = |channel| {
-        parse(Kind::HumanContact, &with(human_contact(), "/spec/channel", channel)).unwrap().to
+        parse(CallKind::HumanContact, &with(human_contact(), "/spec/channel", channel)).unwrap().to
     };
-    assert_eq!(to(json!(null)), Addressed::Nobody);
-    assert_eq!(to(json!({"slack": {"channel_or_user_id": ""}})), Addressed::Nobody);
+    assert_eq!(to(json!(null)), CallRecipient::Nobody);
+    assert_eq!(to(json!({"slack": {"channel_or_user_id": ""}})), CallRecipient::Nobody);
     assert_eq!(
         to(json!({"email": {"address": "a@example.com"}})),
-        Addressed::Address("a@example.com".to_owned())
+        CallRecipient::Address("a@example.com".to_owned())
     );
-    assert_eq!(to(json!({"human_id": "olga"})), Addressed::Human("olga".parse().unwrap()));
+    assert_eq!(to(json!({"human_id": "olga"})), CallRecipient::Human("olga".parse().unwrap()));
 }
 
 /// A2H-031, A2H-084: a token is read apart from what is kept, and never prints.
@@ -259,7 +263,7 @@ fn a_bot_token_is_read_apart() {
     let long = "x".repeat(501);
     for bad in [json!(7), json!("xoxb hush"), json!("xoxb-\u{e9}"), json!("a\r\nb"), json!(long)] {
         let error = with_token(bad.clone()).unwrap_err();
-        assert_eq!(error.about().unwrap(), "spec.channel.slack.bot_token", "{bad}");
+        assert_eq!(error.field_path().unwrap(), "spec.channel.slack.bot_token", "{bad}");
         assert!(!error.message.contains("hush"), "{}", error.message);
     }
 }

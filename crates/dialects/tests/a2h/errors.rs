@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use dialects::a2h::{CODES, WireError, parse_function_call};
 use kernel::question::AnswerError;
-use kernel::{Assurance, By, Refusal, Time};
+use kernel::{ActorRef, Assurance, Refusal, Time};
 use serde_json::json;
 
 #[test]
 fn every_refusal_has_its_code() {
-    let (by, at) = (By::LinkHolder, Time::from_millis(0));
+    let (by, at) = (ActorRef::LinkHolder, Time::from_millis(0));
     let (have, need) = (Assurance::AgentAttested, Assurance::Session);
     for (refusal, status, code) in [
         (Refusal::NotFound { what: "request" }, 404, "not_found"),

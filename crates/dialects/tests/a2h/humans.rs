@@ -3,7 +3,7 @@
 use dialects::a2h::{human, humans, parse_human};
 use kernel::Actor;
 use kernel::command::DirectoryCommand;
-use kernel::directory::{About, Contact, NewHuman, Profile};
+use kernel::directory::{Contact, NewHuman, Profile, ProfileSettings};
 use kernel::testing::{Cast, human as named};
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn seed() -> Value {
 fn agents_never_learn_how_to_reach_anybody() {
     let read = parse_human(&serde_json::to_vec(&seed()).unwrap()).unwrap();
     let mut cast = Cast::new();
-    let about = About { description: read.description, ..About::default() };
+    let about = ProfileSettings { description: read.description, ..ProfileSettings::default() };
     let profile = Profile {
         name: read.name,
         email: Some("john@example.com".to_owned()),
@@ -66,7 +66,7 @@ fn mistakes_are_named() {
         (with("projects", json!(["no name!"])), "projects"),
     ] {
         let error = parse_human(&serde_json::to_vec(&body).unwrap()).unwrap_err();
-        assert_eq!((error.status, error.about()), (422, Some(field)), "{body}");
+        assert_eq!((error.status, error.field_path()), (422, Some(field)), "{body}");
     }
     let snake = json!({"name": "A", "prioritized_contact_channels": [{"email": {"address": "a@example.com"}}]});
     let read = parse_human(&serde_json::to_vec(&snake).unwrap()).unwrap();

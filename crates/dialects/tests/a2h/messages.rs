@@ -1,13 +1,13 @@
 //! The `Message` of `proto.a2h.dev/v1alpha1`. A2H-131, A2H-133, A2H-134.
 
-use dialects::a2h::{NewMessage, message, parse_message};
+use dialects::a2h::{NewA2hMessage, message, parse_message};
 use kernel::command::AskCommand;
 use kernel::question::{Answer, Body};
 use kernel::testing::Cast;
 use kernel::{Actor, AskId};
 use serde_json::{Value, json};
 
-use crate::stage::{bytes, say, with, without};
+use crate::fixtures::{bytes, say, with, without};
 
 /// The name of a conversation.
 const CONVERSATION: &str = "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C";
@@ -19,7 +19,7 @@ fn body(schema: &Value) -> Value {
     })
 }
 
-fn read(value: &Value) -> NewMessage {
+fn read(value: &Value) -> NewA2hMessage {
     parse_message(&bytes(value)).unwrap_or_else(|error| panic!("{error}: {value}"))
 }
 
@@ -173,7 +173,7 @@ fn mistakes_are_named() {
         ),
     ] {
         let error = parse_message(&bytes(&body)).unwrap_err();
-        assert_eq!((error.status, error.about()), (422, Some(field)), "{field}");
+        assert_eq!((error.status, error.field_path()), (422, Some(field)), "{field}");
     }
 }
 

@@ -1,16 +1,16 @@
 //! What an agent passes on, and how it may be urged.
 
-use dialects::a2h::{Kind, parse_escalation};
-use kernel::{Assurance, By};
+use dialects::a2h::{CallKind, parse_escalation};
+use kernel::{ActorRef, Assurance};
 use serde_json::{Value, json};
 
-use crate::stage::{bytes, function_call, human_contact, made, relay, shown, with};
+use crate::fixtures::{bytes, function_call, human_contact, made, relay, shown, with};
 
 /// A2H-044, A2H-045, A2H-052, A2H-067: nulls erase nothing, times are ours, and the record says that
 /// only the agent says so.
 #[test]
 fn an_agent_passes_on_an_answer() {
-    let (mut cast, id) = made(Kind::FunctionCall, &function_call());
+    let (mut cast, id) = made(CallKind::FunctionCall, &function_call());
     let before = shown(cast.seen(id))["status"]["requested_at"].clone();
     cast.advance(60);
     let said = json!({
@@ -23,8 +23,11 @@ fn an_agent_passes_on_an_answer() {
     assert_eq!(status["responded_at"], "2026-02-06T10:01:00.000000Z");
     assert_eq!((&status["approved"], &status["comment"]), (&json!(false), &json!("no")));
     assert_eq!(status["reject_option_name"], "later");
-    let resolution = cast.seen(id).resolution().unwrap();
-    assert_eq!((&resolution.by, resolution.assurance), (&By::Relay, Assurance::AgentAttested));
+    let resolution = cast.seen(id).deciding_answer().unwrap();
+    assert_eq!(
+        (&resolution.by, resolution.assurance),
+        (&ActorRef::Relay, Assurance::AgentAttested)
+    );
     let late = relay(&mut cast, id, &json!({"approved": true})).unwrap_err();
     assert_eq!((late.status, late.code), (409, "already_responded"));
     assert!(late.message.contains("call already has a response"), "A2H-057: {}", late.message);
@@ -36,34 +39,39 @@ fn what_is_no_answer_is_refused_by_name() {
     let options = json!([{"name": "a"}, {"name": "b"}]);
     let offered = with(human_contact(), "/spec/response_options", options);
     for (kind, call, body, field) in [
-        (Kind::FunctionCall, function_call(), json!({}), "approved"),
-        (Kind::FunctionCall, function_call(), json!({"approved": null}), "approved"),
-        (Kind::FunctionCall, function_call(), json!({"approved": "true"}), "approved"),
-        (Kind::FunctionCall, function_call(), json!({"approved": true, "comment": 7}), "comment"),
+        (CallKind::FunctionCall, function_call(), json!({}), "approved"),
+        (CallKind::FunctionCall, function_call(), json!({"approved": null}), "approved"),
+        (CallKind::FunctionCall, function_call(), json!({"approved": "true"}), "approved"),
         (
-            Kind::FunctionCall,
+            CallKind::FunctionCall,
+            function_call(),
+            json!({"approved": true, "comment": 7}),
+            "comment",
+        ),
+        (
+            CallKind::FunctionCall,
             function_call(),
             json!({"approved": true, "reject_option_name": "later"}),
             "reject_option_name",
         ),
         (
-            Kind::FunctionCall,
+            CallKind::FunctionCall,
             function_call(),
             json!({"approved": false, "reject_option_name": "odd"}),
             "reject_option_name",
         ),
-        (Kind::HumanContact, human_contact(), json!({"response": null}), "response"),
-        (Kind::HumanContact, human_contact(), json!({"response": ""}), "response"),
-        (Kind::HumanContact, human_contact(), json!({"response": " "}), "response"),
+        (CallKind::HumanContact, human_contact(), json!({"response": null}), "response"),
+        (CallKind::HumanContact, human_contact(), json!({"response": ""}), "response"),
+        (CallKind::HumanContact, human_contact(), json!({"response": " "}), "response"),
         (
-            Kind::HumanContact,
+            CallKind::HumanContact,
             human_contact(),
             json!({"response": "x", "response_option_name": "a"}),
             "response_option_name",
         ),
-        (Kind::HumanContact, offered.clone(), json!({"response": "x"}), "response_option_name"),
+        (CallKind::HumanContact, offered.clone(), json!({"response": "x"}), "response_option_name"),
         (
-            Kind::HumanContact,
+            CallKind::HumanContact,
             offered,
             json!({"response": "x", "response_option_name": "c"}),
             "response_option_name",
@@ -71,7 +79,7 @@ fn what_is_no_answer_is_refused_by_name() {
     ] {
         let (mut cast, id) = made(kind, &call);
         let error = relay(&mut cast, id, &body).unwrap_err();
-        assert_eq!((error.status, error.about()), (422, Some(field)), "{body}");
+        assert_eq!((error.status, error.field_path()), (422, Some(field)), "{body}");
         assert!(cast.seen(id).is_open());
     }
 }
@@ -88,7 +96,7 @@ fn words_that_are_passed_on_are_the_response() {
         (one, json!({"response": "rather not"}), "rather not", Value::Null),
     ] {
         let body = with(human_contact(), "/spec/response_options", options);
-        let (mut cast, id) = made(Kind::HumanContact, &body);
+        let (mut cast, id) = made(CallKind::HumanContact, &body);
         relay(&mut cast, id, &said).unwrap();
         let status = shown(cast.seen(id))["status"].clone();
         assert_eq!(
@@ -123,6 +131,10 @@ fn an_escalation_names_its_recipients_once() {
             "additional_recipients[0].address",
         ),
     ] {
-        assert_eq!(parse_escalation(&bytes(&body)).unwrap_err().about(), Some(field), "{body}");
+        assert_eq!(
+            parse_escalation(&bytes(&body)).unwrap_err().field_path(),
+            Some(field),
+            "{body}"
+        );
     }
 }

@@ -1,15 +1,17 @@
 //! What comes back in every state, in exact keys.
 
-use dialects::a2h::{self, Beside, Kind};
+use dialects::a2h::{self, CallContext, CallKind};
 use kernel::command::{AskCommand, NewAsk};
 use kernel::question::Choice;
-use kernel::question::{Answer, Body, Options, Pick, Question, Reply};
-use kernel::task::{Action, CheckpointKind};
+use kernel::question::{Answer, Body, Options, PickMode, Question, Reply};
+use kernel::task::{CheckpointKind, ResolutionAction};
 use kernel::testing::{Cast, new_ask, new_task, raising, resolution, sent_back};
 use kernel::{Actor, Ask, Refusal};
 use serde_json::{Map, Value, json};
 
-use crate::stage::{function_call, human_contact, made, parse, relay, say, shown, with, without};
+use crate::fixtures::{
+    function_call, human_contact, made, parse, relay, say, shown, with, without,
+};
 
 fn status(ask: &Ask) -> Value {
     let mut status = shown(ask)["status"].clone();
@@ -32,12 +34,12 @@ fn answered_calls() {
         ("denied_by_name", option("never"), None),
         ("changes_requested", Answer::CHANGES, Some("half of it")),
     ] {
-        let (mut cast, id) = made(Kind::FunctionCall, &function_call());
+        let (mut cast, id) = made(CallKind::FunctionCall, &function_call());
         cast.advance(61);
         say(&mut cast, id, answer, comment);
         insta::assert_json_snapshot!(format!("call_{name}"), status(cast.seen(id)));
     }
-    let (mut cast, id) = made(Kind::FunctionCall, &function_call());
+    let (mut cast, id) = made(CallKind::FunctionCall, &function_call());
     let said =
         json!({"approved": true, "comment": null, "user_info": {"name": "Ann", "role": "CFO"}});
     relay(&mut cast, id, &said).unwrap();
@@ -63,7 +65,7 @@ fn answered_contacts() {
         ("pressed_the_only_one", one.clone(), chosen("ok"), None),
         ("none_of_them", one, chosen("none_of_these"), Some("wait a day")),
     ] {
-        let (mut cast, id) = made(Kind::HumanContact, &body);
+        let (mut cast, id) = made(CallKind::HumanContact, &body);
         say(&mut cast, id, answer, comment);
         insta::assert_json_snapshot!(format!("contact_{name}"), status(cast.seen(id)));
     }
@@ -72,7 +74,7 @@ fn answered_contacts() {
 /// A request for changes of what is no approval is refused; a record of before that says what it was.
 #[test]
 fn a_contact_takes_no_request_for_changes() {
-    let (mut cast, id) = made(Kind::HumanContact, &human_contact());
+    let (mut cast, id) = made(CallKind::HumanContact, &human_contact());
     let changes = Reply { answer: Answer::CHANGES, comment: Some("say it shorter".to_owned()) };
     let refused = cast.attempt(cast.human("olga"), AskCommand::Answer(id, Box::new(changes)));
     assert!(matches!(refused, Err(Refusal::Answer(_))), "{refused:?}");
@@ -84,7 +86,7 @@ fn a_contact_takes_no_request_for_changes() {
 /// something nobody decided. A record of before it was kept says that a person cancelled it.
 #[test]
 fn what_was_decided_over_hacp_is_told() {
-    let told = |kind: CheckpointKind, action: Action, comment: Option<&str>| {
+    let told = |kind: CheckpointKind, action: ResolutionAction, comment: Option<&str>| {
         let mut cast = Cast::staffed();
         let task = cast.begun(new_task());
         let ask = cast.raised(task, raising(kind));
@@ -94,23 +96,47 @@ fn what_was_decided_over_hacp_is_told() {
         status(cast.seen(ask))
     };
     for (kind, action, comment, outcome, response) in [
-        (CheckpointKind::Choice, Action::Reject, Some("never"), "answered", "Denied: never"),
-        (CheckpointKind::Input, Action::Reject, None, "answered", "Denied without a comment."),
-        (CheckpointKind::Choice, Action::Provide, None, "answered", "like this"),
-        (CheckpointKind::Escalation, Action::Provide, Some("x"), "answered", "like this\n\nx"),
-        (CheckpointKind::Input, Action::Reassign, None, "cancelled", "Reassigned: Handed to bob."),
+        (
+            CheckpointKind::Choice,
+            ResolutionAction::Reject,
+            Some("never"),
+            "answered",
+            "Denied: never",
+        ),
+        (
+            CheckpointKind::Input,
+            ResolutionAction::Reject,
+            None,
+            "answered",
+            "Denied without a comment.",
+        ),
+        (CheckpointKind::Choice, ResolutionAction::Provide, None, "answered", "like this"),
+        (
+            CheckpointKind::Escalation,
+            ResolutionAction::Provide,
+            Some("x"),
+            "answered",
+            "like this\n\nx",
+        ),
+        (
+            CheckpointKind::Input,
+            ResolutionAction::Reassign,
+            None,
+            "cancelled",
+            "Reassigned: Handed to bob.",
+        ),
     ] {
         let told = told(kind, action, comment);
         let said = (told["response"].as_str(), told["outcome"].as_str());
         assert_eq!(said, (Some(response), Some(outcome)), "{kind:?} {action:?}");
     }
-    let denied = told(CheckpointKind::Approval, Action::Reject, Some("never"));
+    let denied = told(CheckpointKind::Approval, ResolutionAction::Reject, Some("never"));
     assert_eq!((&denied["approved"], &denied["comment"]), (&json!(false), &json!("never")));
 
     let mut cast = Cast::staffed();
     let task = cast.begun(new_task());
     let ask = cast.raised(task, raising(CheckpointKind::Choice));
-    cast.resolve("olga", ask, resolution(Action::Reject)).unwrap();
+    cast.resolve("olga", ask, resolution(ResolutionAction::Reject)).unwrap();
     let mut before = serde_json::to_value(cast.seen(ask)).unwrap();
     before["state"]["ending"].as_object_mut().unwrap().remove("decided").unwrap();
     let before: Ask = serde_json::from_value(before).unwrap();
@@ -122,7 +148,7 @@ fn what_was_decided_over_hacp_is_told() {
 #[test]
 fn what_nobody_answered_ends_their_polling() {
     for (kind, body) in
-        [(Kind::FunctionCall, function_call()), (Kind::HumanContact, human_contact())]
+        [(CallKind::FunctionCall, function_call()), (CallKind::HumanContact, human_contact())]
     {
         let name = kind.as_str();
         let mut cast = Cast::new();
@@ -148,7 +174,7 @@ fn only_known_keys() {
         keys.sort();
         keys
     };
-    let (mut cast, id) = made(Kind::FunctionCall, &function_call());
+    let (mut cast, id) = made(CallKind::FunctionCall, &function_call());
     say(&mut cast, id, Answer::REJECTED, None);
     let call = shown(cast.seen(id));
     assert_eq!(keys(&call), ["call_id", "run_id", "spec", "status"]);
@@ -204,8 +230,14 @@ fn questions_of_other_dialects() {
     let chosen =
         |ids: &[&str]| Answer::Chosen { options: ids.iter().map(ToString::to_string).collect() };
     for (body, answer, key, expected, option) in [
-        (choose(Pick::One), chosen(&["y"]), "response", json!("Y"), json!("y")),
-        (choose(Pick::Many), chosen(&["x", "y"]), "response", json!("[\"x\",\"y\"]"), Value::Null),
+        (choose(PickMode::One), chosen(&["y"]), "response", json!("Y"), json!("y")),
+        (
+            choose(PickMode::Many),
+            chosen(&["x", "y"]),
+            "response",
+            json!("[\"x\",\"y\"]"),
+            Value::Null,
+        ),
         (
             confirm(),
             Answer::Confirmed { items: vec!["m".to_owned()] },
@@ -237,8 +269,8 @@ fn questions_of_other_dialects() {
 
 #[test]
 fn what_was_erased_is_not_shown() {
-    let (mut cast, id) = made(Kind::FunctionCall, &without(function_call(), "/spec/state"));
+    let (mut cast, id) = made(CallKind::FunctionCall, &without(function_call(), "/spec/state"));
     say(&mut cast, id, Answer::REJECTED, None);
     cast.run(Actor::System, AskCommand::Erase(id));
-    assert_eq!(a2h::call(cast.seen(id), Beside::default()), None);
+    assert_eq!(a2h::call(cast.seen(id), CallContext::default()), None);
 }

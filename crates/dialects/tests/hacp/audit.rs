@@ -1,6 +1,8 @@
 //! The history of a task. HACP-024, HACP-042, HACP-084; K-02, K-05, K-19, K-22.
 
-use dialects::hacp::audit::{AuditEvent, Trail, Untold, is_whole, replayed};
+use dialects::hacp::audit::{
+    AuditEvent, ReplayError, TaskReplayer, has_intact_hash_chain, replay_at,
+};
 use dialects::hacp::{AuditAction, Stamped, stream, view};
 use kernel::audit::Record;
 use kernel::command::Command;
@@ -9,7 +11,7 @@ use kernel::testing::{Cast, new_ask};
 use kernel::{Actor, Subject, TaskId, Time};
 use serde_json::{Value, json};
 
-use crate::stage::{
+use crate::fixtures::{
     V01, V02, checkpoint_name, in_progress, plain_task, replay, run, story, task, whole_task,
 };
 
@@ -106,19 +108,19 @@ fn a_chain_shows_where_it_was_touched() {
     let (cast, id) = story();
     let whole: Vec<Value> = told(&cast, id).iter().map(|event| json!(event)).collect();
     assert_eq!(whole[0]["prev_hash"], "");
-    assert!(is_whole(&whole) && is_whole(&[]));
+    assert!(has_intact_hash_chain(&whole) && has_intact_hash_chain(&[]));
     for n in 0..whole.len() {
         let mut changed = whole.clone();
         changed[n]["actor"] = json!("user_nobody");
-        assert!(!is_whole(&changed), "{n} changed");
+        assert!(!has_intact_hash_chain(&changed), "{n} changed");
         let mut missing = whole.clone();
         missing.remove(n);
         // Of the last one nothing that follows could tell.
-        assert_eq!(is_whole(&missing), n + 1 == whole.len(), "{n} missing");
+        assert_eq!(has_intact_hash_chain(&missing), n + 1 == whole.len(), "{n} missing");
     }
     let mut moved = whole;
     moved.swap(1, 2);
-    assert!(!is_whole(&moved));
+    assert!(!has_intact_hash_chain(&moved));
 }
 
 /// K-22: both sides of every change are there, and what one event leaves the next one finds.
@@ -166,14 +168,14 @@ fn a_task_as_it_was() {
         // Some happen in the same moment.
         assert!(events.len() > n);
         assert_eq!(events, whole[..events.len()]);
-        let then = replayed(events, &trail, record.at);
+        let then = replay_at(events, &trail, record.at);
         assert_eq!(then.task.unwrap().later.unwrap().revision, trail.task().unwrap().revision);
     }
     let (_, trail) = replay(&records, None, V02);
     assert_eq!(trail.task(), Some(&task(&cast, id)));
     let before = Time::from_millis(records[0].at.millis() - 1);
     let (none, trail) = replay(&records, Some(before), V02);
-    assert!(none.is_empty() && replayed(none, &trail, before).task.is_none());
+    assert!(none.is_empty() && replay_at(none, &trail, before).task.is_none());
 }
 
 /// HACP-084: what comes behind a place is told the same, whether or not somebody listened before.
@@ -184,17 +186,17 @@ fn a_history_is_told_from_any_place_on() {
     for version in [V01, V02] {
         let (whole, _) = replay(&records, None, version);
         for n in 0..records.len() {
-            let mut trail = Trail::new(version);
+            let mut trail = TaskReplayer::new(version);
             let (before, rest) = records.split_at(n);
             for record in before {
-                trail.pass(record).unwrap();
+                trail.advance(record).unwrap();
             }
             let told: Vec<_> = rest.iter().map(|record| trail.tell(record).unwrap()).collect();
             assert_eq!(told, whole[n..], "{version:?} from {n} on");
         }
         // What does not follow is no history, passed over or not.
-        let mut trail = Trail::new(version);
-        assert!(matches!(trail.pass(&records[1]), Err(Untold::Misfit(_))), "{version:?}");
+        let mut trail = TaskReplayer::new(version);
+        assert!(matches!(trail.advance(&records[1]), Err(ReplayError::Misfit(_))), "{version:?}");
     }
 }
 
@@ -221,12 +223,12 @@ fn what_does_not_fit_is_not_told() {
     let (mut cast, id) = story();
     let ask = cast.ask(new_ask());
     let asked = cast.records().iter().find(|record| record.subject == Subject::Ask(ask)).unwrap();
-    assert!(matches!(Trail::new(V02).tell(asked), Err(Untold::Other)));
+    assert!(matches!(TaskReplayer::new(V02).tell(asked), Err(ReplayError::Other)));
     let records = records(&cast, id);
-    assert!(matches!(Trail::new(V02).tell(&records[1]), Err(Untold::Misfit(_))));
+    assert!(matches!(TaskReplayer::new(V02).tell(&records[1]), Err(ReplayError::Misfit(_))));
     let mut harmed = records[0].clone();
     harmed.contents[0]["value"]["goal"] = json!("Another");
-    assert!(matches!(Trail::new(V02).tell(&harmed), Err(Untold::Broken(_))));
+    assert!(matches!(TaskReplayer::new(V02).tell(&harmed), Err(ReplayError::Broken(_))));
 }
 
 /// Events by SSE: their name, their place, themselves.

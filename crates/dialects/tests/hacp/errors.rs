@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 
 use dialects::hacp::{CODES, HacpError};
 use kernel::question::AnswerError;
-use kernel::{Assurance, By, Refusal, TaskId, Time};
+use kernel::{ActorRef, Assurance, Refusal, TaskId, Time};
 use serde_json::{Value, json};
 
-use crate::stage::{V01, V02};
+use crate::fixtures::{V01, V02};
 
 fn refusals() -> Vec<(Refusal, u16, &'static str, bool)> {
-    let (by, at) = (By::Human("olga".parse().unwrap()), Time::from_millis(0));
+    let (by, at) = (ActorRef::Human("olga".parse().unwrap()), Time::from_millis(0));
     let (have, need) = (Assurance::Link, Assurance::Session);
     let why = || "why".to_owned();
     vec![

@@ -3,12 +3,12 @@
 
 mod audit;
 mod errors;
-mod leave;
+mod fixtures;
 mod mistakes;
+mod permissions;
 mod read;
 mod rpc;
 mod runtime;
 mod schemas;
-mod stage;
 mod versions;
 mod views;

@@ -1,11 +1,11 @@
 //! What cannot be read: named by its place, with what was expected, and nothing happens.
 
-use dialects::hacp::{Caller, HacpError, Operation, Version, read};
+use dialects::hacp::{HacpCaller, HacpError, HacpVersion, Operation, read};
 use kernel::testing::Cast;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::stage::{self, V01, plain_task, whole_checkpoint, whole_task};
+use crate::fixtures::{self, V01, plain_task, whole_checkpoint, whole_task};
 
 const TASK: &str = "task_00000000000000000000000007";
 const ARTIFACT: &str = "art_00000000000000000000000008";
@@ -199,7 +199,7 @@ fn mistakes_are_named() {
     ];
     for ((operation, params), field) in cases {
         let who = if operation == "task.create" { "olga" } else { "bot" };
-        let error = stage::read(&cast, who, operation, &params).err();
+        let error = fixtures::read(&cast, who, operation, &params).err();
         let error = error.unwrap_or_else(|| panic!("{operation} was read: {params}"));
         assert_eq!(
             (error.status, error.code),
@@ -236,7 +236,7 @@ fn names_of_nothing_are_not_found() {
         ("audit.query", json!({"actor": "user_nobody"}), "params.actor"),
         ("runtime.peek", json!({"run_id": "run-7"}), "params.run_id"),
     ] {
-        let error = stage::read(&cast, "olga", operation, &params).unwrap_err();
+        let error = fixtures::read(&cast, "olga", operation, &params).unwrap_err();
         assert_eq!((error.status, error.code), (404, "NOT_FOUND"), "{operation} {params}: {error}");
         assert_eq!(error.details["field"], field, "{operation} {params}");
     }
@@ -248,11 +248,11 @@ fn the_first_version_has_only_what_it_had() {
     let cast = Cast::new();
     let first = json!({"type": "note", "parent_task": TASK, "deadline": "2026-02-08T00:00:00Z", "delegable": true,
         "spec": {"goal": "x", "constraints": {"max_duration": "2h", "must_use_capabilities": [{"capability_id": "git"}]}}});
-    assert!(stage::read_in(&cast, V01, "olga", "task.create", &first).is_ok());
+    assert!(fixtures::read_in(&cast, V01, "olga", "task.create", &first).is_ok());
     let raise = json!({"task_id": TASK, "kind": "approval", "prompt": "Go?", "expires_at": "2026-02-08T00:00:00Z"});
-    assert!(stage::read_in(&cast, V01, "bot", "checkpoint.raise", &raise).is_ok());
+    assert!(fixtures::read_in(&cast, V01, "bot", "checkpoint.raise", &raise).is_ok());
     let resolve = json!({"ckpt_id": CHECKPOINT, "action": "approve"});
-    assert!(stage::read_in(&cast, V01, "olga", "checkpoint.resolve", &resolve).is_ok());
+    assert!(fixtures::read_in(&cast, V01, "olga", "checkpoint.resolve", &resolve).is_ok());
     for (operation, params, field) in [
         (
             "task.create",
@@ -292,7 +292,7 @@ fn the_first_version_has_only_what_it_had() {
             "params.expected_revision",
         ),
     ] {
-        let error = stage::read_in(&cast, V01, "olga", operation, &params).unwrap_err();
+        let error = fixtures::read_in(&cast, V01, "olga", operation, &params).unwrap_err();
         assert_eq!(
             (error.code, &error.details["field"]),
             ("INVALID_SPEC", &json!(field)),
@@ -308,12 +308,12 @@ fn payloads_are_what_they_say() {
     let sum = format!("sha256:{}", "1".repeat(64));
     let read = |payload| {
         let (operation, params) = commit(&payload);
-        match stage::read(&cast, "bot", operation, &params).unwrap().params {
+        match fixtures::read(&cast, "bot", operation, &params).unwrap().params {
             dialects::hacp::Params::Commit(commit) => commit,
             other => panic!("{other:?}"),
         }
     };
-    let bytes = stage::held(b"seven b");
+    let bytes = fixtures::held(b"seven b");
     let held = Some((&bytes, Some("text/x")));
     let named = json!({"kind": "blob", "uri": "upload:upl_1"});
     let uploaded = read(named.clone());
@@ -339,8 +339,11 @@ fn payloads_are_what_they_say() {
 
 fn call(bytes: &[u8]) -> Result<(), (u16, &'static str, String)> {
     let cast = Cast::new();
-    let caller =
-        Caller { actor: &cast.human("olga"), directory: cast.directory(), version: Version::V02 };
+    let caller = HacpCaller {
+        actor: &cast.human("olga"),
+        directory: cast.directory(),
+        version: HacpVersion::V02,
+    };
     let read = read(Operation::TaskCancel, bytes, caller);
     read.map(|_| ()).map_err(|error| (error.status, error.code, error.message))
 }
@@ -388,7 +391,7 @@ proptest! {
         value in "(null|1|\"x\"|\\[\\]|\\[1\\]|\\{\\}|\\{\"kind\":1\\}|\\[\\{\\}\\]|\"task_00000000000000000000000007\")",
     ) {
         let cast = Cast::new();
-        let caller = Caller { actor: &cast.human("olga"), directory: cast.directory(), version: Version::V02 };
+        let caller = HacpCaller { actor: &cast.human("olga"), directory: cast.directory(), version: HacpVersion::V02 };
         let body = format!("{{\"params\":{{\"{key}\":{value}}}}}");
         let read = read(Operation::ALL[n], body.as_bytes(), caller);
         if let Err(error) = read {

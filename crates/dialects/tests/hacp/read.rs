@@ -1,10 +1,10 @@
 //! Every operation in: what a body becomes. HACP-040; the names of parameters are those in use.
 
-use dialects::hacp::{Operation, Params, Version};
+use dialects::hacp::{HacpVersion, Operation, Params};
 use kernel::testing::Cast;
 use serde_json::{Value, json};
 
-use crate::stage::{self, V01, V02, in_progress, plain_task, whole_checkpoint, whole_task};
+use crate::fixtures::{self, V01, V02, in_progress, plain_task, whole_checkpoint, whole_task};
 
 const TASK: &str = "task_00000000000000000000000007";
 const ARTIFACT: &str = "art_00000000000000000000000008";
@@ -119,7 +119,7 @@ fn every_operation_is_read_whole() {
     let named: Vec<_> = calls.iter().map(|(_, operation, _)| *operation).collect();
     assert_eq!(named, Operation::ALL.map(Operation::name), "each once, in order");
     for (who, operation, params) in calls {
-        let call = stage::read(&cast, who, operation, &params).unwrap();
+        let call = fixtures::read(&cast, who, operation, &params).unwrap();
         assert_eq!(call.operation.name(), operation);
         insta::assert_debug_snapshot!(operation.replace('.', "_"), call.params);
     }
@@ -148,7 +148,10 @@ fn words_are_read_in_either_spelling() {
     let cast = Cast::new();
     let amend = |intent: &str| {
         let params = json!({"task_id": TASK, "text": "x", "intent": intent});
-        format!("{:?}", stage::read(&cast, "olga", "task.amend", &params).map(|call| call.params))
+        format!(
+            "{:?}",
+            fixtures::read(&cast, "olga", "task.amend", &params).map(|call| call.params)
+        )
     };
     assert_eq!(amend("abort-hint"), amend("abort_hint"));
     assert!(amend("abort-hint").contains("AbortHint"), "{}", amend("abort-hint"));
@@ -176,7 +179,7 @@ fn null_is_absent_in_every_version() {
     let cast = Cast::new();
     let read = |policy: Value| {
         let spec = json!({"goal": "x", "review_policy": policy});
-        stage::read_in(&cast, V01, "olga", "task.create", &json!({"type": "note", "spec": spec}))
+        fixtures::read_in(&cast, V01, "olga", "task.create", &json!({"type": "note", "spec": spec}))
     };
     assert!(read(json!(null)).is_ok());
     let refused = read(json!({"required_reviewers": ["olga"]})).unwrap_err().message;
@@ -189,7 +192,7 @@ fn a_wrong_producer_is_told_both_forms() {
     let cast = Cast::new();
     let params = json!({"task_id": TASK, "type": "patch", "produced_by": "somebody",
                         "payload": {"kind": "inline", "content": "x"}});
-    let refused = stage::read(&cast, "bot", "artifact.commit", &params).unwrap_err().message;
+    let refused = fixtures::read(&cast, "bot", "artifact.commit", &params).unwrap_err().message;
     let expected = format!("params.produced_by: expected agent_bot or {TASK}, or leave it out");
     assert_eq!(refused, expected);
 }
@@ -201,7 +204,7 @@ fn a_refused_permission_is_named_with_its_place() {
     let grants =
         json!([{"scope": "fs:*", "decision": "allow"}, {"scope": "banana", "decision": "allow"}]);
     let params = json!({"type": "note", "spec": {"goal": "x", "constraints": {"grants": grants}}});
-    let refused = stage::attempt(&mut cast, "olga", "task.create", &params).unwrap_err();
+    let refused = fixtures::attempt(&mut cast, "olga", "task.create", &params).unwrap_err();
     assert!(
         refused.message.starts_with("params.spec.constraints.grants[1].scope: expected"),
         "{}",
@@ -213,7 +216,8 @@ fn a_refused_permission_is_named_with_its_place() {
 #[test]
 fn little_is_needed() {
     let cast = Cast::new();
-    let read = |who, operation, params| stage::read(&cast, who, operation, &params).unwrap().params;
+    let read =
+        |who, operation, params| fixtures::read(&cast, who, operation, &params).unwrap().params;
     let nulls = json!({"type": "note", "spec": {"goal": "x", "constraints": null, "inputs": null}, "deadline": null, "hxp": null});
     for params in [plain_task(), nulls, json!({"type": "note", "goal": "Write it down"})] {
         insta::allow_duplicates! {
@@ -254,7 +258,8 @@ fn little_is_needed() {
 #[test]
 fn a_type_may_be_left_out() {
     let cast = Cast::new();
-    let read = |who, operation, params| stage::read(&cast, who, operation, &params).unwrap().params;
+    let read =
+        |who, operation, params| fixtures::read(&cast, who, operation, &params).unwrap().params;
     for params in [json!({"goal": "x"}), json!({"goal": "x", "type": null}), {
         json!({"goal": "x", "type": ""})
     }] {
@@ -292,11 +297,11 @@ fn who_raised_and_produced_is_who_calls() {
             [other, "agent_spy"],
         ),
     ] {
-        let plain = stage::read(&cast, "bot", operation, params).unwrap();
+        let plain = fixtures::read(&cast, "bot", operation, params).unwrap();
         let with = |value: Value| {
             let mut params = params.clone();
             params[key] = value;
-            stage::read(&cast, "bot", operation, &params)
+            fixtures::read(&cast, "bot", operation, &params)
         };
         for name in same {
             let read = with(json!(name)).unwrap();
@@ -311,7 +316,7 @@ fn who_raised_and_produced_is_who_calls() {
     }
     // Nowhere else do these words mean anything.
     let params = json!({"task_id": TASK, "raised_by": "agent"});
-    assert!(stage::read(&cast, "bot", "task.start", &params).is_err());
+    assert!(fixtures::read(&cast, "bot", "task.start", &params).is_err());
 }
 
 /// HACP-006: names on the wire have their prefix, ours need not.
@@ -321,7 +326,7 @@ fn people_and_agents_are_found_by_either_name() {
     let id = in_progress(&mut cast, &plain_task());
     for name in ["agent_bot", "bot"] {
         let params = json!({"task_id": id, "agent_id": name});
-        assert!(stage::read(&cast, "olga", "task.assign", &params).is_ok(), "{name}");
+        assert!(fixtures::read(&cast, "olga", "task.assign", &params).is_ok(), "{name}");
     }
     for (name, found) in [
         ("user_mark", true),
@@ -335,7 +340,7 @@ fn people_and_agents_are_found_by_either_name() {
         ("", false),
     ] {
         let params = json!({"task_id": id, "to": name});
-        let read = stage::read(&cast, "olga", "ownership.transfer", &params);
+        let read = fixtures::read(&cast, "olga", "ownership.transfer", &params);
         assert_eq!(read.is_ok(), found, "{name}");
     }
 }
@@ -345,10 +350,10 @@ fn people_and_agents_are_found_by_either_name() {
 #[test]
 fn a_fingerprint_is_of_what_is_wanted() {
     let cast = Cast::new();
-    let caller = dialects::hacp::Caller {
+    let caller = dialects::hacp::HacpCaller {
         actor: &cast.human("olga"),
         directory: cast.directory(),
-        version: Version::V02,
+        version: HacpVersion::V02,
     };
     let read = |operation, body: &str| {
         dialects::hacp::read(operation, body.as_bytes(), caller).unwrap().fingerprint
@@ -375,7 +380,8 @@ fn revision_and_key_stand_beside_the_parameters() {
     let cast = Cast::new();
     let read = |version, operation, body: Value| {
         let actor = cast.human("olga");
-        let caller = dialects::hacp::Caller { actor: &actor, directory: cast.directory(), version };
+        let caller =
+            dialects::hacp::HacpCaller { actor: &actor, directory: cast.directory(), version };
         dialects::hacp::read(operation, &serde_json::to_vec(&body).unwrap(), caller)
     };
     let body =
@@ -437,15 +443,15 @@ fn the_actor_is_never_a_parameter() {
             params
         };
         let own = if who == "bot" { "agent_bot".to_owned() } else { format!("user_{who}") };
-        assert!(stage::read(&cast, who, operation, &params(&own)).is_ok(), "{operation} {key}");
-        assert!(stage::read(&cast, who, operation, &params(who)).is_ok(), "{operation} {key}");
-        let error = stage::read(&cast, who, operation, &params("user_nina")).unwrap_err();
+        assert!(fixtures::read(&cast, who, operation, &params(&own)).is_ok(), "{operation} {key}");
+        assert!(fixtures::read(&cast, who, operation, &params(who)).is_ok(), "{operation} {key}");
+        let error = fixtures::read(&cast, who, operation, &params("user_nina")).unwrap_err();
         assert_eq!((error.status, error.code), (401, "UNAUTHORIZED"), "{operation} {key}");
         assert!(error.message.contains(&own), "{error}");
     }
     let resolution =
         json!({"ckpt_id": CHECKPOINT, "resolution": {"by": "user_nina", "action": "approve"}});
-    let error = stage::read(&cast, "olga", "checkpoint.resolve", &resolution).unwrap_err();
+    let error = fixtures::read(&cast, "olga", "checkpoint.resolve", &resolution).unwrap_err();
     assert_eq!(error.code, "UNAUTHORIZED");
 }
 
@@ -458,7 +464,10 @@ fn a_resolution_is_read_both_ways() {
     flat["ckpt_id"] = CHECKPOINT.into();
     let nested = json!({"ckpt_id": CHECKPOINT, "resolution": said});
     let read = |params| {
-        format!("{:?}", stage::read(&cast, "olga", "checkpoint.resolve", &params).unwrap().params)
+        format!(
+            "{:?}",
+            fixtures::read(&cast, "olga", "checkpoint.resolve", &params).unwrap().params
+        )
     };
     assert_eq!(read(flat), read(nested));
 }

@@ -1,19 +1,19 @@
 //! JSON-RPC 2.0 over `/hacp/ws`.
 
-use dialects::hacp::rpc::{Frame, Item, parse, pushed};
-use dialects::hacp::{Caller, HacpError, stream};
+use dialects::hacp::rpc::{RpcItem, RpcMessage, event_notification, parse};
+use dialects::hacp::{HacpCaller, HacpError, stream};
 use kernel::Refusal;
 use kernel::testing::Cast;
 use serde_json::{Value, json};
 
-use crate::stage::{V01, V02, story};
+use crate::fixtures::{V01, V02, story};
 
 const TASK: &str = "task_00000000000000000000000007";
 
-fn items(message: &Value) -> Vec<Item> {
+fn items(message: &Value) -> Vec<RpcItem> {
     match parse(&serde_json::to_vec(message).unwrap(), V02) {
-        Ok(Frame::One(item)) => vec![item],
-        Ok(Frame::Batch(items)) => items,
+        Ok(RpcMessage::One(item)) => vec![item],
+        Ok(RpcMessage::Batch(items)) => items,
         Err(answer) => panic!("{answer}"),
     }
 }
@@ -25,7 +25,8 @@ fn a_call_is_read_like_a_body() {
     let message = json!({"jsonrpc": "2.0", "id": 7, "method": "task.cancel",
         "params": {"task_id": TASK, "reason": "x", "expected_task_revision": 3, "idempotency_key": "k"}});
     let request = items(&message).remove(0).unwrap();
-    let caller = Caller { actor: &cast.human("olga"), directory: cast.directory(), version: V02 };
+    let caller =
+        HacpCaller { actor: &cast.human("olga"), directory: cast.directory(), version: V02 };
     let call = request.call(caller).unwrap();
     assert_eq!(
         (call.expected_task_revision, call.idempotency_key.as_deref()),
@@ -76,7 +77,7 @@ fn errors_have_numbers_and_data() {
         (r#"{"jsonrpc":"2.0","id":1,"method":"task.list","params":[1]}"#, -32_602),
     ] {
         let answer = match parse(message.as_bytes(), V02) {
-            Err(answer) | Ok(Frame::One(Err(answer))) => answer,
+            Err(answer) | Ok(RpcMessage::One(Err(answer))) => answer,
             other => panic!("{message}: {other:?}"),
         };
         assert_eq!(answer["error"]["code"], number, "{message}");
@@ -84,8 +85,8 @@ fn errors_have_numbers_and_data() {
     }
     assert!(parse(json!(vec![1; 101]).to_string().as_bytes(), V02).is_err());
     let later = r#"{"jsonrpc":"2.0","id":1,"method":"task.amend"}"#;
-    assert!(matches!(parse(later.as_bytes(), V01), Ok(Frame::One(Err(_)))));
-    assert!(matches!(parse(later.as_bytes(), V02), Ok(Frame::One(Ok(_)))));
+    assert!(matches!(parse(later.as_bytes(), V01), Ok(RpcMessage::One(Err(_)))));
+    assert!(matches!(parse(later.as_bytes(), V02), Ok(RpcMessage::One(Ok(_)))));
 }
 
 /// A refusal has a number by its status, and is the same as over HTTP otherwise.
@@ -117,8 +118,8 @@ fn refusals_keep_their_code() {
 fn events_are_pushed() {
     let (cast, id) = story();
     let first = cast.records().iter().find(|record| record.subject == kernel::Subject::Task(id));
-    let event = dialects::hacp::audit::Trail::new(V02).tell(first.unwrap()).unwrap();
-    let sent = pushed(&stream::told(9, &event));
+    let event = dialects::hacp::audit::TaskReplayer::new(V02).tell(first.unwrap()).unwrap();
+    let sent = event_notification(&stream::told(9, &event));
     assert_eq!((&sent["method"], &sent["params"]["cursor"]), (&json!("task.created"), &json!("9")));
     assert!(sent.get("id").is_none());
 }

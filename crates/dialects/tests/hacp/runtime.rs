@@ -7,7 +7,7 @@ use kernel::testing::Cast;
 use kernel::{Event, FollowUp, Subject, TaskId};
 use serde_json::{Value, json};
 
-use crate::stage::{
+use crate::fixtures::{
     V01, V02, checkpoint_name, in_progress, plain_task, run, story, task, whole_task,
 };
 
@@ -92,9 +92,9 @@ fn a_repetition_is_the_same() {
 fn deliveries() {
     let (cast, _) = story();
     let first = contracts(&cast).remove(0);
-    let delivery = V02.stamped(told(&cast, &first).at(u64::MAX));
+    let delivery = V02.stamped(told(&cast, &first).at_position(u64::MAX));
     assert_eq!(json!(delivery)["cursor"], "18446744073709551615");
-    let kept = told(&cast, &first).kept(OutboxState::Pending, None, cast.now());
+    let kept = told(&cast, &first).outbox_record(OutboxState::Pending, None, cast.now());
     insta::assert_json_snapshot!("outbox", V02.stamped(kept));
     let event = event(&cast, first.task, first.seq);
     let early = harness_event(&first, &task(&cast, first.task), &event, V01).unwrap();

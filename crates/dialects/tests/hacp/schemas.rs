@@ -2,14 +2,14 @@
 
 use dialects::hacp::runtime::{OutboxState, harness_event};
 use dialects::hacp::schema::{names, schema, validate};
-use dialects::hacp::{HacpError, Version, view};
+use dialects::hacp::{HacpError, HacpVersion, view};
 use kernel::{FollowUp, Subject};
 use serde_json::{Value, json};
 
-use crate::stage::{V01, V02, artifact, entry, replay, story, task};
+use crate::fixtures::{V01, V02, artifact, entry, replay, story, task};
 
 /// One of every object a version has a schema for, as it goes out.
-fn samples(version: Version) -> Vec<(&'static str, Value)> {
+fn samples(version: HacpVersion) -> Vec<(&'static str, Value)> {
     let (cast, id) = story();
     let done = task(&cast, id);
     let records: Vec<_> = cast
@@ -48,7 +48,7 @@ fn samples(version: Version) -> Vec<(&'static str, Value)> {
             let event = record.event().unwrap();
             let event = harness_event(contract, &done, &event, version).unwrap();
             all.push(("AdapterOperationContext", json!(event.operation_context)));
-            let delivery = json!(version.stamped(event.clone().at(7)));
+            let delivery = json!(version.stamped(event.clone().at_position(7)));
             all.push(("HarnessEvent", delivery["event"].clone()));
             all.push(("HarnessEventDelivery", delivery));
             // What is inside says which protocol it speaks, too.
@@ -59,7 +59,7 @@ fn samples(version: Version) -> Vec<(&'static str, Value)> {
             let grants = told["spec"]["constraints"]["grants"].as_array().into_iter().flatten();
             all.extend(grants.map(|grant| ("PermissionGrant", grant.clone())));
             all.push(("HarnessEvent", told));
-            let kept = event.kept(OutboxState::Succeeded, Some(json!({})), cast.now());
+            let kept = event.outbox_record(OutboxState::Succeeded, Some(json!({})), cast.now());
             let kept = json!(version.stamped(kept));
             all.push(("AdapterOperationContext", kept["context"].clone()));
             all.push(("HarnessEvent", kept["request"].clone()));

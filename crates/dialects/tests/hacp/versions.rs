@@ -1,18 +1,18 @@
 //! Versions: which is spoken, and how one is found. HACP-086, HACP-087.
 
-use dialects::hacp::{Version, negotiate, spoken};
+use dialects::hacp::{HacpVersion, negotiate, spoken};
 use serde_json::{Value, json};
 
-use crate::stage::{V01, V02};
+use crate::fixtures::{V01, V02};
 
 /// The newest by default, 0.1 on request, nothing else.
 #[test]
 fn a_header_narrows_to_the_first_version() {
-    assert_eq!(Version::wanted(None), Ok(V02));
-    assert_eq!(Version::wanted(Some("0.2.0-draft")), Ok(V02));
-    assert_eq!(Version::wanted(Some(" 0.1.0-draft ")), Ok(V01));
+    assert_eq!(HacpVersion::from_header(None), Ok(V02));
+    assert_eq!(HacpVersion::from_header(Some("0.2.0-draft")), Ok(V02));
+    assert_eq!(HacpVersion::from_header(Some(" 0.1.0-draft ")), Ok(V01));
     for unknown in ["", "0.1", "0.1.0", "0.3.0-draft", "1", "latest"] {
-        let error = Version::wanted(Some(unknown)).unwrap_err();
+        let error = HacpVersion::from_header(Some(unknown)).unwrap_err();
         assert_eq!((error.status, error.code), (409, "VERSION_UNSUPPORTED"), "{unknown}");
         assert_eq!(error.details["supported"], json!(["0.2.0-draft", "0.1.0-draft"]));
     }

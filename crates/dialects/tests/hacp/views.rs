@@ -4,10 +4,10 @@ use dialects::hacp::{inbox, view};
 use kernel::command::Command;
 use kernel::task::{Outcome, TaskCommand};
 use kernel::testing::{Cast, human, new_ask};
-use kernel::{Actor, Happened, Subject};
+use kernel::{Actor, DomainEvent, Subject};
 use serde_json::{Value, json};
 
-use crate::stage::{
+use crate::fixtures::{
     V01, V02, artifact, checkpoint, checkpoint_name, delivery, entry, in_progress, newest,
     plain_task, run, story, task, whole_task,
 };
@@ -220,7 +220,7 @@ fn an_inbox_is_everybodys_own() {
     let waits = |cast: &Cast, who: &str| {
         let task = task(cast, id);
         let ask = task.pending().map(|raised| cast.seen(raised.ask));
-        inbox::waits_for(&human(who), &task, ask)
+        inbox::open_item(&human(who), &task, ask)
     };
     assert!(waits(&cast, "olga").is_none());
     let raise = json!({"task_id": id, "kind": "approval", "prompt": "Go?"});
@@ -241,8 +241,8 @@ fn an_inbox_is_everybodys_own() {
 fn the_audit_trail_begins_with_the_first_event() {
     let (cast, id) = story();
     let first = cast.records().iter().find(|record| record.subject == Subject::Task(id)).unwrap();
-    assert!(matches!(first.event().unwrap().what, Happened::Task(_)));
-    let told = dialects::hacp::audit::Trail::new(V02).tell(first).unwrap();
+    assert!(matches!(first.event().unwrap().what, DomainEvent::Task(_)));
+    let told = dialects::hacp::audit::TaskReplayer::new(V02).tell(first).unwrap();
     assert_eq!(told.object.id, view::task(&task(&cast, id), V02).audit_trail);
     assert_eq!(newest(&cast), id);
 }

@@ -1,13 +1,13 @@
 //! `POST /hitl/v1/cases`: what is accepted, and what is refused by name.
 
-use dialects::hitl::{Version, parse_create};
+use dialects::hitl::{HitlVersion, parse_create};
 use kernel::ask::{DefaultAction, Priority, Route};
-use kernel::command::Silence;
-use kernel::question::{Body, Pick, Stance};
+use kernel::command::NewOnExpiry;
+use kernel::question::{AnswerKind, Body, PickMode};
 use serde_json::{Value, json};
 
+use crate::fixtures::{TYPES, body, bytes, made, new, refused, shown, with};
 use crate::schemas::holds;
-use crate::stage::{TYPES, body, bytes, made, new, refused, shown, with};
 
 /// HITL-003, HITL-004, HITL-005, HITL-010, HITL-011, HITL-012, HITL-013, HITL-014, HITL-015, HITL-016,
 /// HITL-018: a case of each type, whole, and valid by the schema of its version. C-07, C-08, C-13.
@@ -48,7 +48,7 @@ fn everything_said_comes_back() {
     assert_eq!(ask.priority, Priority::High);
     assert_eq!(ask.route, Route::Pool { group: "legal".parse().ok() });
     assert_eq!(ask.labels.project.as_deref(), Some("alpha"));
-    assert_eq!(ask.inline, Some([Stance::Reject].into()));
+    assert_eq!(ask.inline, Some([AnswerKind::Reject].into()));
     assert_eq!(ask.expires_at, Some(ask.created_at.plus_seconds(4 * 3600)));
     assert_eq!(ask.reminders.len(), 2);
 }
@@ -60,15 +60,16 @@ fn defaults() {
         &json!({ "type": "selection", "prompt": "Which?", "context": body("selection")["context"] }),
     );
     assert_eq!(new.timeout, Some(24 * 3600));
-    assert_eq!(new.on_expiry, Silence::Report(DefaultAction::Skip));
+    assert_eq!(new.on_expiry, NewOnExpiry::Report(DefaultAction::Skip));
     assert_eq!(new.inline, None, "a selection needs a page");
     assert_eq!((new.route, new.priority), (Route::Owner, Priority::Normal));
-    let bare = crate::stage::new(&json!({ "type": "approval", "prompt": "Go?", "context": null }));
-    assert_eq!(bare.inline, Some([Stance::Approve, Stance::Reject].into()));
+    let bare =
+        crate::fixtures::new(&json!({ "type": "approval", "prompt": "Go?", "context": null }));
+    assert_eq!(bare.inline, Some([AnswerKind::Approve, AnswerKind::Reject].into()));
     let closed = with(body("approval"), json!({ "inline_actions": [] }));
-    assert_eq!(crate::stage::new(&closed).inline, None);
+    assert_eq!(crate::fixtures::new(&closed).inline, None);
     let parsed = parse_create(&bytes(&body("input"))).unwrap();
-    assert_eq!(parsed.version, Version::V07);
+    assert_eq!(parsed.version, HitlVersion::V07);
 }
 
 /// HITL-002, HITL-014, HITL-015, HITL-020, HITL-022, HITL-023, HITL-026, HITL-028, HITL-035, HITL-130,
@@ -218,7 +219,7 @@ fn nothing_of_the_context_is_hidden_from_the_person() {
 fn conventions_of_the_context() {
     let one = with(body("selection")["context"].clone(), json!({ "multiple": false }));
     let question = new(&with(body("selection"), json!({ "context": one }))).question;
-    assert!(matches!(question.body(), Body::Choose { pick: Pick::One, .. }));
+    assert!(matches!(question.body(), Body::Choose { pick: PickMode::One, .. }));
     let free = new(&json!({ "type": "input", "prompt": "Why?" })).question;
     let Body::Provide { form } = free.body() else { panic!("{free:?}") };
     assert_eq!(form.fields().map(kernel::form::Field::key).collect::<Vec<_>>(), ["response"]);

@@ -1,21 +1,21 @@
 //! One ask in two dialects: HXP Execution and HITL. One test per cell of the tables.
 
-use dialects::hitl::{Type, poll};
-use dialects::hxp_execution::{Detail, Formula, Seal, parse_create as hxp_create, request};
+use dialects::hitl::{CaseType, poll};
+use dialects::hxp_execution::{Formula, ReceiptDetail, Seal, parse_create as hxp_create, request};
 use kernel::ask::DefaultAction;
-use kernel::command::{AskCommand, NewAsk, Silence};
-use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
+use kernel::command::{AskCommand, NewAsk, NewOnExpiry};
+use kernel::question::{Answer, Body, Choice, Options, PickMode, Question, Reply};
 use kernel::testing::{Cast, new_ask, sent_back};
 use kernel::{Actor, AskId, Refusal};
 use serde_json::{Map, Value, json};
 
+use crate::fixtures::{TYPES, answer, body, hushed, made, polled, respond};
 use crate::schemas::holds;
-use crate::stage::{TYPES, answer, body, hushed, made, polled, respond};
 
 const SEAL: Seal<'_> = Seal { secret: b"server-secret", formula: Formula::Seed };
 
 fn as_hxp(cast: &Cast, id: AskId) -> Value {
-    serde_json::to_value(request(cast.seen(id), &SEAL, Detail::Whole)).unwrap()
+    serde_json::to_value(request(cast.seen(id), &SEAL, ReceiptDetail::Whole)).unwrap()
 }
 
 fn as_hitl(cast: &Cast, id: AskId) -> Value {
@@ -88,26 +88,26 @@ fn hxp_requests_are_hitl_cases() {
     for (asked, kind, said, back) in [
         (
             json!({"action": "APPROVE", "payload": {"item": "Deploy"}}),
-            Type::Approval,
+            CaseType::Approval,
             json!({"action": "edit", "data": {"feedback": "smaller"}}),
             json!("rejected"),
         ),
         (
             json!({"action": "DECIDE", "payload": {"question": "Which?", "options": ["A", "B"]}}),
-            Type::Selection,
+            CaseType::Selection,
             json!({"action": "select", "data": {"selected": ["B"]}}),
             json!("B"),
         ),
         (
             json!({"action": "PROVIDE", "payload": {"prompt": "Key?", "input_type": "text"}}),
-            Type::Input,
+            CaseType::Input,
             json!({"action": "submit", "data": {"result": "k"}}),
             json!("k"),
         ),
     ] {
         let mut cast = Cast::new();
         let id = cast.ask(hxp_create(&serde_json::to_vec(&asked).unwrap()).unwrap());
-        assert_eq!(Type::of(cast.seen(id)), kind);
+        assert_eq!(CaseType::of(cast.seen(id)), kind);
         let pending = as_hitl(&cast, id);
         assert_eq!(pending["expires_at"], "9999-12-31T23:59:59Z", "it never runs out");
         respond(&mut cast, id, &said).unwrap();
@@ -132,10 +132,10 @@ fn hxp_requests_are_hitl_cases() {
 fn states_of_other_dialects() {
     let no = || Reply { answer: Answer::REJECTED, comment: None };
     for (silence, status, default_action) in [
-        (Silence::Fail, "expired", json!("abort")),
-        (Silence::Report(DefaultAction::Reject), "expired", json!("reject")),
-        (Silence::Answer(no()), "completed", Value::Null),
-        (Silence::StayOpen, "pending", Value::Null),
+        (NewOnExpiry::Fail, "expired", json!("abort")),
+        (NewOnExpiry::Report(DefaultAction::Reject), "expired", json!("reject")),
+        (NewOnExpiry::Answer(no()), "completed", Value::Null),
+        (NewOnExpiry::StayOpen, "pending", Value::Null),
     ] {
         let mut cast = Cast::new();
         let id = cast.ask(NewAsk { timeout: Some(5), on_expiry: silence, ..new_ask() });
@@ -170,8 +170,8 @@ fn every_kind_has_a_type() {
     };
     for (body, kind) in [
         (approve, "approval"),
-        (Body::Choose { options: options(), pick: Pick::One, suggested: None }, "selection"),
-        (Body::Choose { options: options(), pick: Pick::Many, suggested: None }, "selection"),
+        (Body::Choose { options: options(), pick: PickMode::One, suggested: None }, "selection"),
+        (Body::Choose { options: options(), pick: PickMode::Many, suggested: None }, "selection"),
         (Body::Confirm { items: vec![], yes: "Go".into(), no: "Stop".into() }, "confirmation"),
         (Body::Escalate { error: Map::new(), params: Map::new() }, "escalation"),
         (Body::Converse, "input"),
@@ -179,7 +179,7 @@ fn every_kind_has_a_type() {
         let mut cast = Cast::new();
         let question = Question::new("?", None, body).unwrap();
         let id = cast.ask(NewAsk { question, ..new_ask() });
-        assert_eq!(Type::of(cast.seen(id)).as_str(), kind);
+        assert_eq!(CaseType::of(cast.seen(id)).as_str(), kind);
         let changes = Reply { answer: Answer::CHANGES, comment: Some("smaller".to_owned()) };
         let changes = AskCommand::Answer(id, Box::new(changes));
         if kind != "approval" {

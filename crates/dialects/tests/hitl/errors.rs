@@ -1,16 +1,16 @@
 //! Error bodies: one shape, stable codes. HITL-240, HITL-241.
 
-use dialects::hitl::discovery::{Kept, discovery};
-use dialects::hitl::{CODES, Version, WireError};
+use dialects::hitl::discovery::{CaseRetention, discovery};
+use dialects::hitl::{CODES, HitlVersion, WireError};
 use kernel::question::AnswerError;
-use kernel::{Assurance, By, Refusal, Time};
+use kernel::{ActorRef, Assurance, Refusal, Time};
 use serde_json::json;
 
 use crate::schemas::holds;
 
 #[test]
 fn every_refusal_has_its_code() {
-    let (by, at) = (By::LinkHolder, Time::from_millis(0));
+    let (by, at) = (ActorRef::LinkHolder, Time::from_millis(0));
     let (have, need) = (Assurance::Link, Assurance::Session);
     for (refusal, status, code) in [
         (Refusal::NotFound { what: "request" }, 404, "not_found"),
@@ -71,25 +71,37 @@ fn a_bad_predecessor_is_named() {
 /// HITL-190, HITL-191, HITL-245: what is offered, in both versions. C-21.
 #[test]
 fn discovery_holds() {
-    let document = discovery("https://countersign.example/", Version::V08, Kept::default(), None);
+    let document =
+        discovery("https://countersign.example/", HitlVersion::V08, CaseRetention::default(), None);
     holds("0.8", "discovery-response", &document);
     insta::assert_json_snapshot!("discovery", document);
-    let baseline = discovery("https://countersign.example", Version::V07, Kept::default(), None);
+    let baseline =
+        discovery("https://countersign.example", HitlVersion::V07, CaseRetention::default(), None);
     assert_eq!(baseline["hitl_protocol"]["spec_version"], "0.7");
     let proofs = Some("proof_of_human by acme as jwt");
-    let proven = discovery("https://countersign.example/", Version::V08, Kept::default(), proofs);
+    let proven = discovery(
+        "https://countersign.example/",
+        HitlVersion::V08,
+        CaseRetention::default(),
+        proofs,
+    );
     holds("0.8", "discovery-response", &proven);
     let said = proven["hitl_protocol"]["service"]["description"].as_str().unwrap();
     assert!(said.ends_with("verifies: proof_of_human by acme as jwt."), "{said}");
-    let before = discovery("https://countersign.example", Version::V07, Kept::default(), proofs);
+    let before = discovery(
+        "https://countersign.example",
+        HitlVersion::V07,
+        CaseRetention::default(),
+        proofs,
+    );
     assert_eq!(before, baseline, "0.7 knows nothing of it");
 }
 
 /// HITL-191a: the smaller shape of 0.7 is a part of it, each member of the kind it had there.
 #[test]
 fn discovery_has_the_older_shape_too() {
-    let kept = Kept { days: Some(30), unless_told: false };
-    let document = discovery("https://countersign.example", Version::V07, kept, None);
+    let kept = CaseRetention { days: Some(30), unless_told: false };
+    let document = discovery("https://countersign.example", HitlVersion::V07, kept, None);
     let document = &document["hitl_protocol"];
     assert_eq!(document["spec_version"], "0.7");
     for (part, member) in [
@@ -129,8 +141,8 @@ fn discovery_has_the_older_shape_too() {
 #[test]
 fn retention_is_told_where_there_is_one() {
     let policies = |days| {
-        let kept = Kept { days, unless_told: false };
-        let document = discovery("https://countersign.example", Version::V08, kept, None);
+        let kept = CaseRetention { days, unless_told: false };
+        let document = discovery("https://countersign.example", HitlVersion::V08, kept, None);
         holds("0.8", "discovery-response", &document);
         document["hitl_protocol"]["policies"].clone()
     };
@@ -138,10 +150,10 @@ fn retention_is_told_where_there_is_one() {
     let days = json!({ "data_retention_days": 30, "expired_case_retention_days": 30 });
     assert_eq!(policies(Some(30)), days);
     // Where projects differ it says so, in both versions.
-    for version in [Version::V07, Version::V08] {
-        let kept = Kept { days: Some(30), unless_told: true };
+    for version in [HitlVersion::V07, HitlVersion::V08] {
+        let kept = CaseRetention { days: Some(30), unless_told: true };
         let document = discovery("https://countersign.example", version, kept, Some("Self"));
-        if version == Version::V08 {
+        if version == HitlVersion::V08 {
             holds("0.8", "discovery-response", &document);
         }
         let document = &document["hitl_protocol"];

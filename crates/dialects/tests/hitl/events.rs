@@ -1,14 +1,14 @@
 //! Server-sent events and callbacks.
 
-use dialects::hitl::{Told, callback, told};
+use dialects::hitl::{HitlEvent, callback, told};
 use kernel::actor::Actor;
 use kernel::command::AskCommand;
 use kernel::form::Progress;
 use kernel::testing::Cast;
-use kernel::{AskEvent, AskId, Happened};
+use kernel::{AskEvent, AskId, DomainEvent};
 use serde_json::{Value, json};
 
-use crate::stage::{answer, body, made, respond, with};
+use crate::fixtures::{answer, body, made, respond, with};
 
 /// What a stream would tell of a case, from its beginning.
 fn story(cast: &Cast, id: AskId) -> Vec<Value> {
@@ -16,8 +16,8 @@ fn story(cast: &Cast, id: AskId) -> Vec<Value> {
     let mut said = Vec::new();
     for event in cast.record_of(id) {
         let line = told(cast.seen(id), &event, engaged, None);
-        said.extend(line.map(|Told { event, data }| json!({ "event": event, "data": data })));
-        engaged |= matches!(event.what, Happened::Ask(AskEvent::Progressed { .. }));
+        said.extend(line.map(|HitlEvent { event, data }| json!({ "event": event, "data": data })));
+        engaged |= matches!(event.what, DomainEvent::Ask(AskEvent::Progressed { .. }));
     }
     said
 }

@@ -2,15 +2,15 @@
 
 use dialects::hitl::{parse_cancel, read_respond};
 use kernel::command::{AskCommand, NewAsk};
-use kernel::question::{Answer, Stance};
+use kernel::question::{Answer, AnswerKind};
 use kernel::testing::{Cast, new_ask, yes};
 use kernel::{Actor, AskId};
 use serde_json::{Value, json};
 
-use crate::schemas::{faults, holds};
-use crate::stage::{
+use crate::fixtures::{
     TYPES, answer, body, bytes, hushed, made, new, polled, recorded, respond, with,
 };
+use crate::schemas::{faults, holds};
 
 fn result(cast: &Cast, id: AskId) -> Value {
     let polled = polled(cast.seen(id));
@@ -80,7 +80,10 @@ fn cancelling_a_confirmation_is_an_answer() {
     let (mut cast, id) = made(&body("confirmation"));
     respond(&mut cast, id, &json!({"action": "cancel"})).unwrap();
     assert_eq!(polled(cast.seen(id))["status"], "completed");
-    assert_eq!(cast.seen(id).resolution().unwrap().reply.value().unwrap().answer, Answer::Declined);
+    assert_eq!(
+        cast.seen(id).deciding_answer().unwrap().reply.value().unwrap().answer,
+        Answer::Declined
+    );
 }
 
 /// HITL-061, HITL-074, HITL-120, HITL-136, HITL-241: what does not answer is named, and nothing
@@ -307,8 +310,8 @@ fn what_an_agent_passes_on() {
 #[test]
 fn inline_actions_are_the_services() {
     for (kind, actions, stances) in [
-        ("selection", json!(["select"]), Some([Stance::Choose].into())),
-        ("approval", json!(["approve", "approve"]), Some([Stance::Approve].into())),
+        ("selection", json!(["select"]), Some([AnswerKind::Choose].into())),
+        ("approval", json!(["approve", "approve"]), Some([AnswerKind::Approve].into())),
         ("escalation", json!([]), None),
     ] {
         let case = with(body(kind), json!({ "inline_actions": actions }));

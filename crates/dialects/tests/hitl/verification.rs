@@ -1,16 +1,16 @@
 //! Proofs of a person, in bytes: the policy of a case, the evidence of an answer, the result in every
 //! view. HITL 0.8 §7.6; HITL-220 to HITL-228.
 
-use dialects::hitl::{Version, callback, read_respond, told};
+use dialects::hitl::{HitlVersion, callback, read_respond, told};
 use kernel::audit::Digest;
 use kernel::command::AskCommand;
 use kernel::testing::{Cast, no, yes};
-use kernel::verification::{Facts, Level, Presented};
+use kernel::verification::{PresentedProof, ProofAssurance, ProofFacts};
 use kernel::{Actor, AskId};
 use serde_json::{Value, json};
 
+use crate::fixtures::{body, bytes, made, new, polled, refused, shown, someone, with};
 use crate::schemas::{faults, holds};
-use crate::stage::{body, bytes, made, new, polled, refused, shown, someone, with};
 
 /// A policy with every member.
 fn policy() -> Value {
@@ -212,16 +212,16 @@ fn inline() -> Value {
 }
 
 fn proven(cast: &mut Cast, id: AskId) {
-    let found = Ok(Facts {
+    let found = Ok(ProofFacts {
         digest: Digest::of(b"secret-proof"),
-        assurance: Some(Level::High),
+        assurance: Some(ProofAssurance::High),
         bound_to_case: true,
         bound_to_action: true,
         answers_challenge: true,
         issued_at: cast.now(),
         expires_at: None,
     });
-    let proof = Presented {
+    let proof = PresentedProof {
         proof_type: "proof_of_human".to_owned(),
         provider: "acme".to_owned(),
         format: "jwt".to_owned(),
@@ -277,7 +277,7 @@ fn what_is_told_without_a_proof() {
     let mut optional = policy();
     optional["mode"] = json!("optional");
     let id = cast.ask(new(&case(&optional)));
-    let bad = Presented {
+    let bad = PresentedProof {
         proof_type: "proof_of_human".to_owned(),
         provider: "acme".to_owned(),
         format: "jwt".to_owned(),
@@ -286,5 +286,5 @@ fn what_is_told_without_a_proof() {
     let holder = Actor::link_holder(id);
     cast.run(holder, AskCommand::AnswerWithProofs(id, yes(), vec![bad]));
     insta::assert_json_snapshot!("verification_result_missing", result(&cast, id));
-    assert_eq!(Version::of(cast.seen(id)), Version::V08);
+    assert_eq!(HitlVersion::of(cast.seen(id)), HitlVersion::V08);
 }

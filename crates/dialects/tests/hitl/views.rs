@@ -1,15 +1,15 @@
 //! The body of a poll in every state, for every type.
 
 use dialects::hitl::wire::Signature;
-use dialects::hitl::{Version, poll};
+use dialects::hitl::{HitlVersion, poll};
 use kernel::command::AskCommand;
 use kernel::form::Progress;
 use kernel::testing::Cast;
 use kernel::{Actor, AskId};
 use serde_json::{Value, json};
 
+use crate::fixtures::{TYPES, answer, body, made, new, polled, respond, someone, with};
 use crate::schemas::holds;
-use crate::stage::{TYPES, answer, body, made, new, polled, respond, someone, with};
 
 const STATES: [&str; 7] =
     ["pending", "reminded", "opened", "in_progress", "completed", "expired", "cancelled"];
@@ -80,7 +80,7 @@ fn how_it_was_answered() {
     let (mut cast, id) = made(&case);
     let relay = Actor::Relay { ask: id, attested: someone() };
     cast.run(relay, AskCommand::Answer(id, kernel::testing::yes()));
-    assert_eq!(Version::of(cast.seen(id)), Version::V08);
+    assert_eq!(HitlVersion::of(cast.seen(id)), HitlVersion::V08);
     let polled = polled(cast.seen(id));
     holds("0.8", "poll-response", &polled);
     let expected = json!({
@@ -126,7 +126,7 @@ fn rounds_are_linked() {
     let after = polled(cast.seen(first));
     assert_eq!(after["next_case_id"], dialects::hitl::case_id(second));
     holds("0.7", "poll-response", &after);
-    let hitl = &crate::stage::shown(cast.seen(second))["hitl"];
+    let hitl = &crate::fixtures::shown(cast.seen(second))["hitl"];
     assert_eq!(hitl["previous_case_id"], id);
     holds("0.7", "hitl-object", hitl);
 }

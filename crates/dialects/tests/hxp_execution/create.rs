@@ -1,13 +1,13 @@
 //! `POST /hxp/v1/requests`.
 
-use dialects::hxp_execution::{Detail, parse_create, request};
+use dialects::hxp_execution::{ReceiptDetail, parse_create, request};
 use kernel::ask::{Dialect, Priority, Route};
-use kernel::command::{NewAsk, Silence};
-use kernel::question::{Answer, Body, Pick, Reply};
+use kernel::command::{NewAsk, NewOnExpiry};
+use kernel::question::{Answer, Body, PickMode, Reply};
 use kernel::testing::Cast;
 use serde_json::{Value, json};
 
-use crate::stage::{SEAL, bytes, full, new, with};
+use crate::fixtures::{SEAL, bytes, full, new, with};
 
 /// Section 5.1's example, HXPX-011, HXPX-018, HXPX-023.
 #[test]
@@ -18,11 +18,11 @@ fn the_example_of_the_specification_parses() {
     assert_eq!(ask.priority, Priority::Normal);
     assert_eq!(ask.route, Route::Owner);
     assert_eq!(ask.timeout, Some(3600));
-    assert_eq!(ask.on_expiry, Silence::StayOpen);
+    assert_eq!(ask.on_expiry, NewOnExpiry::StayOpen);
     assert_eq!(ask.labels.agent.as_deref(), Some("agent_alpha_01"));
     assert_eq!(ask.labels.project.as_deref(), Some("project_alpha"));
     assert_eq!(ask.question.prompt(), "Approve $99/mo Stripe plan?");
-    let Body::Choose { options, pick: Pick::One, .. } = ask.question.body() else { panic!() };
+    let Body::Choose { options, pick: PickMode::One, .. } = ask.question.body() else { panic!() };
     assert_eq!(options.choices().len(), 2);
 }
 
@@ -39,7 +39,7 @@ fn everything_optional_may_be_absent_or_null() {
         let NewAsk { priority, route, timeout, on_expiry, labels, metadata, question, .. } =
             new(&body);
         assert_eq!((priority, route, timeout), (Priority::Normal, Route::Owner, None));
-        assert_eq!(on_expiry, Silence::StayOpen);
+        assert_eq!(on_expiry, NewOnExpiry::StayOpen);
         assert_eq!((labels.agent, labels.project), (None, None));
         assert!(metadata.is_empty());
         let Body::Approve { details, editable, reject_requires_reason, .. } = question.body()
@@ -79,9 +79,11 @@ fn the_mark_for_what_cannot_be_undone_is_kept() {
 #[test]
 fn fallbacks_and_timeouts() {
     let deny = Reply { answer: Answer::Chosen { options: vec!["Deny".into()] }, comment: None };
-    for (fallback, silence) in
-        [("pause", Silence::StayOpen), ("fail", Silence::Fail), ("default", Silence::Answer(deny))]
-    {
+    for (fallback, silence) in [
+        ("pause", NewOnExpiry::StayOpen),
+        ("fail", NewOnExpiry::Fail),
+        ("default", NewOnExpiry::Answer(deny)),
+    ] {
         for (seconds, timeout) in
             [(0, None), (1, Some(1)), (3_162_240_000_u64, Some(3_162_240_000))]
         {
@@ -127,7 +129,7 @@ fn every_input_type_is_shown_as_it_came() {
     ] {
         let mut cast = Cast::new();
         let id = cast.ask(new(&json!({"action": "PROVIDE", "payload": payload})));
-        let shown = request(cast.seen(id), &SEAL, Detail::Whole);
+        let shown = request(cast.seen(id), &SEAL, ReceiptDetail::Whole);
         assert_eq!(serde_json::to_value(shown.payload).unwrap(), payload);
     }
     let regex = json!({"prompt": "p", "input_type": "text", "validation": {"regex": "a+"}});

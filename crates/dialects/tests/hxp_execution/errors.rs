@@ -5,25 +5,26 @@ use std::collections::BTreeSet;
 use dialects::hxp_execution::errors::{CODES, WireError};
 use kernel::command::{AskCommand, DirectoryCommand, NewAsk};
 use kernel::directory::NewProject;
-use kernel::form::{Code, FieldError};
+use kernel::form::{FieldError, FieldErrorCode};
 use kernel::question::AnswerError;
 use kernel::testing::{Cast, human};
-use kernel::{Actor, Assurance, By, Refusal};
+use kernel::{Actor, ActorRef, Assurance, Refusal};
 use serde_json::json;
 
-use crate::stage::{full, new};
+use crate::fixtures::{full, new};
 
 /// HXPX-046, HXPX-048, HXPX-049, HXPX-029, HXPX-026 and section 5.3: the table of refusals.
 #[test]
 fn every_refusal_has_its_code() {
     let at = Cast::new().now();
-    let by = By::Human(human("mark"));
-    let field = FieldError { key: "age".into(), code: Code::TooLarge, message: "Less".into() };
+    let by = ActorRef::Human(human("mark"));
+    let field =
+        FieldError { key: "age".into(), code: FieldErrorCode::TooLarge, message: "Less".into() };
     for (refusal, status, code) in [
         (Refusal::NotFound { what: "request" }, 404, "not_found"),
         (Refusal::NotAllowed { why: "only a person can answer" }, 403, "forbidden"),
         (Refusal::AlreadyAnswered { by: by.clone(), at }, 409, "conflict"),
-        (Refusal::AlreadyAnswered { by: By::System, at }, 409, "conflict"),
+        (Refusal::AlreadyAnswered { by: ActorRef::System, at }, 409, "conflict"),
         (Refusal::AlreadyCancelled { by, at }, 409, "conflict"),
         (Refusal::TimedOut { at }, 408, "expired"),
         (Refusal::TakenBy { by: human("mark") }, 409, "conflict"),
@@ -58,7 +59,7 @@ fn every_refusal_has_its_code() {
             assert_eq!(named, knows && !pooled, "{}", error.message);
         }
     }
-    let late = Refusal::AlreadyAnswered { by: By::Human(human("mark")), at };
+    let late = Refusal::AlreadyAnswered { by: ActorRef::Human(human("mark")), at };
     assert_eq!(
         WireError::refused(&late, false).message,
         "already answered by mark at 2026-02-06T10:00:00.000Z"

@@ -1,11 +1,11 @@
 //! `evidence_hash` and `POST /hxp/v1/receipts/verify`.
 
-use dialects::hxp_execution::{Detail, Formula, Seal, parse_verify, request, verify};
+use dialects::hxp_execution::{Formula, ReceiptDetail, Seal, parse_verify, request, verify};
 use kernel::Time;
 use kernel::testing::yes;
 use serde_json::{Map, Value, json};
 
-use crate::stage::{SEAL, full, staged};
+use crate::fixtures::{SEAL, full, staged};
 
 const ID: &str = "hxp_0000000000000000000000000A";
 
@@ -67,7 +67,7 @@ fn receipts_verify_until_they_are_touched() {
         let seal = Seal { formula, ..SEAL };
         for state in ["completed", "failed", "cancelled"] {
             let (cast, id) = staged(state, &full("APPROVE"), &yes());
-            let shown = request(cast.seen(id), &seal, Detail::Whole).receipt.unwrap();
+            let shown = request(cast.seen(id), &seal, ReceiptDetail::Whole).receipt.unwrap();
             let sent = serde_json::to_vec(&shown).unwrap();
             let good = parse_verify(&sent).unwrap();
             assert!(verify(&good, SEAL.secret), "{formula:?} {state}");

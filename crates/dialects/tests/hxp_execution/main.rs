@@ -4,10 +4,10 @@
 mod create;
 mod errors;
 mod evidence;
+mod fixtures;
 mod projections;
 mod queries;
 mod resolve;
 mod rules;
 mod socket;
-mod stage;
 mod views;

@@ -2,19 +2,19 @@
 
 use std::fmt::Write as _;
 
-use dialects::hxp_execution::{Detail, parse_resolve, request};
+use dialects::hxp_execution::{ReceiptDetail, parse_resolve, request};
 use kernel::form::Form;
-use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
+use kernel::question::{Answer, Body, Choice, Options, PickMode, Question, Reply};
 use kernel::testing::Cast;
 use serde_json::{Value, json};
 
-use crate::stage::{SEAL, answered, bytes, native, pretty};
+use crate::fixtures::{SEAL, answered, bytes, native, pretty};
 
 fn choice(id: &str, label: &str) -> Choice {
     Choice { id: id.into(), label: label.into(), description: None }
 }
 
-fn choose(pick: Pick, labels: &[&str]) -> Body {
+fn choose(pick: PickMode, labels: &[&str]) -> Body {
     let choices = labels.iter().enumerate().map(|(n, label)| choice(&format!("o{n}"), label));
     Body::Choose { options: Options::new(choices.collect()).unwrap(), pick, suggested: None }
 }
@@ -42,7 +42,7 @@ fn long_form() -> Body {
 }
 
 fn seven() -> Body {
-    choose(Pick::One, &["1", "2", "3", "4", "5", "6", "7"])
+    choose(PickMode::One, &["1", "2", "3", "4", "5", "6", "7"])
 }
 
 /// What goes in by resolve, and what comes out in the receipt.
@@ -56,7 +56,7 @@ fn attempt(body: Body, result: &Value) -> Result<Value, (u16, &'static str)> {
     let reply = parse_resolve(&bytes(&json!({"result": result})), &question)
         .map_err(|error| (error.status, error.code))?;
     let ask = answered(body, reply);
-    Ok(request(&ask, &SEAL, Detail::Whole).receipt.unwrap().result)
+    Ok(request(&ask, &SEAL, ReceiptDetail::Whole).receipt.unwrap().result)
 }
 
 /// Every kind of question as one of the three actions, byte for byte.
@@ -70,9 +70,9 @@ fn every_kind_is_shown() {
             reject_requires_reason: false,
             reject_options: Vec::new(),
         },
-        choose(Pick::One, &["Red", "Blue"]),
-        choose(Pick::One, &["Same", "Same"]),
-        choose(Pick::Many, &["Red", "Blue"]),
+        choose(PickMode::One, &["Red", "Blue"]),
+        choose(PickMode::One, &["Same", "Same"]),
+        choose(PickMode::Many, &["Red", "Blue"]),
         seven(),
         confirm(),
         escalate(),
@@ -88,7 +88,7 @@ fn every_kind_is_shown() {
     ] {
         let mut cast = Cast::new();
         let id = cast.ask(native(body));
-        let shown = request(cast.seen(id), &SEAL, Detail::Whole);
+        let shown = request(cast.seen(id), &SEAL, ReceiptDetail::Whole);
         writeln!(lines, "{} {}", pretty(&shown.action), json!(shown.payload)).unwrap();
     }
     insta::assert_snapshot!(lines);
@@ -98,10 +98,10 @@ fn every_kind_is_shown() {
 #[test]
 fn answers_go_round() {
     for (body, result) in [
-        (choose(Pick::One, &["Red", "Blue"]), json!("Blue")),
-        (choose(Pick::One, &["Same", "Same"]), json!("o1")),
-        (choose(Pick::Many, &["Red", "Blue", "Green"]), json!(["Red", "Green"])),
-        (choose(Pick::Many, &["Red", "Blue"]), json!(["Blue"])),
+        (choose(PickMode::One, &["Red", "Blue"]), json!("Blue")),
+        (choose(PickMode::One, &["Same", "Same"]), json!("o1")),
+        (choose(PickMode::Many, &["Red", "Blue", "Green"]), json!(["Red", "Green"])),
+        (choose(PickMode::Many, &["Red", "Blue"]), json!(["Blue"])),
         (seven(), json!("7")),
         (confirm(), json!("Send")),
         (confirm(), json!("Keep")),
@@ -114,7 +114,7 @@ fn answers_go_round() {
     ] {
         assert_eq!(round(body, &result), result);
     }
-    let many = choose(Pick::Many, &["Red", "Blue"]);
+    let many = choose(PickMode::Many, &["Red", "Blue"]);
     assert_eq!(round(many, &json!("Red")), json!(["Red"]), "web clients post one text");
     let text = json!(r#"{"name": "Ann", "age": "7"}"#);
     assert_eq!(round(long_form(), &text), json!({"name": "Ann", "age": 7}));
@@ -124,10 +124,10 @@ fn answers_go_round() {
 #[test]
 fn wrong_answers_are_refused() {
     for (body, result) in [
-        (choose(Pick::One, &["Red", "Blue"]), json!("o0")),
-        (choose(Pick::One, &["Red", "Blue"]), json!(["Red"])),
-        (choose(Pick::Many, &["Red", "Blue"]), json!([])),
-        (choose(Pick::Many, &["Red", "Blue"]), json!(["Red", "Grey"])),
+        (choose(PickMode::One, &["Red", "Blue"]), json!("o0")),
+        (choose(PickMode::One, &["Red", "Blue"]), json!(["Red"])),
+        (choose(PickMode::Many, &["Red", "Blue"]), json!([])),
+        (choose(PickMode::Many, &["Red", "Blue"]), json!(["Red", "Grey"])),
         (seven(), json!("8")),
         (confirm(), json!("send")),
         (confirm(), json!(true)),
@@ -173,7 +173,7 @@ fn edits_and_parts_are_told_in_the_reason() {
         (confirm(), Answer::Confirmed { items: vec!["a".into(), "b".into()] }, None, "Send", None),
     ] {
         let ask = answered(body, Reply { answer, comment });
-        let receipt = request(&ask, &SEAL, Detail::Whole).receipt.unwrap();
+        let receipt = request(&ask, &SEAL, ReceiptDetail::Whole).receipt.unwrap();
         assert_eq!(receipt.result, json!(result));
         assert_eq!(receipt.reason.as_deref(), reason);
     }
@@ -187,7 +187,7 @@ fn whatever_is_shown_as_provide_is_hidden_in_lists() {
     {
         let question = Question::new("What now?", None, body.clone()).unwrap();
         let reply = parse_resolve(&bytes(&json!({"result": result})), &question).unwrap();
-        let shown = request(&answered(body, reply), &SEAL, Detail::Redacted);
+        let shown = request(&answered(body, reply), &SEAL, ReceiptDetail::Redacted);
         assert_eq!(shown.receipt.unwrap().result, json!("[redacted]"));
     }
 }

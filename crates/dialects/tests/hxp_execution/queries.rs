@@ -1,12 +1,12 @@
 //! The parameters of lists.
 
 use dialects::hxp_execution::wire::Action;
-use dialects::hxp_execution::{Cursor, InboxQuery, ListQuery};
+use dialects::hxp_execution::{HxpCursor, InboxQuery, ListQuery};
 use kernel::ask::{Phase, Priority};
-use kernel::question::Kind;
+use kernel::question::QuestionKind;
 use kernel::testing::Cast;
 
-use crate::stage::{full, new};
+use crate::fixtures::{full, new};
 
 const NONE: [(&str, &str); 0] = [];
 
@@ -17,7 +17,7 @@ fn lists() {
     assert_eq!((usual.limit, usual.phase, usual.cursor), (20, None, None));
     let mut cast = Cast::new();
     let id = cast.ask(new(&full("DECIDE")));
-    let cursor = Cursor::after(cast.seen(id));
+    let cursor = HxpCursor::after(cast.seen(id));
     let text = cursor.to_string();
     let query = ListQuery::parse([
         ("agent_id", "a"),
@@ -86,7 +86,7 @@ fn bad_parameters_are_refused() {
 fn cursors_read_back() {
     let mut cast = Cast::new();
     let id = cast.ask(new(&full("DECIDE")));
-    let cursor = Cursor::after(cast.seen(id));
+    let cursor = HxpCursor::after(cast.seen(id));
     assert_eq!((cursor.rank, cursor.ask), (1, id));
     assert_eq!(cursor.to_string().parse(), Ok(cursor));
 }
@@ -94,7 +94,7 @@ fn cursors_read_back() {
 /// HXPX-073: every kind of question belongs to exactly one action.
 #[test]
 fn actions_share_out_the_kinds() {
-    for kind in Kind::ALL {
+    for kind in QuestionKind::ALL {
         let of: Vec<_> = Action::ALL.into_iter().filter(|a| a.kinds().contains(&kind)).collect();
         assert_eq!(of, [Action::of_kind(kind)]);
     }

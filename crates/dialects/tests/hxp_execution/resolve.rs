@@ -7,7 +7,7 @@ use kernel::testing::yes;
 use kernel::{Phase, Refusal};
 use serde_json::{Value, json};
 
-use crate::stage::{STATES, bytes, full, new, staged};
+use crate::fixtures::{STATES, bytes, full, new, staged};
 
 fn question(action: &str) -> Question {
     new(&full(action)).question
@@ -156,16 +156,16 @@ fn cancel_bodies() {
 fn over_agrees_with_the_kernel() {
     for state in STATES {
         let (mut cast, id) = staged(state, &full("APPROVE"), &yes());
-        let said = cast.seen(id).still_open(cast.now()).err();
+        let said = cast.seen(id).check_open(cast.now()).err();
         let refused = cast.attempt(cast.human("olga"), AskCommand::Answer(id, yes())).err();
         assert_eq!(said, refused, "{state}");
     }
     let (mut cast, id) = staged("assigned", &full("APPROVE"), &yes());
     cast.advance(3600);
     assert_eq!(cast.seen(id).phase(), Phase::Engaged, "the timer did not fire yet");
-    assert!(matches!(cast.seen(id).still_open(cast.now()).err(), Some(Refusal::TimedOut { .. })));
-    let paused = crate::stage::with(full("APPROVE"), "fallback", json!("pause"));
+    assert!(matches!(cast.seen(id).check_open(cast.now()).err(), Some(Refusal::TimedOut { .. })));
+    let paused = crate::fixtures::with(full("APPROVE"), "fallback", json!("pause"));
     let (mut cast, id) = staged("assigned", &paused, &yes());
     cast.advance(1_000_000);
-    assert_eq!(cast.seen(id).still_open(cast.now()).err(), None);
+    assert_eq!(cast.seen(id).check_open(cast.now()).err(), None);
 }

@@ -2,14 +2,14 @@
 
 use dialects::hxp_execution::parse_rules;
 use dialects::hxp_execution::rules::{rule_view, rules_view};
-use kernel::ask::{Priority, Seat};
+use kernel::ask::{Assignee, Priority};
 use kernel::command::AskCommand;
 use kernel::directory::NewRule;
-use kernel::question::Kind;
+use kernel::question::QuestionKind;
 use kernel::testing::{Cast, human};
 use serde_json::json;
 
-use crate::stage::{bytes, full, new, pretty, with};
+use crate::fixtures::{bytes, full, new, pretty, with};
 
 /// Section 6.2's example, HXPX-043, HXPX-073.
 #[test]
@@ -26,14 +26,14 @@ fn the_example_of_the_specification_parses() {
         parsed.rules,
         [
             NewRule {
-                kinds: [Kind::Approve].into(),
+                kinds: [QuestionKind::Approve].into(),
                 project: None,
                 tag: Some("finance".into()),
                 priority: None,
                 delegate_to: human("user_789"),
             },
             NewRule {
-                kinds: [Kind::Choose, Kind::Confirm, Kind::Escalate].into(),
+                kinds: [QuestionKind::Choose, QuestionKind::Confirm, QuestionKind::Escalate].into(),
                 project: Some("project_beta".into()),
                 tag: None,
                 priority: None,
@@ -58,7 +58,7 @@ fn rules_are_echoed() {
         cast.rule("olga", parsed.rules[0].clone());
     }
     let mixed = NewRule {
-        kinds: [Kind::Approve, Kind::Provide].into(),
+        kinds: [QuestionKind::Approve, QuestionKind::Provide].into(),
         project: None,
         tag: None,
         priority: Some(Priority::Low),
@@ -80,8 +80,8 @@ fn a_rule_finds_its_request() {
     let body = with(full("APPROVE"), "role", json!("delegate"));
     let tagged = cast.ask(new(&with(body.clone(), "metadata", json!({"tags": ["finance"]}))));
     let plain = cast.ask(new(&body));
-    assert_eq!(cast.seen(tagged).seats, [Seat::Person { human: human("mark") }]);
-    assert_eq!(cast.seen(plain).seats, [Seat::Person { human: human("olga") }]);
+    assert_eq!(cast.seen(tagged).seats, [Assignee::Person { human: human("mark") }]);
+    assert_eq!(cast.seen(plain).seats, [Assignee::Person { human: human("olga") }]);
     cast.run(cast.human("mark"), AskCommand::Open(tagged));
 }
 

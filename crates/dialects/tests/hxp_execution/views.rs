@@ -3,8 +3,8 @@
 use dialects::hxp_execution::receipt::DEFAULT_APPLIED;
 use dialects::hxp_execution::wire::{Frame, Request, Stats, Status, Verified};
 use dialects::hxp_execution::{
-    Cursor, Detail, Seen, advance, ask_id, cancelled, created, inbox, info, list, request,
-    request_id, resolved,
+    HxpCursor, ReceiptDetail, SocketState, advance, ask_id, cancelled, created, inbox, info, list,
+    request, request_id, resolved,
 };
 use kernel::ask::Phase;
 use kernel::command::AskCommand;
@@ -13,7 +13,7 @@ use kernel::testing::{Cast, sent_back, yes};
 use kernel::{Actor, Refusal};
 use serde_json::json;
 
-use crate::stage::{SEAL, STATES, bytes, full, new, pretty, staged, with};
+use crate::fixtures::{SEAL, STATES, bytes, full, new, pretty, staged, with};
 
 fn reply(action: &str) -> Reply {
     let result = match action {
@@ -29,7 +29,7 @@ fn reply(action: &str) -> Reply {
 fn all_states(action: &str) -> String {
     let show = |state: &&str| {
         let (cast, id) = staged(state, &full(action), &reply(action));
-        let shown = request(cast.seen(id), &SEAL, Detail::Whole);
+        let shown = request(cast.seen(id), &SEAL, ReceiptDetail::Whole);
         let text = pretty(&shown);
         // What a client of ours reads is what was written.
         assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), shown);
@@ -62,7 +62,7 @@ fn receipts_belong_to_their_states() {
     for action in ["DECIDE", "APPROVE", "PROVIDE"] {
         for state in STATES {
             let (cast, id) = staged(state, &full(action), &reply(action));
-            let shown = request(cast.seen(id), &SEAL, Detail::Whole);
+            let shown = request(cast.seen(id), &SEAL, ReceiptDetail::Whole);
             assert_eq!(shown.status.as_str(), state);
             let expected = matches!(state, "completed" | "failed" | "cancelled");
             assert_eq!(shown.receipt.is_some(), expected, "{action} {state}");
@@ -78,7 +78,7 @@ fn receipts_belong_to_their_states() {
 fn an_erased_answer_leaves_its_receipt() {
     let (mut cast, id) = staged("completed", &full("PROVIDE"), &reply("PROVIDE"));
     cast.run(Actor::System, AskCommand::Erase(id));
-    let text = pretty(&request(cast.seen(id), &SEAL, Detail::Whole));
+    let text = pretty(&request(cast.seen(id), &SEAL, ReceiptDetail::Whole));
     assert!(!text.contains("sk-secret1") && !text.contains("API key"));
     insta::assert_snapshot!(text);
 }
@@ -92,7 +92,7 @@ fn a_default_taken_on_silence() {
     cast.run(cast.human("olga"), AskCommand::Open(id));
     cast.advance(3600);
     cast.run(Actor::System, AskCommand::Expire(id));
-    let shown = request(cast.seen(id), &SEAL, Detail::Whole);
+    let shown = request(cast.seen(id), &SEAL, ReceiptDetail::Whole);
     assert_eq!(shown.status, Status::Completed);
     let receipt = shown.receipt.unwrap();
     assert_eq!(receipt.result, json!("Deny"));
@@ -112,13 +112,13 @@ fn people_of_a_pool_are_anonymous() {
         }
         let id = cast.ask(new(&with(full("APPROVE"), "role", json!("pool"))));
         cast.run(cast.human("mark"), AskCommand::Answer(id, yes()));
-        let shown = request(cast.seen(id), &SEAL, Detail::Whole);
+        let shown = request(cast.seen(id), &SEAL, ReceiptDetail::Whole);
         let text = pretty(&shown);
         assert!(!text.contains("mark"), "{text}");
         let name = shown.receipt.unwrap().completed_by;
         let digits = name.strip_prefix("pool_member_").unwrap();
         assert!(digits.len() == 8 && digits.bytes().all(|b| b.is_ascii_hexdigit()));
-        let again = request(cast.seen(id), &SEAL, Detail::Whole).receipt.unwrap();
+        let again = request(cast.seen(id), &SEAL, ReceiptDetail::Whole).receipt.unwrap();
         assert_eq!(again.completed_by, name);
         names.push(name);
     }
@@ -129,13 +129,13 @@ fn people_of_a_pool_are_anonymous() {
 #[test]
 fn durations_begin_when_somebody_takes_it_up() {
     let (cast, id) = staged("completed", &full("APPROVE"), &yes());
-    let opened = request(cast.seen(id), &SEAL, Detail::Whole).receipt.unwrap();
+    let opened = request(cast.seen(id), &SEAL, ReceiptDetail::Whole).receipt.unwrap();
     assert_eq!(opened.duration_seconds, 60);
     let mut cast = Cast::new();
     let id = cast.ask(new(&full("APPROVE")));
     cast.advance(45);
     cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
-    let inline = request(cast.seen(id), &SEAL, Detail::Whole).receipt.unwrap();
+    let inline = request(cast.seen(id), &SEAL, ReceiptDetail::Whole).receipt.unwrap();
     assert_eq!((inline.duration_seconds, inline.completed_by.as_str()), (45, "olga"));
 }
 
@@ -157,11 +157,11 @@ fn created_says_where_to_look() {
 fn an_agent_without_a_label_is_unknown() {
     let mut cast = Cast::new();
     let id = cast.ask(new(&json!({"action": "APPROVE", "payload": {"item": "x"}})));
-    let shown = request(cast.seen(id), &SEAL, Detail::Whole);
+    let shown = request(cast.seen(id), &SEAL, ReceiptDetail::Whole);
     assert_eq!((shown.agent_id.as_str(), shown.project_id), ("unknown", None));
     assert!(shown.metadata.is_empty());
     let id = cast.ask(kernel::testing::new_ask());
-    assert_eq!(request(cast.seen(id), &SEAL, Detail::Whole).agent_id, "bot");
+    assert_eq!(request(cast.seen(id), &SEAL, ReceiptDetail::Whole).agent_id, "bot");
 }
 
 /// HXPX-006, HXPX-036, HXPX-039, HXPX-041: lists hide what was provided, inboxes say who asks.
@@ -169,18 +169,18 @@ fn an_agent_without_a_label_is_unknown() {
 fn lists_and_inboxes() {
     let (cast, id) = staged("completed", &full("PROVIDE"), &reply("PROVIDE"));
     let ask = cast.seen(id);
-    let listed = list([ask], 12, Some(Cursor::after(ask)), &SEAL);
+    let listed = list([ask], 12, Some(HxpCursor::after(ask)), &SEAL);
     let boxed = inbox([ask], 6, 3, None, &SEAL);
     let (list, inbox) = (pretty(&listed), pretty(&boxed));
     assert!(!list.contains("sk-secret1") && !inbox.contains("sk-secret1"));
-    assert!(pretty(&request(ask, &SEAL, Detail::Whole)).contains("sk-secret1"));
+    assert!(pretty(&request(ask, &SEAL, ReceiptDetail::Whole)).contains("sk-secret1"));
     insta::assert_snapshot!(format!("{list}\n{inbox}"));
 
     let (cast, id) = staged("completed", &full("DECIDE"), &reply("DECIDE"));
-    let shown = request(cast.seen(id), &SEAL, Detail::Redacted);
+    let shown = request(cast.seen(id), &SEAL, ReceiptDetail::Redacted);
     assert_eq!(shown.receipt.unwrap().result, json!("Approve"), "only PROVIDE is hidden");
     let (cast, id) = staged("failed", &full("PROVIDE"), &reply("PROVIDE"));
-    let shown = request(cast.seen(id), &SEAL, Detail::Redacted);
+    let shown = request(cast.seen(id), &SEAL, ReceiptDetail::Redacted);
     assert_eq!(shown.receipt.unwrap().result, json!(null), "nothing is not hidden");
 }
 
@@ -211,7 +211,8 @@ fn roles_and_priorities_are_shown_as_sent() {
             let body = with(full("APPROVE"), "role", json!(role));
             let mut cast = Cast::new();
             let id = cast.ask(new(&with(body, "priority", json!(priority))));
-            let shown = serde_json::to_value(request(cast.seen(id), &SEAL, Detail::Whole)).unwrap();
+            let shown =
+                serde_json::to_value(request(cast.seen(id), &SEAL, ReceiptDetail::Whole)).unwrap();
             assert_eq!((&shown["role"], &shown["priority"]), (&json!(role), &json!(priority)));
         }
     }
@@ -237,7 +238,7 @@ fn statuses_are_phases() {
 fn requested_changes_are_a_rejection_with_a_reason() {
     let reply = || Reply { answer: Answer::CHANGES, comment: Some("smaller, please".into()) };
     let (cast, id) = staged("completed", &full("APPROVE"), &reply());
-    let shown = request(cast.seen(id), &SEAL, Detail::Whole);
+    let shown = request(cast.seen(id), &SEAL, ReceiptDetail::Whole);
     let (said, receipt) = (Some("Changes requested: smaller, please"), shown.receipt.unwrap());
     assert_eq!((shown.status, &receipt.result), (Status::Completed, &json!("rejected")));
     assert_eq!(receipt.reason.as_deref(), said);
@@ -246,11 +247,11 @@ fn requested_changes_are_a_rejection_with_a_reason() {
         let refused = cast.attempt(cast.human("olga"), AskCommand::Answer(id, Box::new(reply())));
         assert!(matches!(refused, Err(Refusal::Answer(_))), "{action}: {refused:?}");
         let before = sent_back(cast.seen(id), "smaller, please");
-        let shown = request(&before, &SEAL, Detail::Whole);
+        let shown = request(&before, &SEAL, ReceiptDetail::Whole);
         let receipt = shown.receipt.unwrap();
         assert_eq!((shown.status, receipt.status), (Status::Failed, Status::Failed));
         assert_eq!((&receipt.result, receipt.reason.as_deref()), (&json!(null), said));
-        let step = advance(&Seen::default(), &before, &SEAL);
+        let step = advance(&SocketState::default(), &before, &SEAL);
         assert!(matches!(step.frames.as_slice(), [Frame::Failed { .. }]), "{step:?}");
     }
 }

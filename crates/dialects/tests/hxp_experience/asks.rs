@@ -1,18 +1,18 @@
 //! Envelopes on asks: every protocol that asks has room for one, keeps it and gives it back.
 
-use dialects::hxp_experience::claims::{Verdict, heeding, within};
-use dialects::hxp_experience::headers::Hints;
+use dialects::hxp_experience::claims::{EnvelopeVerdict, read_envelope, with_headers};
+use dialects::hxp_experience::headers::EnvelopeHeaders;
 use dialects::native::{AskView, CreateAsk, Viewer};
 use dialects::{a2h, hitl, hxp_execution};
-use kernel::ask::claims::Level;
-use kernel::ask::{Envelopes, NewClaims};
+use kernel::ask::experience_envelope::EnvelopeLevel;
+use kernel::ask::{EnvelopePolicy, NewExperienceEnvelope};
 use kernel::command::{AskCommand, DirectoryCommand, NewAsk};
 use kernel::directory::NewProject;
 use kernel::testing::Cast;
 use kernel::{Actor, Ask, Refusal};
 use serde_json::{Value, json};
 
-use crate::stage::{core, full, standard, with, without};
+use crate::fixtures::{core, full, standard, with, without};
 
 /// A way in with room for an envelope: its name, what is sent, what it is read as, where it comes
 /// back.
@@ -34,7 +34,7 @@ fn ways() -> [Way; 4] {
             shown: |ask| {
                 let seal =
                     hxp_execution::Seal { secret: b"s", formula: hxp_execution::Formula::Seed };
-                json!(hxp_execution::request(ask, &seal, hxp_execution::Detail::Whole))
+                json!(hxp_execution::request(ask, &seal, hxp_execution::ReceiptDetail::Whole))
             },
             place: "/hxp",
             refused: |refusal| json!(hxp_execution::WireError::refused(refusal, false).body()),
@@ -49,7 +49,7 @@ fn ways() -> [Way; 4] {
             shown: |ask| {
                 let text = String::new;
                 let links =
-                    hitl::Links { review: text(), poll: text(), events: text(), submit: None };
+                    hitl::CaseLinks { review: text(), poll: text(), events: text(), submit: None };
                 json!(hitl::accepted(ask, links).unwrap())
             },
             place: "/hitl/context/hxp",
@@ -62,7 +62,7 @@ fn ways() -> [Way; 4] {
                 Ok(new) => Ok(new.ask),
                 Err(error) => Err(error.body()),
             },
-            shown: |ask| a2h::call(ask, a2h::Beside::default()).unwrap(),
+            shown: |ask| a2h::call(ask, a2h::CallContext::default()).unwrap(),
             place: "/spec/state/hxp",
             refused: |refusal| a2h::WireError::refused(refusal).body(),
         },
@@ -71,7 +71,7 @@ fn ways() -> [Way; 4] {
             body: |hxp| json!({ "question": { "kind": "approve", "prompt": "Go?" }, "hxp": hxp }),
             read: |bytes| {
                 let body: CreateAsk = serde_json::from_slice(bytes).map_err(|_| Value::Null)?;
-                Ok(body.into_ask(within(bytes, &["hxp"]).map_err(|_| Value::Null)?))
+                Ok(body.into_ask(read_envelope(bytes, &["hxp"]).map_err(|_| Value::Null)?))
             },
             shown: |ask| json!(AskView::of(ask, Viewer::Person, "http://localhost", None)),
             place: "/hxp",
@@ -85,8 +85,8 @@ fn sent(way: &Way, hxp: Value) -> Vec<u8> {
 }
 
 #[track_caller]
-fn claims(text: &str) -> Box<NewClaims> {
-    within(text.as_bytes(), &["hxp"]).unwrap().unwrap()
+fn claims(text: &str) -> Box<NewExperienceEnvelope> {
+    read_envelope(text.as_bytes(), &["hxp"]).unwrap().unwrap()
 }
 
 /// HXPE-005, HXPE-058: kept as it came and given back where the protocol has room for it, unknown
@@ -130,7 +130,7 @@ fn a_lenient_project_keeps_what_is_wrong_and_says_so() {
         let mut cast = Cast::new();
         let id = cast.ask((way.read)(&sent(&way, wrong.clone())).unwrap());
         assert_eq!(json!(cast.seen(id).envelope()), wrong, "{}", way.name);
-        let verdict = Verdict::of(cast.seen(id)).unwrap();
+        let verdict = EnvelopeVerdict::of(cast.seen(id)).unwrap();
         assert_eq!((verdict.valid, verdict.level, verdict.errors), (false, None, 1));
         assert!(verdict.rules.contains("HXPE-021"));
         assert_eq!(verdict.findings[0].instance_path, "/hxp/transparency/confidence");
@@ -147,7 +147,7 @@ fn a_strict_project_refuses_in_the_words_of_each_protocol() {
     for way in ways() {
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
-        let strict = NewProject { envelopes: Envelopes::Strict, ..plain };
+        let strict = NewProject { envelopes: EnvelopePolicy::Strict, ..plain };
         cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let before = cast.records().len();
         let new = (way.read)(&sent(&way, unknown.clone())).unwrap();
@@ -157,7 +157,7 @@ fn a_strict_project_refuses_in_the_words_of_each_protocol() {
         told.push(json!({ "way": way.name, "error": (way.refused)(&refusal) }));
         let fine = (way.read)(&sent(&way, core()["hxp"].take())).unwrap();
         let id = cast.ask(fine);
-        assert!(Verdict::of(cast.seen(id)).unwrap().strict);
+        assert!(EnvelopeVerdict::of(cast.seen(id)).unwrap().strict);
     }
     insta::assert_json_snapshot!("refused_by_a_strict_project", told);
 }
@@ -204,16 +204,16 @@ fn names_given_twice_are_seen() {
     assert_eq!(found.said["intent"], "brainstorm");
     // Of two envelopes, the last.
     let two = format!(r#"{{"hxp":{{}},"hxp":{once}}}"#);
-    assert_eq!(claims(&two).finding.level, Some(Level::Core));
+    assert_eq!(claims(&two).finding.level, Some(EnvelopeLevel::Core));
 }
 
 /// HXPE-035, HXPE-036, HXPE-037: the level that is recorded is the one the validator tells.
 #[test]
 fn levels_are_recorded() {
     for (message, level) in [
-        (core(), Some(Level::Core)),
-        (standard(), Some(Level::Standard)),
-        (full(), Some(Level::Full)),
+        (core(), Some(EnvelopeLevel::Core)),
+        (standard(), Some(EnvelopeLevel::Standard)),
+        (full(), Some(EnvelopeLevel::Full)),
         (without(core(), "/hxp/version"), None),
         (json!({ "hxp": {} }), None),
     ] {
@@ -222,8 +222,8 @@ fn levels_are_recorded() {
     }
 }
 
-fn hints(headers: &[(&str, &str)]) -> Hints {
-    Hints::read(headers.iter().map(|(name, value)| (*name, value.as_bytes())))
+fn hints(headers: &[(&str, &str)]) -> EnvelopeHeaders {
+    EnvelopeHeaders::read(headers.iter().map(|(name, value)| (*name, value.as_bytes())))
 }
 
 /// HXPE-050, HXPE-051: headers say what the envelope leaves out; where both speak, the envelope counts
@@ -236,15 +236,15 @@ fn headers_fill_in_and_never_overrule() {
         ("hxp-confidence", "0.25"),
         ("hxp-cogload", "3"),
     ];
-    let bare = heeding(claims(r#"{"hxp":{"version":"1.0.0","actions":[]}}"#), &hints(&all));
-    assert_eq!(bare.finding.level, Some(Level::Core));
+    let bare = with_headers(claims(r#"{"hxp":{"version":"1.0.0","actions":[]}}"#), &hints(&all));
+    assert_eq!(bare.finding.level, Some(EnvelopeLevel::Core));
     assert!(!bare.finding.rules.contains("HXPE-051"), "nothing differs");
     let expected = json!({
         "version": "1.0.0", "actions": [], "intent": "plan", "delivery": { "verbosity": "high" },
         "transparency": { "confidence": 0.25 }, "cognition": { "load": 3 },
     });
     assert_eq!(json!(bare.said), expected);
-    let whole = heeding(claims(&standard().to_string()), &hints(&all));
+    let whole = with_headers(claims(&standard().to_string()), &hints(&all));
     assert_eq!(json!(whole.said), standard()["hxp"]);
     assert!(whole.finding.rules.contains("HXPE-051") && whole.finding.is_valid());
     assert!(whole.finding.notes >= 4, "{:?}", whole.finding);
@@ -255,12 +255,12 @@ fn headers_fill_in_and_never_overrule() {
 fn headers_that_say_nothing_change_nothing() {
     for headers in [vec![], vec![("hxp-confidence", "NaN"), ("hxp-cogload", "99")]] {
         let before = claims(&core().to_string());
-        assert_eq!(heeding(before.clone(), &hints(&headers)), before);
+        assert_eq!(with_headers(before.clone(), &hints(&headers)), before);
     }
     let odd = claims(r#"{"hxp":{"delivery":7,"intent":null}}"#);
-    let heard = heeding(odd, &hints(&[("hxp-verbosity", "low"), ("hxp-intent", "plan")]));
+    let heard = with_headers(odd, &hints(&[("hxp-verbosity", "low"), ("hxp-intent", "plan")]));
     assert_eq!(json!(heard.said), json!({ "delivery": 7, "intent": null }));
     let twice = claims(r#"{"hxp":{"intent":"a","intent":"b"}}"#);
-    let heard = heeding(twice, &hints(&[("hxp-verbosity", "low")]));
+    let heard = with_headers(twice, &hints(&[("hxp-verbosity", "low")]));
     assert!(heard.finding.rules.contains("HXPE-006"));
 }

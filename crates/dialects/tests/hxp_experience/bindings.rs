@@ -1,19 +1,19 @@
 //! Headers and streams.
 
-use dialects::hxp_experience::headers::{Hints, NAMES, headers};
-use dialects::hxp_experience::message::NoMessage;
+use dialects::hxp_experience::headers::{EnvelopeHeaders, NAMES, headers};
+use dialects::hxp_experience::message::InvalidMessage;
 use dialects::hxp_experience::{Message, prelude};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::stage::{LENIENT, check, core, standard, with};
+use crate::fixtures::{LENIENT, check, core, standard, with};
 
 fn message(value: &Value) -> Message {
     Message::parse(value.to_string().as_bytes(), LENIENT).unwrap()
 }
 
-fn read(found: &[(&str, &str)]) -> Hints {
-    Hints::read(found.iter().map(|(name, value)| (*name, value.as_bytes())))
+fn read(found: &[(&str, &str)]) -> EnvelopeHeaders {
+    EnvelopeHeaders::read(found.iter().map(|(name, value)| (*name, value.as_bytes())))
 }
 
 /// HXPE-050: four headers, and none for what is not said.
@@ -77,16 +77,16 @@ fn no_header_begins_inside_another() {
         ("hxp-cogload", "3.0"),
         ("hxp-status", "low"),
     ] {
-        assert_eq!(read(&[(name, value)]), Hints::default(), "{name}: {value:?}");
+        assert_eq!(read(&[(name, value)]), EnvelopeHeaders::default(), "{name}: {value:?}");
     }
-    assert_eq!(Hints::read([("hxp-intent", &b"\xff"[..])]), Hints::default());
+    assert_eq!(EnvelopeHeaders::read([("hxp-intent", &b"\xff"[..])]), EnvelopeHeaders::default());
 }
 
 proptest! {
     /// HXPE-052: whatever the intent is, its header is plain and reads back.
     #[test]
     fn any_intent_survives_a_header(intent in any::<String>()) {
-        let view = dialects::hxp_experience::View { intent: Some(intent.clone()), ..Default::default() };
+        let view = dialects::hxp_experience::EnvelopeView { intent: Some(intent.clone()), ..Default::default() };
         if let Some((name, value)) = headers(&view).first() {
             prop_assert!(value.bytes().all(|byte| byte.is_ascii_graphic()));
             let hints = read(&[(name, value)]);
@@ -117,10 +117,10 @@ fn a_stream_begins_with_its_envelope() {
 /// HXPE-049: a message is read from the bytes of a body, and why not is told.
 #[test]
 fn a_message_is_read_from_bytes() {
-    assert!(matches!(Message::parse(b"{", LENIENT), Err(NoMessage::Unreadable(_))));
-    assert!(matches!(Message::parse(b"{}", LENIENT), Err(NoMessage::Invalid(_))));
+    assert!(matches!(Message::parse(b"{", LENIENT), Err(InvalidMessage::Unreadable(_))));
+    assert!(matches!(Message::parse(b"{}", LENIENT), Err(InvalidMessage::Invalid(_))));
     let beyond = core()
         .to_string()
         .replace(r#""content":"Three names for the ferry.""#, r#""content":{"n":1e400}"#);
-    assert!(matches!(Message::parse(beyond.as_bytes(), LENIENT), Err(NoMessage::Unkeepable)));
+    assert!(matches!(Message::parse(beyond.as_bytes(), LENIENT), Err(InvalidMessage::Unkeepable)));
 }

@@ -1,9 +1,9 @@
 //! Where readers of JSON differ, and where they break.
 
-use dialects::hxp_experience::{Checker, Registry, Unreadable};
+use dialects::hxp_experience::{Checker, NamespaceRegistry, Unreadable};
 use serde_json::json;
 
-use crate::stage::{LENIENT, STRICT, check, core, errors, judged, standard, with};
+use crate::fixtures::{LENIENT, STRICT, check, core, errors, judged, standard, with};
 
 /// HXPE-017, HXPE-018, HXPE-044: a whole number is one however it is written.
 #[test]
@@ -101,7 +101,7 @@ fn deep_messages_are_refused() {
         core().to_string().replace("\"actions\":[]", &format!("\"actions\":[],\"x\":{}", nested(n)))
     };
     assert!(judged(&text(98), LENIENT).is_valid());
-    let mut checker = Checker::new(LENIENT, Registry::default());
+    let mut checker = Checker::new(LENIENT, NamespaceRegistry::default());
     assert_eq!(checker.check(text(99).as_bytes()), Err(Unreadable::TooDeep));
     assert_eq!(checker.check("[".repeat(1 << 20).as_bytes()), Err(Unreadable::TooDeep));
     assert!(

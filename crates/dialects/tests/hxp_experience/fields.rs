@@ -3,7 +3,9 @@
 use dialects::hxp_experience::{ACTIONS, INTENTS};
 use serde_json::{Value, json};
 
-use crate::stage::{LENIENT, check, core, errors, full, notes, standard, warnings, with, without};
+use crate::fixtures::{
+    LENIENT, check, core, errors, full, notes, standard, warnings, with, without,
+};
 
 /// HXPE-001, HXPE-003: a message is an object with an envelope and a content.
 #[test]

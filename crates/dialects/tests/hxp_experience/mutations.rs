@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::laws::holds;
-use crate::stage::{core, full, standard};
+use crate::fixtures::{core, full, standard};
+use crate::properties::holds;
 
 /// So many are made; a few seconds without optimisation.
 const ROUNDS: u64 = 5000;

@@ -4,8 +4,8 @@ use dialects::hxp_experience::{Message, SCHEMA};
 use proptest::prelude::*;
 use serde_json::{Map, Number, Value, json};
 
-use crate::laws::holds;
-use crate::stage::{LENIENT, check, core, full, standard};
+use crate::fixtures::{LENIENT, check, core, full, standard};
+use crate::properties::holds;
 
 fn agree(message: &Value) -> Result<(), TestCaseError> {
     holds(message.to_string().as_bytes()).map_err(TestCaseError::fail)

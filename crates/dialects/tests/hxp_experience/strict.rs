@@ -1,9 +1,9 @@
 //! Strict mode: what the specification says and its schema does not check.
 
-use dialects::hxp_experience::{Checker, Namespace, Registry};
+use dialects::hxp_experience::{Checker, Namespace, NamespaceRegistry};
 use serde_json::json;
 
-use crate::stage::{
+use crate::fixtures::{
     LENIENT, STRICT, check, errors, full, judged, notes, short, standard, warnings, with,
 };
 
@@ -118,7 +118,7 @@ fn namespaces_are_known_or_a_vendors() {
             assert_eq!(notes(&report), of(noted, "HXPE-034"), "{name}");
         }
     }
-    let mut registry = Registry::default();
+    let mut registry = NamespaceRegistry::default();
     let clinic = Namespace {
         about: "notes of a clinic".into(),
         sensitive_fields: vec!["diagnosis".into()],

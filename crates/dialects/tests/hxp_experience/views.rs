@@ -1,12 +1,12 @@
 //! Envelopes for those who show them.
 
-use dialects::hxp_experience::{INTENTS, View, core_shape, label};
+use dialects::hxp_experience::{EnvelopeView, INTENTS, core_shape, label};
 use serde_json::{Value, json};
 
-use crate::stage::{core, full, with, without};
+use crate::fixtures::{core, full, with, without};
 
-fn view(message: &Value) -> View {
-    View::of(message.as_object().unwrap())
+fn view(message: &Value) -> EnvelopeView {
+    EnvelopeView::of(message.as_object().unwrap())
 }
 
 /// HXPE-010 to HXPE-031: everything an envelope says, by name.
@@ -34,7 +34,7 @@ fn what_is_not_known_is_left_out() {
     assert_eq!((shown.format, shown.tone, shown.chunking), (None, None, None));
     assert_eq!((shown.load, shown.read_seconds, shown.confidence), (None, None, None));
     assert_eq!(shown.actions.len(), 1);
-    assert_eq!(view(&json!({ "hxp": [] })), View::default());
+    assert_eq!(view(&json!({ "hxp": [] })), EnvelopeView::default());
     let whole = with(
         with(full(), "/hxp/cognition/load", json!(3.0)),
         "/hxp/cognition/estimated_read_seconds",

@@ -2,23 +2,23 @@
 
 use dialects::hxp_execution::pseudonym;
 use dialects::proof::receipt::Ended;
-use dialects::proof::{Names, RECEIPT, ReceiptClaims, verify};
-use kernel::actor::{Assurance, By};
-use kernel::ask::{AskState, DefaultAction, Ending, Route, Shown};
-use kernel::command::{AskCommand, NewAsk, Silence};
+use dialects::proof::{NameDisclosure, RECEIPT, ReceiptClaims, verify};
+use kernel::actor::{ActorRef, Assurance};
+use kernel::ask::{AskState, DefaultAction, DisplayedContent, Ending, Route};
+use kernel::command::{AskCommand, NewAsk, NewOnExpiry};
 use kernel::question::{Answer, Body, Question, Reply};
-use kernel::receipt::Exhibit;
+use kernel::receipt::QuestionDigests;
 use kernel::testing::{Cast, human, new_ask, yes};
 use kernel::{Actor, AskId};
 use serde_json::{Value, json};
 
-use crate::stage::{current, trusted};
+use crate::fixtures::{current, trusted};
 
 const SECRET: &[u8] = b"server-secret";
 const ISSUER: &str = "https://countersign.example/";
 
 fn of(cast: &Cast, id: AskId) -> ReceiptClaims {
-    ReceiptClaims::of(cast.seen(id), ISSUER, Names::Shown).unwrap()
+    ReceiptClaims::of(cast.seen(id), ISSUER, NameDisclosure::Shown).unwrap()
 }
 
 /// Signed and read back, everything is as it was.
@@ -33,7 +33,10 @@ fn an_answer() {
     cast.advance(60);
     cast.run(cast.human("olga"), AskCommand::Open(id));
     cast.advance(60);
-    assert!(ReceiptClaims::of(cast.seen(id), ISSUER, Names::Shown).is_none(), "still open");
+    assert!(
+        ReceiptClaims::of(cast.seen(id), ISSUER, NameDisclosure::Shown).is_none(),
+        "still open"
+    );
     let mut reply = yes();
     reply.comment = Some("fine".to_owned());
     cast.run(cast.human("olga"), AskCommand::Answer(id, reply));
@@ -41,7 +44,7 @@ fn an_answer() {
     assert_eq!(proven(&claims), claims);
     let decided = cast.records().last().unwrap();
     assert_eq!((claims.audit.seq, claims.audit.hash), (decided.seq, decided.hash));
-    let exhibit = Exhibit::of(cast.seen(id)).unwrap();
+    let exhibit = QuestionDigests::of(cast.seen(id)).unwrap();
     assert_eq!(claims.question_sha256, exhibit.question);
     insta::assert_json_snapshot!("answer", claims);
 }
@@ -53,20 +56,20 @@ fn what_was_not_displayed_is_not_claimed() {
     let mut cast = Cast::new();
     let id = cast.ask(new_ask());
     cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
-    let exhibit = Exhibit::of(cast.seen(id)).unwrap();
+    let exhibit = QuestionDigests::of(cast.seen(id)).unwrap();
     // SHA-256 of the four bytes `null`.
     let null = "74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b";
     for (shown, whole) in [
         (None, true),
-        (Some(Shown::Question), true),
-        (Some(Shown::Summary), false),
-        (Some(Shown::Nothing), false),
+        (Some(DisplayedContent::Question), true),
+        (Some(DisplayedContent::Summary), false),
+        (Some(DisplayedContent::Nothing), false),
     ] {
         let mut ask = cast.seen(id).clone();
         let AskState::Over { ending, .. } = &mut ask.state else { panic!() };
         let Ending::Completed(resolution) = &mut **ending else { panic!() };
         resolution.shown = shown;
-        let claims = ReceiptClaims::of(&ask, ISSUER, Names::Shown).unwrap();
+        let claims = ReceiptClaims::of(&ask, ISSUER, NameDisclosure::Shown).unwrap();
         assert_eq!(claims.shown, shown);
         let expected = if whole { exhibit.shown.to_string() } else { null.to_owned() };
         assert_eq!(claims.shown_sha256.to_string(), expected, "{shown:?}");
@@ -80,18 +83,21 @@ fn what_was_not_displayed_is_not_claimed() {
 fn silence_is_nobodys() {
     let mut cast = Cast::new();
     let timed = |on_expiry| NewAsk { timeout: Some(60), on_expiry, ..new_ask() };
-    let default = cast.ask(timed(Silence::Answer(*yes())));
-    let failed = cast.ask(timed(Silence::Fail));
-    let reported = cast.ask(timed(Silence::Report(DefaultAction::Abort)));
+    let default = cast.ask(timed(NewOnExpiry::Answer(*yes())));
+    let failed = cast.ask(timed(NewOnExpiry::Fail));
+    let reported = cast.ask(timed(NewOnExpiry::Report(DefaultAction::Abort)));
     cast.advance(60);
     for id in [default, failed, reported] {
         cast.run(Actor::System, AskCommand::Expire(id));
     }
     let taken = of(&cast, default);
-    assert_eq!((taken.outcome, &taken.by), (Ended::Completed, &By::System));
+    assert_eq!((taken.outcome, &taken.by), (Ended::Completed, &ActorRef::System));
     assert_eq!((taken.assurance, taken.via.as_deref()), (Some(Assurance::None), Some("timer")));
     let failed = of(&cast, failed);
-    assert_eq!((failed.outcome, &failed.by, failed.assurance), (Ended::Failed, &By::System, None));
+    assert_eq!(
+        (failed.outcome, &failed.by, failed.assurance),
+        (Ended::Failed, &ActorRef::System, None)
+    );
     let reported = of(&cast, reported);
     assert_eq!((reported.outcome, reported.report), (Ended::Expired, Some(DefaultAction::Abort)));
     for claims in [taken, failed, reported] {
@@ -107,7 +113,7 @@ fn a_withdrawal() {
     cast.run(cast.agent("bot"), AskCommand::Cancel(id, Some("never mind".to_owned())));
     let claims = of(&cast, id);
     assert_eq!((claims.outcome, claims.reason.as_deref()), (Ended::Cancelled, Some("never mind")));
-    assert_eq!(claims.by, By::Agent("bot".parse().unwrap()));
+    assert_eq!(claims.by, ActorRef::Agent("bot".parse().unwrap()));
     assert_eq!(proven(&claims), claims);
 }
 
@@ -118,16 +124,16 @@ fn agents_do_not_learn_who_is_in_a_pool() {
     let id = cast.ask(NewAsk { route: Route::Pool { group: None }, ..new_ask() });
     cast.run(cast.human("mark"), AskCommand::Answer(id, yes()));
     let shown = of(&cast, id);
-    assert_eq!(shown.by, By::Human(human("mark")));
-    let hidden = ReceiptClaims::of(cast.seen(id), ISSUER, Names::Hidden(SECRET)).unwrap();
+    assert_eq!(shown.by, ActorRef::Human(human("mark")));
+    let hidden = ReceiptClaims::of(cast.seen(id), ISSUER, NameDisclosure::Hidden(SECRET)).unwrap();
     assert_eq!(hidden.by.to_string(), pseudonym(SECRET, id, &human("mark")));
     assert!(!serde_json::to_string(&hidden).unwrap().contains("mark"));
     assert_eq!(ReceiptClaims { by: shown.by.clone(), ..hidden }, shown);
     // Whoever was asked by name is named.
     let id = cast.ask(new_ask());
     cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
-    let named = ReceiptClaims::of(cast.seen(id), ISSUER, Names::Hidden(SECRET)).unwrap();
-    assert_eq!(named.by, By::Human(human("olga")));
+    let named = ReceiptClaims::of(cast.seen(id), ISSUER, NameDisclosure::Hidden(SECRET)).unwrap();
+    assert_eq!(named.by, ActorRef::Human(human("olga")));
 }
 
 #[test]
@@ -144,7 +150,7 @@ fn secrets_are_named_and_not_said() {
     let values = json!({ "verdict": "provided", "values": { "name": "Ann", "pin": "s3cret" } });
     let answer: Answer = serde_json::from_value(values).unwrap();
     cast.run(cast.human("olga"), AskCommand::Answer(id, Box::new(Reply { answer, comment: None })));
-    for names in [Names::Shown, Names::Hidden(SECRET)] {
+    for names in [NameDisclosure::Shown, NameDisclosure::Hidden(SECRET)] {
         let claims = ReceiptClaims::of(cast.seen(id), ISSUER, names).unwrap();
         assert_eq!(claims.redacted, ["pin"], "what was not given is not named");
         let wire: Value = serde_json::to_value(&claims).unwrap();
@@ -162,7 +168,7 @@ fn there_is_no_receipt_without_words() {
     cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
     let kept = current().sign(RECEIPT, &of(&cast, id));
     cast.run(Actor::System, AskCommand::Erase(id));
-    assert!(ReceiptClaims::of(cast.seen(id), ISSUER, Names::Shown).is_none());
+    assert!(ReceiptClaims::of(cast.seen(id), ISSUER, NameDisclosure::Shown).is_none());
     assert!(verify(&kept, &trusted()).is_ok());
 }
 

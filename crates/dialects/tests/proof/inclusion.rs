@@ -1,13 +1,13 @@
 //! From a receipt to a sealed block of the record, each step of the way.
 
-use dialects::proof::record::{Inclusion, Linked, NotIncluded};
-use dialects::proof::{BLOCK, Jwks, Names, ReceiptClaims, Unproven};
+use dialects::proof::record_check::{Inclusion, InclusionError, LinkedRecord};
+use dialects::proof::{BLOCK, Jwks, NameDisclosure, ProofError, ReceiptClaims};
 use kernel::audit::Digest;
 use kernel::command::AskCommand;
 use kernel::seal::Block;
 use kernel::testing::{Cast, new_ask, yes};
 
-use crate::stage::{current, stranger, trusted};
+use crate::fixtures::{current, stranger, trusted};
 
 fn node(l: Digest, r: Digest) -> Digest {
     Digest::of(&[&[1], l.0.as_slice(), &r.0].concat())
@@ -23,7 +23,8 @@ fn told() -> (ReceiptClaims, Inclusion) {
     let id = cast.ask(new_ask());
     cast.run(cast.human("olga"), AskCommand::Open(id));
     cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
-    let claims = ReceiptClaims::of(cast.seen(id), "https://countersign.example", Names::Shown);
+    let claims =
+        ReceiptClaims::of(cast.seen(id), "https://countersign.example", NameDisclosure::Shown);
     let last: Vec<_> = cast.records().iter().rev().take(3).cloned().collect();
     let [answered, opened, asked] = last.try_into().unwrap();
     let pair = node(leaf(asked.hash), leaf(opened.hash));
@@ -36,7 +37,7 @@ fn told() -> (ReceiptClaims, Inclusion) {
         prev: Digest::ZERO,
         at: cast.now(),
     };
-    let record = Linked {
+    let record = LinkedRecord {
         subject: answered.subject.to_string(),
         seq: answered.seq,
         prev: answered.prev,
@@ -56,20 +57,23 @@ fn every_step_is_checked() {
         harm(&mut proof);
         proof.check(&claims, &trusted()).unwrap_err()
     };
-    assert_eq!(harmed(&|proof| proof.record.body.as_mut().unwrap().push(' ')), NotIncluded::Hash);
-    assert_eq!(harmed(&|proof| proof.record.prev = Digest::ZERO), NotIncluded::Hash);
-    assert_eq!(harmed(&|proof| proof.record.seq = 2), NotIncluded::OtherEvent);
-    assert_eq!(harmed(&|proof| proof.record.subject.push('0')), NotIncluded::OtherEvent);
-    assert_eq!(harmed(&|proof| proof.index = 1), NotIncluded::Path);
-    assert_eq!(harmed(&|proof| proof.path.clear()), NotIncluded::Path);
-    assert_eq!(harmed(&|proof| proof.path[0] = Digest::ZERO), NotIncluded::Path);
+    assert_eq!(
+        harmed(&|proof| proof.record.body.as_mut().unwrap().push(' ')),
+        InclusionError::Hash
+    );
+    assert_eq!(harmed(&|proof| proof.record.prev = Digest::ZERO), InclusionError::Hash);
+    assert_eq!(harmed(&|proof| proof.record.seq = 2), InclusionError::OtherEvent);
+    assert_eq!(harmed(&|proof| proof.record.subject.push('0')), InclusionError::OtherEvent);
+    assert_eq!(harmed(&|proof| proof.index = 1), InclusionError::Path);
+    assert_eq!(harmed(&|proof| proof.path.clear()), InclusionError::Path);
+    assert_eq!(harmed(&|proof| proof.path[0] = Digest::ZERO), InclusionError::Path);
     let forged = harmed(&|proof| {
         let other = stranger().sign(BLOCK, &1);
         let (signed, _) = proof.block.rsplit_once('.').unwrap();
         proof.block = format!("{signed}.{}", other.rsplit_once('.').unwrap().1);
     });
-    assert_eq!(forged, NotIncluded::Block(Unproven::Signature));
+    assert_eq!(forged, InclusionError::Block(ProofError::Signature));
     let kid = current().public().kid;
     let nothing = proof.check(&claims, &Jwks::default());
-    assert_eq!(nothing, Err(NotIncluded::Block(Unproven::UnknownKey { kid })));
+    assert_eq!(nothing, Err(InclusionError::Block(ProofError::UnknownKey { kid })));
 }

@@ -2,10 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod claims;
+mod fixtures;
 mod inclusion;
+mod invalid_receipts;
 mod passkey_vectors;
-mod spoilt;
-mod stage;
 mod strict;
 mod vectors;
 mod words;

@@ -7,19 +7,19 @@ use std::path::PathBuf;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use dialects::proof::passkey::CoseKey;
-use dialects::proof::record::{Inclusion, Linked};
+use dialects::proof::record_check::{Inclusion, LinkedRecord};
 use dialects::proof::{BLOCK, RECEIPT, verify, verify_enrolment, verify_evidence};
 use ed25519_dalek::Signer as _;
-use kernel::actor::By;
+use kernel::actor::ActorRef;
 use kernel::audit::{Digest, Record};
-use kernel::directory::{Enrolment, Holder, Key, PasskeyUses};
+use kernel::directory::{CredentialKind, Enrolment, Key, PasskeyUses};
 use kernel::passkey_evidence::{AnswerStatement, PasskeyEvidence, VERSION, answer_digest};
-use kernel::seal::{self, Block, Tree};
+use kernel::seal::{self, Block, MerkleTree};
 use kernel::{AskEvent, DirectoryEvent, Event, KeyId, Subject, Time};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256, Sha384};
 
-use crate::stage::{claims, current, refund, stranger, trusted, typed};
+use crate::fixtures::{claims, current, refund, stranger, trusted, typed};
 
 const ABOUT: &str = "What a verifier of passkey evidence must say of each `evidence`, beside the receipt in \
     `jws` (valid under `jwks`). `why` is one word for the first thing that is wrong. Where there is an \
@@ -136,7 +136,7 @@ impl Assertion {
     /// The honest one for a receipt.
     fn of(receipt: &Value) -> Self {
         let claims = typed(receipt.clone());
-        let By::Human(human) = claims.by else { panic!("{claims:?}") };
+        let ActorRef::Human(human) = claims.by else { panic!("{claims:?}") };
         let answer = claims.answer.unwrap();
         let statement = AnswerStatement {
             v: VERSION,
@@ -203,7 +203,7 @@ fn enrolment(evidence: &PasskeyEvidence, change: &dyn Fn(&mut Event, &mut Key)) 
     let mut key = Key {
         id: evidence.key,
         hash: Digest::of(CREDENTIAL),
-        holder: Holder::Passkey {
+        holder: CredentialKind::Passkey {
             human: human.clone(),
             public: "{}".to_owned(),
             enrolment: Some(Box::new(Enrolment {
@@ -223,7 +223,7 @@ fn enrolment(evidence: &PasskeyEvidence, change: &dyn Fn(&mut Event, &mut Key)) 
         subject: Subject::Key(key.id),
         seq: 1,
         at,
-        by: By::Human(human),
+        by: ActorRef::Human(human),
         what: AskEvent::Opened.into(),
     };
     change(&mut event, &mut key);
@@ -232,7 +232,7 @@ fn enrolment(evidence: &PasskeyEvidence, change: &dyn Fn(&mut Event, &mut Key)) 
     }
     let record = Record::link(Digest::ZERO, event);
     let hashes = [Digest([1; 32]), Digest([2; 32]), record.hash, Digest([4; 32]), Digest([5; 32])];
-    let mut tree = Tree::default();
+    let mut tree = MerkleTree::default();
     for hash in &hashes {
         tree.push(*hash);
     }
@@ -246,7 +246,7 @@ fn enrolment(evidence: &PasskeyEvidence, change: &dyn Fn(&mut Event, &mut Key)) 
         at: "2026-02-01T10:00:10.000Z".parse().unwrap(),
     };
     Inclusion {
-        record: Linked {
+        record: LinkedRecord {
             subject: record.subject.to_string(),
             seq: record.seq,
             prev: record.prev,
@@ -463,7 +463,7 @@ fn enrolments(plain: &Value, mine: &Authenticator) -> Vec<Value> {
         with(name, proof, Some(why))
     };
     let of = |key: &mut Key, change: &dyn Fn(&mut Enrolment)| {
-        let Holder::Passkey { enrolment: Some(enrolment), .. } = &mut key.holder else {
+        let CredentialKind::Passkey { enrolment: Some(enrolment), .. } = &mut key.holder else {
             panic!("{key:?}")
         };
         change(enrolment);
@@ -487,7 +487,7 @@ fn enrolments(plain: &Value, mine: &Authenticator) -> Vec<Value> {
         enrolled("enrolment-not-the-first-event", &|event, _| event.seq = 2, Some("enrolment")),
         enrolled(
             "enrolment-of-a-token",
-            &|_, key| key.holder = Holder::Token { human: "olga".parse().unwrap() },
+            &|_, key| key.holder = CredentialKind::Token { human: "olga".parse().unwrap() },
             Some("enrolment"),
         ),
         harmed("enrolment-without-its-body", &|proof| proof.record.body = None, "enrolment"),
@@ -506,14 +506,16 @@ fn enrolments(plain: &Value, mine: &Authenticator) -> Vec<Value> {
         enrolled(
             "enrolment-of-another-person",
             &|_, key| {
-                let Holder::Passkey { human, .. } = &mut key.holder else { panic!("{key:?}") };
+                let CredentialKind::Passkey { human, .. } = &mut key.holder else {
+                    panic!("{key:?}")
+                };
                 *human = "mark".parse().unwrap();
             },
             Some("enrolment-person"),
         ),
         enrolled(
             "enrolment-by-the-system",
-            &|event, _| event.by = By::System,
+            &|event, _| event.by = ActorRef::System,
             Some("enrolment-person"),
         ),
         enrolled(

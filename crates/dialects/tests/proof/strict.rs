@@ -1,9 +1,9 @@
 //! What is refused, whatever it looks like.
 
-use dialects::proof::{RECEIPT, Unproven, verify};
+use dialects::proof::{ProofError, RECEIPT, verify};
 use serde_json::json;
 
-use crate::stage::{claims, current, refund, trusted};
+use crate::fixtures::{claims, current, refund, trusted};
 
 /// No byte of a receipt can be changed, left out or added.
 #[test]
@@ -39,5 +39,5 @@ fn trust_is_in_the_keys_one_has() {
     let receipt = current().sign(RECEIPT, &claims(&refund(), json!({})));
     let kid = current().public().kid;
     let nothing = dialects::proof::Jwks::default();
-    assert_eq!(verify(&receipt, &nothing), Err(Unproven::UnknownKey { kid }));
+    assert_eq!(verify(&receipt, &nothing), Err(ProofError::UnknownKey { kid }));
 }

@@ -4,11 +4,11 @@
 
 use std::path::PathBuf;
 
-use dialects::proof::{RECEIPT, Unproven, verify};
+use dialects::proof::{ProofError, RECEIPT, verify};
 use serde_json::{Value, json};
 
-use crate::spoilt;
-use crate::stage::{claims, current, hash, question, refund, retired, trusted};
+use crate::fixtures::{claims, current, hash, question, refund, retired, trusted};
+use crate::invalid_receipts;
 
 const ABOUT: &str = "What a verifier of Countersign receipts must say of each `jws`, with the keys \
     in `jwks`. `why` is one word for the first thing that is wrong. Where there is a `question`, its \
@@ -23,7 +23,7 @@ fn made() -> String {
     let mut cases: Vec<Value> = valid();
     cases.extend(numbers_and_names());
     cases.extend(
-        spoilt::all().into_iter().map(
+        invalid_receipts::all().into_iter().map(
             |(name, jws, why)| json!({ "name": name, "jws": jws, "valid": false, "why": why }),
         ),
     );
@@ -77,19 +77,19 @@ fn every_case_is_judged_as_it_says() {
 
 #[test]
 fn every_reason_has_a_case() {
-    let cases = spoilt::all();
+    let cases = invalid_receipts::all();
     for why in [
-        Unproven::Shape,
-        Unproven::Encoding("header"),
-        Unproven::Header,
-        Unproven::Algorithm,
-        Unproven::Critical,
-        Unproven::Typ { expected: RECEIPT },
-        Unproven::UnknownKey { kid: String::new() },
-        Unproven::Signature,
-        Unproven::RetiredKey { at: kernel::Time::from_millis(0) },
-        Unproven::Claims,
-        Unproven::Version,
+        ProofError::Shape,
+        ProofError::Encoding("header"),
+        ProofError::Header,
+        ProofError::Algorithm,
+        ProofError::Critical,
+        ProofError::Typ { expected: RECEIPT },
+        ProofError::UnknownKey { kid: String::new() },
+        ProofError::Signature,
+        ProofError::RetiredKey { at: kernel::Time::from_millis(0) },
+        ProofError::Claims,
+        ProofError::Version,
     ] {
         assert!(cases.iter().any(|(_, _, code)| *code == why.code()), "{}", why.code());
     }

@@ -3,7 +3,7 @@
 use dialects::proof::words;
 use serde_json::{Value, json};
 
-use crate::stage::{claims, refund, typed};
+use crate::fixtures::{claims, refund, typed};
 
 fn said(more: Value) -> String {
     words(&typed(claims(&refund(), more))).join("\n")

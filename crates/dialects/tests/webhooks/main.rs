@@ -2,36 +2,36 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
-use dialects::a2h::{self, Beside};
+use dialects::a2h::{self, CallContext};
+use dialects::conversation_origin::{ConversationOrigin, EmailOrigin, SlackOrigin};
 use dialects::native::Viewer;
-use dialects::origin::{Letter, Origin, Post};
-use dialects::webhooks::{News, format};
+use dialects::webhooks::{WebhookEvent, format};
 use kernel::ask::{DefaultAction, Priority, Route};
-use kernel::command::{NewAsk, Silence, Written};
-use kernel::directory::Format;
+use kernel::command::{NewAsk, NewOnExpiry, PersonMessage};
+use kernel::directory::WebhookFormat;
 use kernel::follow_up::WebhookMessage;
-use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
+use kernel::question::{Answer, Body, Choice, Options, PickMode, Question, Reply};
 use kernel::testing::{Cast, new_ask, no, yes};
-use kernel::{Actor, Ask, AskCommand, AskId, By, Time, Topic};
+use kernel::{Actor, ActorRef, Ask, AskCommand, AskId, Time, Topic};
 use serde_json::{Map, Value, json};
 
 const RECEIPT: &str = "eyJ.receipt";
 
 /// What whoever answered is called, as the server would tell it.
 fn name(ask: &Ask) -> Option<String> {
-    let known = !ask.is_pooled() && matches!(ask.resolution()?.by, By::Human(_));
+    let known = !ask.is_pooled() && matches!(ask.deciding_answer()?.by, ActorRef::Human(_));
     known.then(|| "Olga".to_owned())
 }
 
 /// What an endpoint of this format is sent of an ask as it is now.
-fn told(cast: &Cast, wanted: Format, id: AskId) -> Option<Value> {
+fn told(cast: &Cast, wanted: WebhookFormat, id: AskId) -> Option<Value> {
     let ask = cast.seen(id);
-    let ended = if ask.is_opening() { Some(Topic::Started) } else { Topic::ending(ask) };
+    let ended = if ask.starts_conversation() { Some(Topic::Started) } else { Topic::ending(ask) };
     let topic = ended.unwrap_or(Topic::Created);
     let told = WebhookMessage::of(ask, topic, ask.head.seq, ask.head.at);
     let body = format(
         wanted,
-        News {
+        WebhookEvent {
             told: &told,
             ask: Some(ask),
             duty: None,
@@ -111,7 +111,7 @@ fn story() -> (Cast, Vec<(&'static str, AskId)>) {
     );
     answered("changes", approval(), remarked(Answer::CHANGES, "smaller"));
     let options = Options::new(choices()).unwrap();
-    let choose = Body::Choose { options, pick: Pick::Many, suggested: None };
+    let choose = Body::Choose { options, pick: PickMode::Many, suggested: None };
     let both = vec!["a".to_owned(), "b".to_owned()];
     answered("chosen", question("Which?", choose), said(Answer::Chosen { options: both }));
     let (yes_label, no_label) = ("Send".to_owned(), "Keep".to_owned());
@@ -132,7 +132,7 @@ fn story() -> (Cast, Vec<(&'static str, AskId)>) {
     let withdrawn = cast.ask(approval());
     cast.run(cast.agent("bot"), AskCommand::Cancel(withdrawn, Some("moot".to_owned())));
     made.push(("cancelled", withdrawn));
-    let on_expiry = Silence::Report(DefaultAction::Reject);
+    let on_expiry = NewOnExpiry::Report(DefaultAction::Reject);
     let lapsed = cast.ask(NewAsk { timeout: Some(5), on_expiry, ..approval() });
     cast.advance(5);
     cast.run(Actor::System, AskCommand::Expire(lapsed));
@@ -146,18 +146,18 @@ fn story() -> (Cast, Vec<(&'static str, AskId)>) {
 fn as_humanlayer_tells_it() {
     let (cast, made) = story();
     let all: Map<String, Value> = (made.iter())
-        .map(|(name, id)| ((*name).to_owned(), json!(told(&cast, Format::Humanlayer, *id))))
+        .map(|(name, id)| ((*name).to_owned(), json!(told(&cast, WebhookFormat::Humanlayer, *id))))
         .collect();
     insta::assert_json_snapshot!("humanlayer", all);
     for (which, id) in &made {
-        let bare = told(&cast, Format::HumanlayerV1beta1, *id);
+        let bare = told(&cast, WebhookFormat::HumanlayerV1beta1, *id);
         // A2H-112: the same without what is around it.
         assert_eq!(bare.as_ref(), all[*which].get("event"), "{which}");
         let ask = cast.seen(*id);
         let read = ask.ending().and_then(|_| {
             a2h::call(
                 ask,
-                Beside {
+                CallContext {
                     name: name(ask),
                     receipt: Some(RECEIPT.to_owned()),
                     slack_message_ts: None,
@@ -173,32 +173,32 @@ fn as_humanlayer_tells_it() {
 fn a_conversation_that_began() {
     let mut cast = Cast::new();
     let id = cast.write("mark", "bot", "Please refund order 7");
-    let enveloped = told(&cast, Format::Humanlayer, id).unwrap();
+    let enveloped = told(&cast, WebhookFormat::Humanlayer, id).unwrap();
     insta::assert_json_snapshot!("conversation", enveloped);
-    let bare = told(&cast, Format::HumanlayerV1beta1, id);
+    let bare = told(&cast, WebhookFormat::HumanlayerV1beta1, id);
     assert_eq!(bare.as_ref(), enveloped.get("event"), "A2H-112: the bare object");
-    let standard = told(&cast, Format::Standard, id).unwrap();
+    let standard = told(&cast, WebhookFormat::Standard, id).unwrap();
     assert_eq!(standard["type"], "conversation.started");
     let ask = &standard["data"]["ask"];
     let said = json!({ "verdict": "replied", "text": "Please refund order 7" });
     assert_eq!(ask["result"]["answer"], said);
     assert_eq!(ask["conversation"], json!({ "id": id, "with": "mark", "latest": null }));
     cast.run(Actor::System, AskCommand::Erase(id));
-    assert_eq!(told(&cast, Format::Humanlayer, id), None);
+    assert_eq!(told(&cast, WebhookFormat::Humanlayer, id), None);
 }
 
 /// Somebody begins a conversation elsewhere, and the agent goes on with it.
-fn elsewhere(origin: &Origin, text: &str) -> (Cast, AskId) {
+fn elsewhere(origin: &ConversationOrigin, text: &str) -> (Cast, AskId) {
     let mut cast = Cast::new();
     cast.write("mark", "bot", "so that it is open");
-    let written = Box::new(Written { text: text.to_owned(), metadata: origin.beside() });
+    let written = Box::new(PersonMessage { text: text.to_owned(), metadata: origin.to_metadata() });
     cast.run(cast.human("mark"), AskCommand::Write("bot".parse().unwrap(), written));
     let id = cast.newest();
     (cast, id)
 }
 
-fn letter() -> Origin {
-    Origin::Email(Letter {
+fn letter() -> ConversationOrigin {
+    ConversationOrigin::Email(EmailOrigin {
         from: "mark@example.com".to_owned(),
         to: "ask@example.com".to_owned(),
         subject: "Order 7".to_owned(),
@@ -206,8 +206,8 @@ fn letter() -> Origin {
     })
 }
 
-fn post() -> Origin {
-    Origin::Slack(Post {
+fn post() -> ConversationOrigin {
+    ConversationOrigin::Slack(SlackOrigin {
         team: Some("T0TEAM".to_owned()),
         channel: "D0MARK".to_owned(),
         user: "U0MARK".to_owned(),
@@ -220,7 +220,7 @@ fn post() -> Origin {
 #[test]
 fn a_letter_that_was_received() {
     let (mut cast, id) = elsewhere(&letter(), "Order 7\n\nPlease refund it.\nMark");
-    let forms = Format::ALL.map(|form| told(&cast, form, id).unwrap());
+    let forms = WebhookFormat::ALL.map(|form| told(&cast, form, id).unwrap());
     insta::assert_json_snapshot!("letter", forms[1]);
     insta::assert_json_snapshot!("letter_v1beta3", forms[3]);
     assert_eq!(forms[2], forms[1]["event"], "A2H-112: the bare object");
@@ -234,12 +234,12 @@ fn a_letter_that_was_received() {
     let said = Box::new(Reply { answer: said, comment: None });
     cast.run(cast.human("mark"), AskCommand::Answer(reply, said));
     let over = |form| told(&cast, form, reply).unwrap();
-    assert_eq!(over(Format::HumanlayerV1beta3)["event"]["contact_channel_id"], json!(id));
-    let mut newer = over(Format::HumanlayerV1beta3);
+    assert_eq!(over(WebhookFormat::HumanlayerV1beta3)["event"]["contact_channel_id"], json!(id));
+    let mut newer = over(WebhookFormat::HumanlayerV1beta3);
     newer["event"].as_object_mut().unwrap().remove("contact_channel_id");
-    assert_eq!(newer, over(Format::Humanlayer));
+    assert_eq!(newer, over(WebhookFormat::Humanlayer));
     cast.run(Actor::System, AskCommand::Erase(id));
-    for form in Format::ALL {
+    for form in WebhookFormat::ALL {
         let left = told(&cast, form, id).unwrap_or_default().to_string();
         assert!(!left.contains("example.com") && !left.contains("Order"), "{left}");
     }
@@ -249,7 +249,7 @@ fn a_letter_that_was_received() {
 #[test]
 fn a_thread_that_was_begun() {
     let (cast, id) = elsewhere(&post(), "Please refund order 7");
-    let forms = Format::ALL.map(|form| told(&cast, form, id).unwrap());
+    let forms = WebhookFormat::ALL.map(|form| told(&cast, form, id).unwrap());
     insta::assert_json_snapshot!("thread", forms[1]);
     insta::assert_json_snapshot!("thread_v1beta3", forms[3]);
     assert_eq!(forms[2], forms[1]["event"]);
@@ -259,14 +259,14 @@ fn a_thread_that_was_begun() {
 /// A line of a head is a line, whatever stands in it.
 #[test]
 fn no_letter_has_more_of_a_head_than_we_give_it() {
-    let odd = Origin::Email(Letter {
+    let odd = ConversationOrigin::Email(EmailOrigin {
         from: "mark@example.com\r\nBcc: eve@example.com".to_owned(),
         to: "ask@example.com".to_owned(),
         subject: "a\nX-Odd: 1".to_owned(),
         message_id: "<1@example.com>\n\nbody".to_owned(),
     });
     let (cast, id) = elsewhere(&odd, "a\nX-Odd: 1\n\nhi");
-    let told = told(&cast, Format::Humanlayer, id).unwrap();
+    let told = told(&cast, WebhookFormat::Humanlayer, id).unwrap();
     let raw = told["event"]["raw_email"].as_str().unwrap();
     let (head, body) = raw.split_once("\r\n\r\n").unwrap();
     assert_eq!((head.lines().count(), body), (5, "hi\r\n"), "{raw}");
@@ -276,10 +276,10 @@ fn no_letter_has_more_of_a_head_than_we_give_it() {
 #[test]
 fn only_a_person_begins_a_conversation() {
     let mut cast = Cast::new();
-    let id = cast.ask(NewAsk { metadata: letter().beside(), ..approval() });
+    let id = cast.ask(NewAsk { metadata: letter().to_metadata(), ..approval() });
     cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
-    assert_eq!(Origin::of(cast.seen(id)), None);
-    let told = told(&cast, Format::HumanlayerV1beta3, id).unwrap();
+    assert_eq!(ConversationOrigin::of(cast.seen(id)), None);
+    let told = told(&cast, WebhookFormat::HumanlayerV1beta3, id).unwrap();
     assert_eq!(told["type"], "function_call.completed");
 }
 
@@ -287,13 +287,13 @@ fn only_a_person_begins_a_conversation() {
 fn as_the_standard_has_it() {
     let (mut cast, made) = story();
     let id = made[0].1;
-    insta::assert_json_snapshot!("standard", told(&cast, Format::Standard, id));
+    insta::assert_json_snapshot!("standard", told(&cast, WebhookFormat::Standard, id));
     let open = made.iter().find(|(name, _)| *name == "open").unwrap().1;
-    assert_eq!(told(&cast, Format::Standard, open).unwrap()["type"], "ask.created");
+    assert_eq!(told(&cast, WebhookFormat::Standard, open).unwrap()["type"], "ask.created");
     cast.run(Actor::System, AskCommand::Erase(id));
-    let erased = told(&cast, Format::Standard, id).unwrap();
+    let erased = told(&cast, WebhookFormat::Standard, id).unwrap();
     assert_eq!(erased["data"]["ask"]["question"], Value::Null);
-    assert_eq!(told(&cast, Format::Humanlayer, id), None, "nothing is left to say there");
+    assert_eq!(told(&cast, WebhookFormat::Humanlayer, id), None, "nothing is left to say there");
 }
 
 /// What a pool answers is nobody's name to an endpoint.
@@ -303,7 +303,7 @@ fn no_names_of_a_pool() {
     let route = Route::Pool { group: None };
     let id = cast.ask(NewAsk { route, priority: Priority::High, ..approval() });
     cast.run(cast.human("nina"), AskCommand::Answer(id, yes()));
-    for wanted in Format::ALL {
+    for wanted in WebhookFormat::ALL {
         assert!(!told(&cast, wanted, id).unwrap().to_string().contains("nina"), "{wanted:?}");
     }
 }
@@ -314,7 +314,7 @@ fn a_test_says_that_it_is_one() {
     let at: Time = "2026-03-01T09:00:00Z".parse().unwrap();
     let told =
         WebhookMessage { id: "msg_1".to_owned(), topic: None, ask: None, at, contract: None };
-    let news = || News {
+    let news = || WebhookEvent {
         told: &told,
         ask: None,
         duty: None,
@@ -324,7 +324,7 @@ fn a_test_says_that_it_is_one() {
         receipt: None,
         slack_message_ts: None,
     };
-    let bodies: Vec<Value> = Format::ALL
+    let bodies: Vec<Value> = WebhookFormat::ALL
         .map(|wanted| serde_json::from_slice(&format(wanted, news()).unwrap()).unwrap())
         .to_vec();
     insta::assert_json_snapshot!("test", bodies);

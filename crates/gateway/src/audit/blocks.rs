@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use dialects::proof::{Jwks, Unproven, jws};
+use dialects::proof::{Jwks, ProofError, jws};
 use futures_util::{Stream, StreamExt, stream};
-use kernel::seal::{Block, Flaw, Seals, Unsound};
+use kernel::seal::{Block, BlockError, BlockFault, BlockVerifier};
 use store::{SealedBlock, Store, StoreError};
 
-use super::{Against, Finding, Report, cores};
+use super::{Against, AuditFinding, AuditReport, cores};
 
 /// The number of hashes per read.
 const PAGE: usize = 8_192;
@@ -19,15 +19,15 @@ const BLOCKS: usize = 128;
 pub(super) async fn check(
     store: &Arc<dyn Store>,
     against: &Against,
-    report: &mut Report,
+    report: &mut AuditReport,
 ) -> Result<(), StoreError> {
     // The order matters: a block that is closed after this covers only later records.
     let newest = store.block(store::BlockQuery::Last).await?.map_or(0, |sealed| sealed.block.n);
     let end = store.last_position().await?;
-    let mut blocks = std::pin::pin!(opened(store, &against.keys, newest));
-    let mut waiting: VecDeque<Opened> = VecDeque::new();
+    let mut blocks = std::pin::pin!(verified_blocks(store, &against.keys, newest));
+    let mut waiting: VecDeque<OpenedBlock> = VecDeque::new();
     let mut more = true;
-    let mut chain = BlockChain::new(Seals::default(), against);
+    let mut chain = BlockChain::new(BlockVerifier::default(), against);
     let mut position = 0;
     while position < end {
         let hashes = store.hashes(position, PAGE).await?;
@@ -40,7 +40,7 @@ pub(super) async fn check(
                 break;
             }
             if at != position + 1 {
-                report.found(Finding::Missing { position: at });
+                report.add_finding(AuditFinding::Missing { position: at });
             }
             position = at;
             loop {
@@ -59,7 +59,9 @@ pub(super) async fn check(
                     chain.block(&next, report);
                 }
             }
-            chain.seals.record(at, hash, &mut |unsound| report.found(Finding::Unsound(unsound)));
+            chain.seals.record(at, hash, &mut |unsound| {
+                report.add_finding(AuditFinding::Unsound(unsound))
+            });
         }
     }
     // Blocks that cover missing records.
@@ -77,29 +79,29 @@ pub(super) async fn check(
 }
 
 /// A block as it was signed, and its flaw if the signature does not hold.
-pub(super) struct Opened {
+pub(super) struct OpenedBlock {
     pub(super) block: Block,
-    pub(super) flaw: Option<Flaw>,
+    pub(super) flaw: Option<BlockFault>,
 }
 
-impl Opened {
+impl OpenedBlock {
     /// Checks the signature, and that the stored block equals the signed one.
     pub(super) fn of(sealed: SealedBlock, keys: &Jwks) -> Self {
         let flaw = match jws::open::<Block>(&sealed.jws, Block::TYP, keys) {
             Ok(signed) if signed == sealed.block => None,
-            Ok(_) | Err(Unproven::Claims) => Some(Flaw::Columns),
-            Err(_) => Some(Flaw::Signature),
+            Ok(_) | Err(ProofError::Claims) => Some(BlockFault::Columns),
+            Err(_) => Some(BlockFault::Signature),
         };
         Self { block: sealed.block, flaw }
     }
 }
 
 /// Blocks in order with their signatures checked, on all cores.
-fn opened(
+fn verified_blocks(
     store: &Arc<dyn Store>,
     keys: &Arc<Jwks>,
     newest: u64,
-) -> impl Stream<Item = Result<Vec<Opened>, StoreError>> {
+) -> impl Stream<Item = Result<Vec<OpenedBlock>, StoreError>> {
     let pages = stream::unfold(Some(0), move |after: Option<u64>| async move {
         let after = after.filter(|after| *after < newest)?;
         match store.blocks(after, BLOCKS).await {
@@ -115,7 +117,7 @@ fn opened(
         let keys = Arc::clone(keys);
         async move {
             let page = page?;
-            let open = move || page.into_iter().map(|one| Opened::of(one, &keys)).collect();
+            let open = move || page.into_iter().map(|one| OpenedBlock::of(one, &keys)).collect();
             tokio::task::spawn_blocking(open)
                 .await
                 .map_err(|error| StoreError::Unavailable(error.into()))
@@ -126,32 +128,32 @@ fn opened(
 
 /// Consecutive blocks, and whether the block that the operator recorded is among them.
 pub(super) struct BlockChain {
-    pub(super) seals: Seals,
+    pub(super) seals: BlockVerifier,
     known: Option<(u64, kernel::audit::Digest)>,
     met: bool,
 }
 
 impl BlockChain {
-    pub(super) fn new(seals: Seals, against: &Against) -> Self {
+    pub(super) fn new(seals: BlockVerifier, against: &Against) -> Self {
         Self { seals, known: against.known, met: false }
     }
 
-    pub(super) fn block(&mut self, opened: &Opened, report: &mut Report) {
+    pub(super) fn block(&mut self, opened: &OpenedBlock, report: &mut AuditReport) {
         let block = &opened.block;
         report.blocks += 1;
         if let Some(flaw) = opened.flaw {
-            report.found(Finding::Unsound(Unsound { n: block.n, flaw }));
+            report.add_finding(AuditFinding::Unsound(BlockError { n: block.n, flaw }));
         }
         self.met |= self.known == Some((block.n, block.hash()));
-        self.seals.block(block, &mut |unsound| report.found(Finding::Unsound(unsound)));
+        self.seals.block(block, &mut |unsound| report.add_finding(AuditFinding::Unsound(unsound)));
     }
 
-    pub(super) fn finish(mut self, report: &mut Report) {
-        self.seals.finish(&mut |unsound| report.found(Finding::Unsound(unsound)));
+    pub(super) fn finish(mut self, report: &mut AuditReport) {
+        self.seals.finish(&mut |unsound| report.add_finding(AuditFinding::Unsound(unsound)));
         report.unsealed = self.seals.unsealed();
         report.last_block = self.seals.last();
         if let Some((n, hash)) = self.known.filter(|_| !self.met) {
-            report.found(Finding::Unknown { n, hash });
+            report.add_finding(AuditFinding::Unknown { n, hash });
         }
     }
 }

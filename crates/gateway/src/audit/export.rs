@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use dialects::proof::Jwks;
-use kernel::audit::{Digest, Row};
+use kernel::audit::{Digest, RecordRow};
 use kernel::seal::Block;
-use kernel::{Happened, Time};
+use kernel::{DomainEvent, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -26,16 +26,16 @@ pub(super) const TYP: &str = "export+jwt";
 /// One line. Its only member says of which kind it is.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum Line {
-    Header(Header),
+pub(super) enum ExportLine {
+    Header(ExportHeader),
     Block(BlockLine),
     Record(Box<RecordLine>),
-    End(End),
+    End(ExportEnd),
 }
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Header {
+pub(super) struct ExportHeader {
     pub(super) version: u8,
     pub(super) issuer: String,
     pub(super) at: Time,
@@ -67,15 +67,15 @@ pub(super) struct RecordLine {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct End {
-    pub(super) claims: Counted,
+pub(super) struct ExportEnd {
+    pub(super) claims: ExportTotals,
     pub(super) jws: String,
 }
 
 /// The claims of the signature at the end, besides version and issuer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Counted {
+pub(super) struct ExportTotals {
     pub(super) after: u64,
     pub(super) records: u64,
     pub(super) blocks: u64,
@@ -83,7 +83,7 @@ pub(super) struct Counted {
     pub(super) sha256: Digest,
 }
 
-impl Counted {
+impl ExportTotals {
     /// The claims as they are signed.
     pub(super) fn claims(&self, issuer: &str) -> Value {
         let mut claims = serde_json::to_value(self).unwrap_or_default();
@@ -99,8 +99,8 @@ impl Counted {
 pub struct Export {
     store: Arc<dyn Store>,
     signer: Signer,
-    header: Header,
-    phase: Phase,
+    header: ExportHeader,
+    phase: ExportPhase,
     /// The last exported position, and the last position to export.
     position: u64,
     end: u64,
@@ -109,11 +109,11 @@ pub struct Export {
     last_block: u64,
     /// The last position of the current block.
     covered: u64,
-    counted: Counted,
+    counted: ExportTotals,
     sha256: Sha256,
 }
 
-enum Phase {
+enum ExportPhase {
     Header,
     Body,
     Over,
@@ -141,10 +141,11 @@ impl Export {
                 Some(_) | None if after >= end => (end, last_block),
                 Some(_) | None => (after, if after == 0 { 0 } else { last_block }),
             };
-        let header = Header { version: 1, issuer, at, after, jwks: signer.ever() };
-        let counted = Counted { after, records: 0, blocks: 0, last: after, sha256: Digest::ZERO };
+        let header = ExportHeader { version: 1, issuer, at, after, jwks: signer.ever() };
+        let counted =
+            ExportTotals { after, records: 0, blocks: 0, last: after, sha256: Digest::ZERO };
         let (position, covered) = (after, after);
-        let (phase, sha256) = (Phase::Header, Sha256::new());
+        let (phase, sha256) = (ExportPhase::Header, Sha256::new());
         Ok(Self {
             store,
             signer,
@@ -164,28 +165,30 @@ impl Export {
     pub async fn next(&mut self) -> anyhow::Result<Option<Vec<u8>>> {
         let mut lines = Vec::new();
         match self.phase {
-            Phase::Header => {
-                put(&mut lines, &Line::Header(self.header.clone()))?;
-                self.phase = Phase::Body;
+            ExportPhase::Header => {
+                put(&mut lines, &ExportLine::Header(self.header.clone()))?;
+                self.phase = ExportPhase::Body;
             }
-            Phase::Body if self.position >= self.covered && self.block < self.last_block => {
+            ExportPhase::Body if self.position >= self.covered && self.block < self.last_block => {
                 self.begin_block(&mut lines).await?;
             }
-            Phase::Body if self.position < self.covered.max(self.end) => {
+            ExportPhase::Body if self.position < self.covered.max(self.end) => {
                 self.records(&mut lines).await?;
             }
-            Phase::Body if let Some(erased) = self.erased_meanwhile().await? => self.end = erased,
-            Phase::Body => {
+            ExportPhase::Body if let Some(erased) = self.erased_meanwhile().await? => {
+                self.end = erased
+            }
+            ExportPhase::Body => {
                 self.counted.sha256 = Digest(self.sha256.clone().finalize().into());
                 let jws = self.signer.sign(
                     TYP,
                     &self.counted.claims(&self.header.issuer),
                     self.header.at,
                 );
-                put(&mut lines, &Line::End(End { claims: self.counted.clone(), jws }))?;
-                self.phase = Phase::Over;
+                put(&mut lines, &ExportLine::End(ExportEnd { claims: self.counted.clone(), jws }))?;
+                self.phase = ExportPhase::Over;
             }
-            Phase::Over => return Ok(None),
+            ExportPhase::Over => return Ok(None),
         }
         self.sha256.update(&lines);
         Ok(Some(lines))
@@ -199,7 +202,7 @@ impl Export {
             let changes = self.store.changes(store::FeedQuery::After(after), 1000).await?;
             let Some(last) = changes.last() else { return Ok(erased) };
             after = last.position;
-            let erases = |change: &&Change| Happened::ERASING.contains(&change.what.as_str());
+            let erases = |change: &&Change| DomainEvent::ERASING.contains(&change.what.as_str());
             let erasing = changes.iter().rfind(erases);
             erased = erasing.map(|change| change.position).or(erased);
         }
@@ -213,7 +216,7 @@ impl Export {
         self.counted.blocks += 1;
         self.covered = block.end().saturating_sub(1);
         let hash = block.hash();
-        put(lines, &Line::Block(BlockLine { claims: block, hash, jws }))
+        put(lines, &ExportLine::Block(BlockLine { claims: block, hash, jws }))
     }
 
     async fn records(&mut self, lines: &mut Vec<u8>) -> anyhow::Result<()> {
@@ -225,20 +228,20 @@ impl Export {
         for row in rows.into_iter().filter(|row| row.position <= to) {
             self.counted.records += 1;
             self.counted.last = row.position;
-            put(lines, &Line::Record(Box::new(record(row))))?;
+            put(lines, &ExportLine::Record(Box::new(record(row))))?;
         }
         Ok(())
     }
 }
 
-fn put(lines: &mut Vec<u8>, line: &Line) -> anyhow::Result<()> {
+fn put(lines: &mut Vec<u8>, line: &ExportLine) -> anyhow::Result<()> {
     serde_json::to_writer(&mut *lines, line)?;
     lines.push(b'\n');
     Ok(())
 }
 
-fn record(row: Row) -> RecordLine {
-    let Row { position, subject, seq, at, what, prev, hash, body, contents } = row;
+fn record(row: RecordRow) -> RecordLine {
+    let RecordRow { position, subject, seq, at, what, prev, hash, body, contents } = row;
     // Contents that are no longer JSON are exported as a text, and verification then finds that
     // they do not match.
     let contents = contents.map(|text| {
@@ -248,7 +251,7 @@ fn record(row: Row) -> RecordLine {
     RecordLine { position, subject, seq, at, what, prev, hash, body, contents }
 }
 
-impl From<RecordLine> for Row {
+impl From<RecordLine> for RecordRow {
     fn from(line: RecordLine) -> Self {
         let RecordLine { position, subject, seq, at, what, prev, hash, body, contents } = line;
         let contents = contents.map(|raw| raw.get().to_owned());

@@ -2,21 +2,21 @@
 
 use std::fmt;
 
-use kernel::audit::{Broken, Digest};
-use kernel::evolve::Misfit;
-use kernel::seal::Unsound;
+use kernel::audit::{ChainError, Digest};
+use kernel::evolve::InapplicableEvent;
+use kernel::seal::BlockError;
 use serde::Serialize;
 use store::Damage;
 
-use crate::sealed_head::Loss;
+use crate::sealed_head::LostEvents;
 
 /// A finding of a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
+pub enum AuditFinding {
     /// A chain is broken here, or does not end at the stored state of its subject.
-    Broken(Broken),
+    Broken(ChainError),
     /// An event that is impossible in the state before it.
-    Nonsense(Misfit),
+    Nonsense(InapplicableEvent),
     /// An event is in the feed before its predecessor.
     Misplaced {
         /// The subject of the event.
@@ -53,7 +53,7 @@ pub enum Finding {
         seq: u64,
     },
     /// A block is invalid.
-    Unsound(Unsound),
+    Unsound(BlockError),
     /// The block that the operator recorded is not in the chain.
     Unknown {
         /// The number of the block.
@@ -71,7 +71,7 @@ pub enum Finding {
     /// The database, or data that derives from states, is damaged.
     Damaged(Damage),
     /// Acknowledged events are missing.
-    Lost(Loss),
+    Lost(LostEvents),
     /// An export without its last line is incomplete.
     CutOff {
         /// The number of lines.
@@ -79,7 +79,7 @@ pub enum Finding {
     },
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for AuditFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Broken(broken) => broken.fmt(f),
@@ -119,7 +119,7 @@ impl fmt::Display for Finding {
 
 /// The place of a finding, for programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub struct FindingLocation {
     /// The subject of the chain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
@@ -137,36 +137,38 @@ pub struct Place {
     pub line: Option<u64>,
 }
 
-impl Finding {
+impl AuditFinding {
     /// The place of the finding.
-    pub fn place(&self) -> Place {
-        let of = |subject: String, event: Option<u64>| Place {
+    pub fn location(&self) -> FindingLocation {
+        let of = |subject: String, event: Option<u64>| FindingLocation {
             subject: Some(subject),
             event,
-            ..Place::default()
+            ..FindingLocation::default()
         };
         match self {
             Self::Broken(broken) => of(broken.subject.to_string(), Some(broken.seq)),
             Self::Nonsense(misfit) => of(misfit.subject.to_string(), Some(misfit.seq)),
             Self::Misplaced { subject, seq, position } => {
-                Place { position: Some(*position), ..of(subject.clone(), Some(*seq)) }
+                FindingLocation { position: Some(*position), ..of(subject.clone(), Some(*seq)) }
             }
             Self::Hollow { subject, seq } => of(subject.clone(), Some(*seq)),
             Self::Stray(subject) | Self::Unreadable(subject) => of(subject.clone(), None),
             Self::Damaged(Damage { subject, .. }) => {
-                Place { subject: subject.clone(), ..Place::default() }
+                FindingLocation { subject: subject.clone(), ..FindingLocation::default() }
             }
-            Self::Lost(loss) => Place { position: Some(loss.from), ..Place::default() },
+            Self::Lost(loss) => {
+                FindingLocation { position: Some(loss.from), ..FindingLocation::default() }
+            }
             Self::Missing { position }
             | Self::Disorder { position }
             | Self::Nameless { position } => {
-                Place { position: Some(*position), ..Place::default() }
+                FindingLocation { position: Some(*position), ..FindingLocation::default() }
             }
-            Self::Unsound(Unsound { n, .. }) | Self::Unknown { n, .. } => {
-                Place { block: Some(*n), ..Place::default() }
+            Self::Unsound(BlockError { n, .. }) | Self::Unknown { n, .. } => {
+                FindingLocation { block: Some(*n), ..FindingLocation::default() }
             }
             Self::Line { line, .. } | Self::CutOff { lines: line } => {
-                Place { line: Some(*line), ..Place::default() }
+                FindingLocation { line: Some(*line), ..FindingLocation::default() }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Proves that one event is in a signed block.
 
-use dialects::proof::record::{Inclusion, Linked};
+use dialects::proof::record_check::{Inclusion, LinkedRecord};
 use kernel::Subject;
 use kernel::audit::Digest;
 use kernel::seal;
@@ -40,6 +40,6 @@ pub async fn proof(store: &dyn Store, subject: Subject, seq: u64) -> Result<Incl
         return Err(NoProof::Broken);
     }
     let (subject, prev, hash) = (record.subject.to_string(), record.prev, record.hash);
-    let record = Linked { subject, seq, prev, hash, body: Some(record.body) };
+    let record = LinkedRecord { subject, seq, prev, hash, body: Some(record.body) };
     Ok(Inclusion { record, position, index, path, block: sealed.jws })
 }

@@ -32,7 +32,7 @@ impl Blobs {
         for (digest, versions) in pieces.into_iter().chain(lists) {
             self.release(artifact, digest, versions).await?;
         }
-        self.files.take_away(self.store(), artifact.id.ulid()).await
+        self.files.delete_for(self.store(), artifact.id.ulid()).await
     }
 
     /// Gives up this many claims on a file, and deletes it if there are no others.
@@ -64,6 +64,6 @@ impl Blobs {
             tracing::info!(artifact.id = %artifact.id, "bytes that something else holds were kept");
             return Ok(());
         }
-        self.files.take_back(self.store(), eraser, digest).await
+        self.files.delete_orphaned(self.store(), eraser, digest).await
     }
 }

@@ -2,9 +2,9 @@
 
 use anyhow::{Context, ensure};
 use kernel::audit::{Digest, canonical};
-use kernel::task::Held;
+use kernel::task::StoredContent;
 use serde::{Deserialize, Serialize};
-use store::Piece;
+use store::UploadPart;
 
 /// A manifest as it is stored. It never changes, and its digest is in the audit log.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub(super) struct Manifest {
 }
 
 impl Manifest {
-    pub(super) fn new(sha256: Digest, size: u64, pieces: &[Piece]) -> Self {
+    pub(super) fn new(sha256: Digest, size: u64, pieces: &[UploadPart]) -> Self {
         let pieces = pieces.iter().map(|piece| (piece.digest, piece.size)).collect();
         Self { sha256, size, pieces }
     }
@@ -30,13 +30,13 @@ impl Manifest {
     }
 
     /// The pieces of a blob. Fails if the manifest does not belong to it.
-    pub(super) fn read(bytes: &[u8], held: &Held) -> anyhow::Result<Vec<Piece>> {
+    pub(super) fn read(bytes: &[u8], held: &StoredContent) -> anyhow::Result<Vec<UploadPart>> {
         let list: Self = serde_json::from_slice(bytes).context("the list cannot be read")?;
         let said = (list.sha256, list.size);
         ensure!(said == (held.checksum, held.size), "the list is one of other bytes");
         let sum = list.pieces.iter().try_fold(0_u64, |sum, (_, size)| sum.checked_add(*size));
         ensure!(sum == Some(held.size), "the list lacks some of them");
-        let piece = |(digest, size)| Piece { digest, size };
+        let piece = |(digest, size)| UploadPart { digest, size };
         Ok(list.pieces.into_iter().map(piece).collect())
     }
 }

@@ -21,42 +21,42 @@ use bytes::Bytes;
 use kernel::audit::Digest;
 use kernel::task::Party;
 use kernel::{Actor, Time, UploadId};
-use store::{Piece, Store, StoreError, UPLOAD_KEPT, Upload};
+use store::{Store, StoreError, UPLOAD_KEPT, Upload, UploadPart};
 use ulid::Ulid;
 
-use crate::files::{Away, Files};
+use crate::files::{FileStorage, StorageUnavailable};
 use crate::gateway::Gateway;
 use manifest::Manifest;
 
-pub use kernel::task::Held;
-pub use open::{Blob, Text};
-pub use receive::{Interrupted, Part, Progress, Stopped};
+pub use kernel::task::StoredContent;
+pub use open::{Blob, TextPreview};
+pub use receive::{Progress, UploadChunk, UploadError, UploadInterrupted};
 
 /// The largest piece. This much of an upload or download is in memory.
-pub const PIECE: usize = 4 << 20;
+pub const PIECE_SIZE: usize = 4 << 20;
 
 /// The number of abandoned uploads per read.
 const BATCH: usize = 100;
 
 #[derive(Clone)]
 pub struct Blobs {
-    files: Files,
+    files: FileStorage,
     gateway: Gateway,
 }
 
 /// Bytes for a new version or artifact. Until it exists, they may be deleted again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Given {
-    pub held: Held,
+pub struct ReceivedContent {
+    pub held: StoredContent,
     /// The media type, if the sender named one.
     pub media_type: Option<String>,
     /// How they arrived.
-    pub way: Way,
+    pub way: ContentSource,
 }
 
 /// How bytes arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum ContentSource {
     /// With the call that uses them. They are held under this id.
     Along(Ulid),
     /// In an upload before the call.
@@ -65,7 +65,7 @@ pub enum Way {
 
 impl Blobs {
     /// Blobs in these files, recorded in this store.
-    pub fn new(files: Files, gateway: Gateway) -> Self {
+    pub fn new(files: FileStorage, gateway: Gateway) -> Self {
         Self { files, gateway }
     }
 
@@ -75,38 +75,42 @@ impl Blobs {
 
     /// Deletes the small files of a holder, except those that another holds too.
     pub(crate) async fn drop_files(&self, holder: Ulid) -> anyhow::Result<()> {
-        self.files.take_away(self.store(), holder).await
+        self.files.delete_for(self.store(), holder).await
     }
 
     /// Stores bytes that came with a call, before the call is decided, so that nothing refers to
     /// bytes the server does not have. [`Blobs::refused`] deletes them again.
-    pub async fn inline(&self, bytes: Bytes) -> anyhow::Result<Given> {
+    pub async fn store_inline(&self, bytes: Bytes) -> anyhow::Result<ReceivedContent> {
         let (holder, size) = (self.gateway.ids().ulid(), bytes.len() as u64);
         let checksum = Digest::of(&bytes);
         let mut pieces = Vec::new();
-        for start in (0..bytes.len()).step_by(PIECE) {
-            let piece = bytes.slice(start..bytes.len().min(start + PIECE));
+        for start in (0..bytes.len()).step_by(PIECE_SIZE) {
+            let piece = bytes.slice(start..bytes.len().min(start + PIECE_SIZE));
             let size = piece.len() as u64;
-            pieces.push(Piece { digest: self.give(holder, piece).await?, size });
+            pieces.push(UploadPart { digest: self.store_file(holder, piece).await?, size });
         }
         let held = self.list(holder, checksum, size, &pieces).await?;
-        Ok(Given { held, media_type: None, way: Way::Along(holder) })
+        Ok(ReceivedContent { held, media_type: None, way: ContentSource::Along(holder) })
     }
 
     /// A finished upload of this actor. It can be redeemed again for a day, so that a call
     /// can be repeated.
-    pub async fn redeem(&self, id: &str, actor: &Actor) -> Result<Option<Given>, StoreError> {
+    pub async fn redeem_upload(
+        &self,
+        id: &str,
+        actor: &Actor,
+    ) -> Result<Option<ReceivedContent>, StoreError> {
         let Some(upload) = self.upload(id, actor).await? else { return Ok(None) };
         let Upload { id, whole: Some(held), media_type, .. } = upload else { return Ok(None) };
-        Ok(Some(Given { held, media_type, way: Way::Before(id) }))
+        Ok(Some(ReceivedContent { held, media_type, way: ContentSource::Before(id) }))
     }
 
     /// Cleans up after a refused call. Bytes that came with it are deleted. An upload stays with
     /// its sender for a day.
-    pub async fn refused(&self, way: Way) {
-        let Way::Along(holder) = way else { return };
+    pub async fn refused(&self, way: ContentSource) {
+        let ContentSource::Along(holder) = way else { return };
         // The caller gets the refusal. Bytes that cannot be deleted do no harm.
-        if let Err(error) = self.files.take_away(self.store(), holder).await {
+        if let Err(error) = self.files.delete_for(self.store(), holder).await {
             tracing::warn!(error = format!("{error:#}"), "the bytes of nothing stay");
         }
     }
@@ -119,15 +123,15 @@ impl Blobs {
     }
 
     /// Whether the bucket did not answer the last request.
-    pub fn are_away(&self) -> bool {
-        self.files.are_away()
+    pub fn is_storage_unavailable(&self) -> bool {
+        self.files.is_unavailable()
     }
 
     /// Checks whether the bucket can be used, if there is one. The log has a line
     /// when that changes.
-    pub async fn look(&self) {
-        if self.files.are_elsewhere()
-            && let Err(error) = self.files.try_out(self.gateway.ids().ulid()).await
+    pub async fn check_availability(&self) {
+        if self.files.is_bucket()
+            && let Err(error) = self.files.test_access(self.gateway.ids().ulid()).await
         {
             tracing::debug!(error = format!("{error:#}"), "the bucket was tried out");
         }
@@ -135,26 +139,26 @@ impl Blobs {
 
     /// Discards an unused upload and deletes its bytes. `false` if there is none.
     pub async fn discard(&self, id: UploadId) -> anyhow::Result<bool> {
-        let there = self.store().give_up_upload(id).await?;
+        let there = self.store().abandon_upload(id).await?;
         if there {
-            self.forget(id).await?;
+            self.delete_upload(id).await?;
         }
         Ok(there)
     }
 
     /// Deletes the bytes of abandoned uploads. Returns the number of uploads.
-    pub async fn sweep(&self) -> anyhow::Result<usize> {
+    pub async fn delete_abandoned_uploads(&self) -> anyhow::Result<usize> {
         let kept = i64::try_from(UPLOAD_KEPT.as_millis()).unwrap_or(i64::MAX);
         let before = Time::from_millis(self.gateway.now().millis().saturating_sub(kept));
         let mut total = 0;
         loop {
-            let given_up = self.store().given_up_uploads(before, BATCH).await?;
+            let given_up = self.store().abandoned_uploads(before, BATCH).await?;
             let mut failed = None;
             for id in &given_up {
-                match self.forget(*id).await {
+                match self.delete_upload(*id).await {
                     Ok(()) => total += 1,
                     // The others would fail too.
-                    Err(error) if error.is::<Away>() => return Err(error),
+                    Err(error) if error.is::<StorageUnavailable>() => return Err(error),
                     // One failure must not block the others.
                     Err(error) => failed = Some(error),
                 }
@@ -167,13 +171,13 @@ impl Blobs {
         }
     }
 
-    async fn forget(&self, id: UploadId) -> anyhow::Result<()> {
-        self.files.take_away(self.store(), id.ulid()).await?;
+    async fn delete_upload(&self, id: UploadId) -> anyhow::Result<()> {
+        self.files.delete_for(self.store(), id.ulid()).await?;
         Ok(self.store().forget_upload(id).await?)
     }
 
-    async fn give(&self, holder: Ulid, bytes: Bytes) -> anyhow::Result<Digest> {
-        self.files.give(self.store(), holder, bytes).await
+    async fn store_file(&self, holder: Ulid, bytes: Bytes) -> anyhow::Result<Digest> {
+        self.files.store_for(self.store(), holder, bytes).await
     }
 
     /// Stores the manifest of some pieces. A single piece needs none: its digest identifies it.
@@ -182,14 +186,15 @@ impl Blobs {
         holder: Ulid,
         checksum: Digest,
         size: u64,
-        pieces: &[Piece],
-    ) -> anyhow::Result<Held> {
+        pieces: &[UploadPart],
+    ) -> anyhow::Result<StoredContent> {
         if size == 0 || matches!(pieces, [one] if one.digest == checksum) {
-            return Ok(Held { checksum, size, manifest: checksum });
+            return Ok(StoredContent { checksum, size, manifest: checksum });
         }
         let list = Manifest::new(checksum, size, pieces).bytes();
-        let manifest = self.give(holder, list.into()).await.context("cannot keep the list")?;
-        Ok(Held { checksum, size, manifest })
+        let manifest =
+            self.store_file(holder, list.into()).await.context("cannot keep the list")?;
+        Ok(StoredContent { checksum, size, manifest })
     }
 }
 

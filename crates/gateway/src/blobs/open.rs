@@ -7,44 +7,44 @@ use anyhow::{Context, ensure};
 use bytes::Bytes;
 use futures_util::{Stream, TryStreamExt, stream};
 use kernel::audit::Digest;
-use kernel::task::Held;
+use kernel::task::StoredContent;
 use sha2::{Digest as _, Sha256};
-use store::Piece;
+use store::UploadPart;
 
 use super::Blobs;
 use super::manifest::Manifest;
-use crate::files::Files;
+use crate::files::FileStorage;
 
 /// A blob that can be read.
 pub struct Blob {
-    files: Files,
-    held: Held,
-    pieces: Vec<Piece>,
+    files: FileStorage,
+    held: StoredContent,
+    pieces: Vec<UploadPart>,
 }
 
 /// The beginning of a blob that is text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text {
+pub struct TextPreview {
     pub text: String,
     /// Whether this is the whole text.
     pub whole: bool,
 }
 
 /// The state of a download.
-struct Reading {
-    files: Files,
+struct BlobDownload {
+    files: FileStorage,
     /// The requested range, counted from the beginning of the next piece.
     wanted: Range<u64>,
-    pieces: std::vec::IntoIter<Piece>,
+    pieces: std::vec::IntoIter<UploadPart>,
     /// The hash so far and the expected digest, if the whole is read.
     whole: Option<(Sha256, Digest)>,
 }
 
 impl Blobs {
     /// Opens a blob. Fails if its manifest was changed.
-    pub async fn open(&self, held: &Held) -> anyhow::Result<Blob> {
+    pub async fn open(&self, held: &StoredContent) -> anyhow::Result<Blob> {
         let pieces = if held.manifest == held.checksum {
-            vec![Piece { digest: held.checksum, size: held.size }]
+            vec![UploadPart { digest: held.checksum, size: held.size }]
         } else {
             let list = self.files.read(&held.manifest).await?.context("the list is gone")?;
             Manifest::read(&list, held)?
@@ -53,7 +53,7 @@ impl Blobs {
     }
 
     /// The first bytes of a blob, at most `limit`.
-    pub async fn first(&self, held: &Held, limit: u64) -> anyhow::Result<Bytes> {
+    pub async fn first(&self, held: &StoredContent, limit: u64) -> anyhow::Result<Bytes> {
         let read = |mut first: Vec<u8>, piece: Bytes| async move {
             first.extend_from_slice(&piece);
             Ok(first)
@@ -64,7 +64,11 @@ impl Blobs {
     }
 
     /// The beginning of a text, at most `limit` bytes. `None` if the blob is not text.
-    pub async fn text(&self, held: &Held, limit: usize) -> anyhow::Result<Option<Text>> {
+    pub async fn text(
+        &self,
+        held: &StoredContent,
+        limit: usize,
+    ) -> anyhow::Result<Option<TextPreview>> {
         let bytes = self.first(held, limit as u64).await?;
         let whole = bytes.len() as u64 == held.size;
         let text = match String::from_utf8(bytes.into()) {
@@ -78,7 +82,7 @@ impl Blobs {
             }
             Err(_) => None,
         };
-        Ok(text.map(|text| Text { text, whole }))
+        Ok(text.map(|text| TextPreview { text, whole }))
     }
 }
 
@@ -92,17 +96,17 @@ impl Blob {
     /// whole blob, the last piece is served only if the digest of the whole matches.
     pub fn read(self, range: Range<u64>) -> impl Stream<Item = anyhow::Result<Bytes>> + Send {
         let whole = range == (0..self.held.size);
-        let reading = Reading {
+        let reading = BlobDownload {
             files: self.files,
             wanted: range,
             pieces: self.pieces.into_iter(),
             whole: whole.then(|| (Sha256::new(), self.held.checksum)),
         };
-        stream::try_unfold(reading, Reading::next)
+        stream::try_unfold(reading, BlobDownload::next)
     }
 }
 
-impl Reading {
+impl BlobDownload {
     async fn next(mut self) -> anyhow::Result<Option<(Bytes, Self)>> {
         while !self.wanted.is_empty() {
             let piece = self.pieces.next().context("the list is too short")?;

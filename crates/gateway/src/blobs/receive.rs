@@ -6,19 +6,19 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt, TryStreamExt};
 use kernel::audit::Digest;
-use kernel::task::Held;
+use kernel::task::StoredContent;
 use sha2::{Digest as _, Sha256};
-use store::{MOST_PIECES, Piece, StoreError, Upload};
+use store::{MOST_PIECES, StoreError, Upload, UploadPart};
 use tokio_util::sync::CancellationToken;
 
-use super::{Blobs, PIECE};
+use super::{Blobs, PIECE_SIZE};
 
 /// The longest time without data before the sender counts as gone.
-const PATIENCE: Duration = Duration::from_secs(30);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The description of a part.
 #[derive(Debug, Clone, Copy)]
-pub struct Part {
+pub struct UploadChunk {
     /// The offset of its first byte.
     pub offset: u64,
     /// Whether it is the last part.
@@ -35,12 +35,12 @@ pub struct Progress {
     /// The number of received bytes.
     pub offset: u64,
     /// The blob, if the upload is complete.
-    pub whole: Option<Held>,
+    pub whole: Option<StoredContent>,
 }
 
 /// Why an upload stopped. The bytes received before are stored.
 #[derive(Debug)]
-pub enum Stopped {
+pub enum UploadError {
     /// It was discarded meanwhile.
     Gone,
     /// The part belongs at another offset: this much was received.
@@ -70,7 +70,7 @@ pub enum Stopped {
         is: Digest,
     },
     /// The connection ended before the upload was complete.
-    Interrupted(Interrupted),
+    Interrupted(UploadInterrupted),
     /// Storing it failed. The log has the reason.
     Unkept,
     /// The store refused it.
@@ -79,14 +79,14 @@ pub enum Stopped {
 
 /// Why the rest of an upload did not arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Interrupted {
+pub enum UploadInterrupted {
     /// The sender disconnected, or the server stops.
     BrokenOff,
     /// The sender was too slow.
     TooSlow,
 }
 
-impl From<StoreError> for Stopped {
+impl From<StoreError> for UploadError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
@@ -97,68 +97,69 @@ impl Blobs {
     pub async fn append<E>(
         &self,
         upload: Upload,
-        part: Part,
+        part: UploadChunk,
         body: impl Stream<Item = Result<Bytes, E>> + Unpin,
         stop: &CancellationToken,
-    ) -> Result<Progress, Stopped> {
+    ) -> Result<Progress, UploadError> {
         if part.offset != upload.size {
-            return Err(Stopped::Elsewhere { offset: upload.size });
+            return Err(UploadError::Elsewhere { offset: upload.size });
         }
         let hash = (upload.size == 0).then(Sha256::new);
-        let mut taking = Taking { blobs: self, upload, part, buffer: BytesMut::new(), hash };
-        taking.take_all(body, stop).await?;
+        let mut taking =
+            UploadReceiver { blobs: self, upload, part, buffer: BytesMut::new(), hash };
+        taking.receive_all(body, stop).await?;
         taking.end().await
     }
 }
 
 /// An upload that is being received.
-struct Taking<'a> {
+struct UploadReceiver<'a> {
     blobs: &'a Blobs,
     upload: Upload,
-    part: Part,
+    part: UploadChunk,
     buffer: BytesMut,
     /// The hash of the bytes so far, if they start at the beginning.
     hash: Option<Sha256>,
 }
 
-impl Taking<'_> {
-    async fn take_all<E>(
+impl UploadReceiver<'_> {
+    async fn receive_all<E>(
         &mut self,
         mut body: impl Stream<Item = Result<Bytes, E>> + Unpin,
         stop: &CancellationToken,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), UploadError> {
         let ended = loop {
             let next = tokio::select! {
                 biased;
-                () = stop.cancelled() => break Err(Interrupted::BrokenOff),
-                next = tokio::time::timeout(PATIENCE, body.next()) => next,
+                () = stop.cancelled() => break Err(UploadInterrupted::BrokenOff),
+                next = tokio::time::timeout(IDLE_TIMEOUT, body.next()) => next,
             };
             match next {
-                Ok(Some(Ok(bytes))) => self.take(bytes).await?,
-                Ok(Some(Err(_))) => break Err(Interrupted::BrokenOff),
+                Ok(Some(Ok(bytes))) => self.receive_chunk(bytes).await?,
+                Ok(Some(Err(_))) => break Err(UploadInterrupted::BrokenOff),
                 Ok(None) => break Ok(()),
-                Err(_) => break Err(Interrupted::TooSlow),
+                Err(_) => break Err(UploadInterrupted::TooSlow),
             }
         };
         // Bytes from a connection that broke are stored too.
         self.flush().await?;
-        ended.map_err(Stopped::Interrupted)
+        ended.map_err(UploadError::Interrupted)
     }
 
-    async fn take(&mut self, mut bytes: Bytes) -> Result<(), Stopped> {
+    async fn receive_chunk(&mut self, mut bytes: Bytes) -> Result<(), UploadError> {
         let all = self.upload.size + (self.buffer.len() + bytes.len()) as u64;
         match self.upload.whole.map(|whole| whole.size).or(self.upload.length) {
-            Some(length) if all > length => return Err(Stopped::TooLong { length }),
-            _ if all > self.part.limit => return Err(Stopped::TooLarge),
+            Some(length) if all > length => return Err(UploadError::TooLong { length }),
+            _ if all > self.part.limit => return Err(UploadError::TooLarge),
             _ => {}
         }
         if let Some(hash) = &mut self.hash {
             hash.update(&bytes);
         }
         while !bytes.is_empty() {
-            let fits = bytes.split_to(bytes.len().min(PIECE - self.buffer.len()));
+            let fits = bytes.split_to(bytes.len().min(PIECE_SIZE - self.buffer.len()));
             self.buffer.extend_from_slice(&fits);
-            if self.buffer.len() == PIECE {
+            if self.buffer.len() == PIECE_SIZE {
                 self.flush().await?;
             }
         }
@@ -166,32 +167,32 @@ impl Taking<'_> {
     }
 
     /// Stores the received bytes as a piece, then records the piece.
-    async fn flush(&mut self) -> Result<(), Stopped> {
+    async fn flush(&mut self) -> Result<(), UploadError> {
         if self.buffer.is_empty() {
             return Ok(());
         }
         if self.upload.pieces >= MOST_PIECES {
-            return Err(Stopped::TooManyPieces);
+            return Err(UploadError::TooManyPieces);
         }
         let (id, offset) = (self.upload.id, self.upload.size);
         let bytes = std::mem::take(&mut self.buffer).freeze();
         let size = bytes.len() as u64;
         let accounts = self.blobs.gateway.quotas().accounts_of(&self.upload.owner);
         self.blobs.gateway.quotas().charge_bytes(accounts, None, id.ulid(), size).await?;
-        let kept = self.blobs.give(id.ulid(), bytes).await;
-        let piece = Piece { digest: kept.map_err(|error| self.unkept(&error))?, size };
+        let kept = self.blobs.store_file(id.ulid(), bytes).await;
+        let piece = UploadPart { digest: kept.map_err(|error| self.storage_error(&error))?, size };
         let (store, now) = (self.blobs.store(), self.blobs.gateway.now());
         if !store.append_piece(id, offset, piece, now).await? {
             let Some(there) = store.upload(id).await? else {
-                self.take_back(piece.digest).await;
-                return Err(Stopped::Gone);
+                self.delete_orphaned_piece(piece.digest).await;
+                return Err(UploadError::Gone);
             };
             // The piece may be this one: after a lost connection, the database does not say
             // whether it committed.
             let ours = there.size == offset + size
                 && store.pieces(id).await?.last().is_some_and(|last| *last == piece);
             if !ours {
-                return Err(Stopped::Elsewhere { offset: there.size });
+                return Err(UploadError::Elsewhere { offset: there.size });
             }
         }
         self.upload.size += size;
@@ -200,9 +201,9 @@ impl Taking<'_> {
     }
 
     /// Deletes a piece of an upload that no longer exists.
-    async fn take_back(&self, digest: Digest) {
+    async fn delete_orphaned_piece(&self, digest: Digest) {
         let Blobs { files, .. } = self.blobs;
-        let gone = files.take_back(self.blobs.store(), self.upload.id.ulid(), digest).await;
+        let gone = files.delete_orphaned(self.blobs.store(), self.upload.id.ulid(), digest).await;
         if let Err(error) = gone {
             let id = self.upload.id;
             tracing::warn!(error = format!("{error:#}"), upload.id = %id, "the bytes of nothing stay");
@@ -210,13 +211,13 @@ impl Taking<'_> {
     }
 
     /// Finishes the upload if all of it arrived.
-    async fn end(self) -> Result<Progress, Stopped> {
+    async fn end(self) -> Result<Progress, UploadError> {
         let Upload { id, length, size: offset, whole, .. } = self.upload;
         if !self.part.last && length != Some(offset) && whole.is_none() {
             return Ok(Progress { offset, whole });
         }
         if let Some(length) = length.filter(|length| *length != offset) {
-            return Err(Stopped::TooShort { length, offset });
+            return Err(UploadError::TooShort { length, offset });
         }
         let whole = match whole {
             Some(whole) => {
@@ -228,43 +229,43 @@ impl Taking<'_> {
         // A concurrent call may have finished it, but from the same pieces.
         let store = self.blobs.store();
         if !store.finish_upload(id, whole, self.blobs.gateway.now()).await? {
-            let there = store.upload(id).await?.ok_or(Stopped::Gone)?;
+            let there = store.upload(id).await?.ok_or(UploadError::Gone)?;
             if there.whole != Some(whole) {
-                return Err(Stopped::Elsewhere { offset: there.size });
+                return Err(UploadError::Elsewhere { offset: there.size });
             }
         }
         Ok(Progress { offset, whole: Some(whole) })
     }
 
-    async fn finished(&self) -> Result<Held, Stopped> {
+    async fn finished(&self) -> Result<StoredContent, UploadError> {
         let Upload { id, size, .. } = self.upload;
         let pieces = self.blobs.store().pieces(id).await?;
         let checksum = match &self.hash {
             Some(hash) => Digest(hash.clone().finalize().into()),
-            None => self.blobs.hashed(&pieces).await.map_err(|error| self.unkept(&error))?,
+            None => self.blobs.hashed(&pieces).await.map_err(|error| self.storage_error(&error))?,
         };
         self.check(checksum)?;
         let list = self.blobs.list(id.ulid(), checksum, size, &pieces).await;
-        list.map_err(|error| self.unkept(&error))
+        list.map_err(|error| self.storage_error(&error))
     }
 
-    fn check(&self, is: Digest) -> Result<(), Stopped> {
+    fn check(&self, is: Digest) -> Result<(), UploadError> {
         match self.part.checksum {
-            Some(said) if said != is => Err(Stopped::OtherChecksum { is }),
+            Some(said) if said != is => Err(UploadError::OtherChecksum { is }),
             Some(_) | None => Ok(()),
         }
     }
 
-    fn unkept(&self, error: &anyhow::Error) -> Stopped {
+    fn storage_error(&self, error: &anyhow::Error) -> UploadError {
         let id = self.upload.id;
         tracing::error!(error = format!("{error:#}"), upload.id = %id, "cannot keep an upload");
-        Stopped::Unkept
+        UploadError::Unkept
     }
 }
 
 impl Blobs {
     /// The digest of some pieces together.
-    async fn hashed(&self, pieces: &[Piece]) -> anyhow::Result<Digest> {
+    async fn hashed(&self, pieces: &[UploadPart]) -> anyhow::Result<Digest> {
         let read = futures_util::stream::iter(pieces.iter().map(anyhow::Ok));
         let hash = read.try_fold(Sha256::new(), |mut hash, piece| async move {
             let bytes = self.files.read(&piece.digest).await?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use channels::Secret;
+use channels::SecretString;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::path::Path;
 use object_store::prefix::PrefixStore;
@@ -17,10 +17,10 @@ use url::Url;
 /// The timeout for connecting.
 const CONNECT: Duration = Duration::from_secs(5);
 /// How long an idle connection is kept.
-const IDLE: Duration = Duration::from_secs(30);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often a request is retried, and for how long. Callers do not wait much longer.
-const AGAIN: usize = 2;
-const AGAIN_WITHIN: Duration = Duration::from_secs(10);
+const MAX_RETRIES: usize = 2;
+const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A bucket of an S3-compatible store.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub struct Bucket {
     /// The timeout of one request.
     pub timeout: Duration,
     /// The credentials, which are never printed.
-    pub credentials: Vec<(AmazonS3ConfigKey, Secret)>,
+    pub credentials: Vec<(AmazonS3ConfigKey, SecretString)>,
 }
 
 impl fmt::Display for Bucket {
@@ -60,13 +60,13 @@ pub(super) fn open(bucket: &Bucket) -> anyhow::Result<Arc<dyn ObjectStore>> {
         .with_allow_http(plain)
         .with_connect_timeout(CONNECT)
         .with_timeout(bucket.timeout)
-        .with_pool_idle_timeout(IDLE);
+        .with_pool_idle_timeout(IDLE_TIMEOUT);
     let backoff = BackoffConfig {
         init_backoff: Duration::from_millis(100),
         max_backoff: Duration::from_secs(1),
         base: 2.0,
     };
-    let retry = RetryConfig { backoff, max_retries: AGAIN, retry_timeout: AGAIN_WITHIN };
+    let retry = RetryConfig { backoff, max_retries: MAX_RETRIES, retry_timeout: RETRY_TIMEOUT };
     let mut builder = AmazonS3Builder::new()
         .with_bucket_name(&bucket.name)
         .with_region(&bucket.region)
@@ -86,13 +86,14 @@ pub(super) fn open(bucket: &Bucket) -> anyhow::Result<Arc<dyn ObjectStore>> {
         }
         builder = builder.with_endpoint(endpoint.as_str().trim_end_matches('/'));
     }
-    let store = builder.build().map_err(|error| said(&error)).context("cannot use files")?;
+    let store =
+        builder.build().map_err(|error| service_error(&error)).context("cannot use files")?;
     Ok(Arc::new(PrefixStore::new(store, bucket.prefix.clone())))
 }
 
 /// An error of the service, on one line. A signature error repeats the signed request including
 /// tokens, so only the error code is kept from its body.
-pub(super) fn said(error: &object_store::Error) -> anyhow::Error {
+pub(super) fn service_error(error: &object_store::Error) -> anyhow::Error {
     let text = error.to_string();
     let Some((before, body)) = text.split_once('<') else {
         return anyhow!(text);
@@ -107,21 +108,21 @@ pub(super) fn is_missing(error: &(dyn Error + 'static)) -> bool {
 }
 
 /// Whether a bucket answers, as far as is known.
-pub(super) struct Answers {
+pub(super) struct BucketAvailability {
     outage: Outage,
 }
 
-impl Answers {
+impl BucketAvailability {
     pub(super) fn new(of: &str) -> Self {
         Self { outage: Outage::new(format!("bucket {of}")) }
     }
 
-    pub(super) fn are_missing(&self) -> bool {
+    pub(super) fn is_unavailable(&self) -> bool {
         self.outage.is_failing()
     }
 
     /// Records the result of a request that began at this time. The log has a line when the state changes.
-    pub(super) fn note(&self, began: Instant, failed: Option<&anyhow::Error>) {
+    pub(super) fn record_result(&self, began: Instant, failed: Option<&anyhow::Error>) {
         let result = if failed.is_none() { "done" } else { "failed" };
         metrics::counter!("countersign_files_total", "result" => result).increment(1);
         match failed {
@@ -144,10 +145,10 @@ mod tests {
     fn of_what_a_bucket_says_only_the_name_is_told() {
         let body = "403 Forbidden: <?xml version=\"1.0\"?><Error><Code>SignatureDoesNotMatch</Code>\
                     <CanonicalRequest>x-amz-security-token:t0ken</CanonicalRequest></Error>";
-        let told = said(&refused(body)).to_string();
+        let told = service_error(&refused(body)).to_string();
         assert!(told.ends_with("403 Forbidden: SignatureDoesNotMatch"), "{told}");
-        let plain = said(&refused("no route to host")).to_string();
+        let plain = service_error(&refused("no route to host")).to_string();
         assert!(plain.ends_with("no route to host"), "{plain}");
-        assert!(!said(&refused("502: <html>t0ken</html>")).to_string().contains("t0ken"));
+        assert!(!service_error(&refused("502: <html>t0ken</html>")).to_string().contains("t0ken"));
     }
 }

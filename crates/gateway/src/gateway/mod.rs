@@ -11,33 +11,33 @@ mod secret_answers;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use kernel::ask::{Due, Shown};
+use kernel::ask::{DisplayedContent, DueAction};
 use kernel::directory::{Directory, Human};
+use kernel::notification_steps::waits_for;
 use kernel::quota::Limits;
-use kernel::reach::waits_for;
 use kernel::{
-    Actor, Ask, AskCommand, AskId, By, Command, Envelope, Loaded, Phase, Refusal,
+    Actor, ActorRef, Ask, AskCommand, AskId, Command, Envelope, Loaded, Phase, Refusal,
     SenderVerification, Time, UploadId, World,
 };
 use store::outage::Outage;
 use store::{
-    Clock, Count, Expiring, Filter, Idempotency, Job, List, Order, Outcome, Page, Scope, Search,
-    Store, StoreError,
+    AskListPage, AskListQuery, Clock, Count, ExpiringQuery, Filter, Idempotency, Job, JobOutcome,
+    ListScope, Order, SearchQuery, Store, StoreError,
 };
 use ulid::Ulid;
 
 use crate::ids::Ids;
 use crate::quotas::Quotas;
-use crate::secrets::Secrets;
+use crate::secrets::ServerSecrets;
 use crate::wake::Wake;
 
 /// The name under which handlers, streams and occasional workers report the state of the
 /// database. They may not run again soon, so the worker that polls continuously reports the
 /// recovery for them.
-pub const REQUESTS: &str = "requests";
+pub const DATABASE_USER: &str = "requests";
 
 /// The most reads to fill a page of an inbox.
-const ROUNDS: usize = 4;
+const MAX_READS_PER_PAGE: usize = 4;
 
 /// Everything that handlers, workers and commands need to act.
 #[derive(Clone)]
@@ -48,25 +48,25 @@ pub struct Gateway {
     wall_clock: Arc<dyn Clock>,
     ids: Ids,
     wake: Wake,
-    secrets: Option<Arc<Secrets>>,
+    secrets: Option<Arc<ServerSecrets>>,
     database: Arc<Outage>,
     quotas: Quotas,
 }
 
 /// Decides whether a command on an ask would be accepted now.
-pub struct Considering<'a> {
+pub struct CommandCheck<'a> {
     gateway: &'a Gateway,
     loaded: Loaded,
 }
 
-impl Considering<'_> {
+impl CommandCheck<'_> {
     /// Whether the command would be accepted, without running it.
-    pub fn takes(&self, actor: &Actor, command: impl Into<Command>) -> Result<(), Refusal> {
+    pub fn accepts(&self, actor: &Actor, command: impl Into<Command>) -> Result<(), Refusal> {
         let Self { gateway, loaded } = self;
         let directory = gateway.directory();
         let world = World { now: gateway.now(), directory: &directory, loaded };
         let (actor, fresh, salts) = (actor.clone(), gateway.ids.ulid(), gateway.ids.salts());
-        let shown = Shown::Nothing;
+        let shown = DisplayedContent::Nothing;
         let envelope = Envelope {
             actor,
             fresh,
@@ -82,7 +82,7 @@ impl Considering<'_> {
 
 /// The conditions of a caller for a command.
 #[derive(Debug, Clone, Default)]
-pub struct Terms {
+pub struct CommandConditions {
     /// A repetition with this key runs the command only once.
     pub idempotency: Option<Idempotency>,
     /// The command is refused unless the ask is at this version.
@@ -90,7 +90,7 @@ pub struct Terms {
     /// The upload whose bytes the command uses.
     pub uses: Option<UploadId>,
     /// The parts of the question that the server displayed, if the command answers one.
-    pub shown: Shown,
+    pub shown: DisplayedContent,
     /// How the sender was verified, if the command came by email.
     pub sender: Option<SenderVerification>,
 }
@@ -120,7 +120,7 @@ impl Gateway {
 
     /// Sets the keys that encrypt secret answers.
     #[must_use]
-    pub fn keeping(self, secrets: Arc<Secrets>) -> Self {
+    pub fn with_secrets(self, secrets: Arc<ServerSecrets>) -> Self {
         Self { secrets: Some(secrets), ..self }
     }
 
@@ -167,7 +167,7 @@ impl Gateway {
     }
 
     /// The keys that encrypt secret answers.
-    pub fn secrets(&self) -> Option<&Secrets> {
+    pub fn secrets(&self) -> Option<&ServerSecrets> {
         self.secrets.as_deref()
     }
 
@@ -176,30 +176,30 @@ impl Gateway {
         &self,
         actor: Actor,
         command: impl Into<Command>,
-    ) -> Result<Outcome, StoreError> {
-        self.run_on(Terms::default(), actor, command).await
+    ) -> Result<JobOutcome, StoreError> {
+        self.run_with_conditions(CommandConditions::default(), actor, command).await
     }
 
     /// The same, under the caller's conditions.
-    pub async fn run_on(
+    pub async fn run_with_conditions(
         &self,
-        terms: Terms,
+        terms: CommandConditions,
         actor: Actor,
         command: impl Into<Command>,
-    ) -> Result<Outcome, StoreError> {
-        self.run_under(self.ids.ulid(), terms, actor, command.into()).await
+    ) -> Result<JobOutcome, StoreError> {
+        self.run_with_id(self.ids.ulid(), terms, actor, command.into()).await
     }
 
     /// The same, with an id that was generated before.
-    pub(crate) async fn run_under(
+    pub(crate) async fn run_with_id(
         &self,
         fresh: Ulid,
-        terms: Terms,
+        terms: CommandConditions,
         actor: Actor,
         command: Command,
-    ) -> Result<Outcome, StoreError> {
-        let Terms { idempotency, expected, uses, shown, sender } = terms;
-        let (by, verb) = (actor.by(), command.verb());
+    ) -> Result<JobOutcome, StoreError> {
+        let CommandConditions { idempotency, expected, uses, shown, sender } = terms;
+        let (by, verb) = (actor.to_ref(), command.verb());
         let salts = self.ids.salts();
         let envelope = Envelope { actor, fresh, salts, expected, shown, sender, command };
         let about = match &envelope.command {
@@ -210,7 +210,7 @@ impl Gateway {
         let erases = matches!(envelope.command, Command::Ask(AskCommand::Erase(_)));
         // Compiled patterns are held until the job is done, so that the store compiles none.
         let _prepared = self.prepare(&envelope).await?;
-        self.quotas.keep(&envelope, idempotency.as_ref()).await?;
+        self.quotas.check_command(&envelope, idempotency.as_ref()).await?;
         let cipher = self.secret_cipher();
         let outcome = self.store.transact(Job { envelope, idempotency, uses, cipher }).await;
         match &outcome {
@@ -219,7 +219,7 @@ impl Gateway {
                 self.database.worked("commands");
             }
         }
-        note(verb, &by, about.as_ref(), &outcome);
+        log_command(verb, &by, about.as_ref(), &outcome);
         if let (Ok(_), Some(ask), true) = (&outcome, ask, erases) {
             self.store.erase_side_of_ask(ask).await?;
         }
@@ -227,50 +227,50 @@ impl Gateway {
     }
 
     /// The state that decides on an answer to this ask: the ask, and the task it belongs to.
-    pub async fn considering(&self, ask: &Ask) -> Result<Considering<'_>, StoreError> {
+    pub async fn command_check(&self, ask: &Ask) -> Result<CommandCheck<'_>, StoreError> {
         let of = ask.checkpoint.as_ref().map(|held| held.task);
         let of = of.or_else(|| ask.review.as_ref().map(|review| review.task));
         let mut loaded = Loaded { asks: [(ask.id, Some(ask.clone()))].into(), ..Loaded::default() };
         if let Some(id) = of {
             loaded.tasks.insert(id, self.store.task(id).await?);
         }
-        Ok(Considering { gateway: self, loaded })
+        Ok(CommandCheck { gateway: self, loaded })
     }
 
     /// The current state of an ask. A due held answer or deadline takes effect first.
     pub async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>, StoreError> {
         {
             let found = self.store.ask(id).await?;
-            if found.as_deref().and_then(|ask| self.overdue(ask)).is_none() {
+            if found.as_deref().and_then(|ask| self.due_command(ask)).is_none() {
                 return Ok(found);
             }
         }
         // Boxed because it is rare and large. Otherwise every read would reserve the space for it.
-        Box::pin(self.brought_up_to_date(id)).await
+        Box::pin(self.run_due_command(id)).await
     }
 
     /// The current state of an ask, if this actor may see it. Otherwise refused like
     /// an unknown one.
-    pub async fn visible(&self, actor: &Actor, id: AskId) -> Result<Arc<Ask>, StoreError> {
+    pub async fn visible_ask(&self, actor: &Actor, id: AskId) -> Result<Arc<Ask>, StoreError> {
         let directory = self.directory();
-        let found = self.ask(id).await?.filter(|ask| ask.is_shown_to(actor, &directory));
+        let found = self.ask(id).await?.filter(|ask| ask.is_visible_to(actor, &directory));
         Ok(found.ok_or(Refusal::NotFound { what: "request" })?)
     }
 
     /// The command that must run before an ask is shown.
-    fn overdue(&self, ask: &Ask) -> Option<Command> {
+    fn due_command(&self, ask: &Ask) -> Option<Command> {
         match ask.due(self.now())? {
-            Due::CommitHeld => Some(Command::Ask(AskCommand::CommitHeld(ask.id))),
-            Due::Expire => Some(Command::Ask(AskCommand::Expire(ask.id))),
-            Due::Remind | Due::Escalate => None,
+            DueAction::CommitHeld => Some(Command::Ask(AskCommand::CommitHeld(ask.id))),
+            DueAction::Expire => Some(Command::Ask(AskCommand::Expire(ask.id))),
+            DueAction::Remind | DueAction::Escalate => None,
         }
     }
 
-    async fn brought_up_to_date(&self, id: AskId) -> Result<Option<Arc<Ask>>, StoreError> {
+    async fn run_due_command(&self, id: AskId) -> Result<Option<Arc<Ask>>, StoreError> {
         // Twice, because dropping a held answer can reveal an expired deadline.
         for _ in 0..2 {
             let found = self.store.ask(id).await?;
-            let Some(command) = found.as_deref().and_then(|ask| self.overdue(ask)) else {
+            let Some(command) = found.as_deref().and_then(|ask| self.due_command(ask)) else {
                 return Ok(found);
             };
             match self.run(Actor::System, command).await {
@@ -283,17 +283,17 @@ impl Gateway {
     }
 
     /// A page of a list without overdue asks.
-    pub async fn list(&self, list: List) -> Result<Page, StoreError> {
+    pub async fn list(&self, list: AskListQuery) -> Result<AskListPage, StoreError> {
         loop {
             let page = self.store.list(list.clone()).await?;
-            let is_overdue = |ask: &&Ask| self.overdue(ask).is_some();
+            let is_overdue = |ask: &&Ask| self.due_command(ask).is_some();
             let overdue: Vec<AskId> =
                 page.asks.iter().filter(is_overdue).map(|ask| ask.id).collect();
             if overdue.is_empty() {
                 return Ok(page);
             }
             for id in overdue {
-                self.brought_up_to_date(id).await?;
+                self.run_due_command(id).await?;
             }
         }
     }
@@ -301,34 +301,46 @@ impl Gateway {
     /// A page of a person's inbox. Reading continues while the page is not full, because a pool may
     /// contain requests this person is not qualified for or has snoozed. The number of reads is
     /// limited, so a page may be short.
-    pub async fn inbox(&self, human: &Human, list: List) -> Result<Page, StoreError> {
+    pub async fn inbox(
+        &self,
+        human: &Human,
+        list: AskListQuery,
+    ) -> Result<AskListPage, StoreError> {
         let open = list.phases.iter().any(|phase| Phase::OPEN.contains(phase));
-        let hidden = if open { self.hidden(human).await? } else { HashSet::new() };
+        let hidden = if open { self.snoozed(human).await? } else { HashSet::new() };
         // An answer that the person can still undo no longer waits for them.
-        let waits = |ask: &Ask| ask.admits(human) && ask.held_by() != Some(&human.id);
-        self.read_on(list, |ask| waits(ask) && !hidden.contains(&ask.id)).await
+        let waits = |ask: &Ask| ask.may_be_answered_by(human) && ask.held_by() != Some(&human.id);
+        self.read_until_full(list, |ask| waits(ask) && !hidden.contains(&ask.id)).await
     }
 
     /// The same, including snoozed requests.
-    pub async fn shown(&self, human: &Human, list: List) -> Result<Page, StoreError> {
-        self.read_on(list, |ask| ask.admits(human)).await
+    pub async fn inbox_with_snoozed(
+        &self,
+        human: &Human,
+        list: AskListQuery,
+    ) -> Result<AskListPage, StoreError> {
+        self.read_until_full(list, |ask| ask.may_be_answered_by(human)).await
     }
 
     /// A page of requests that wait for a person, without those they only own.
-    pub async fn put_to(&self, human: &Human, list: List) -> Result<Page, StoreError> {
-        let hidden = self.hidden(human).await?;
-        let waits = |ask: &Ask| ask.is_put_to(human) && waits_for(ask, human);
-        self.read_on(list, |ask| waits(ask) && !hidden.contains(&ask.id)).await
+    pub async fn waiting_page(
+        &self,
+        human: &Human,
+        list: AskListQuery,
+    ) -> Result<AskListPage, StoreError> {
+        let hidden = self.snoozed(human).await?;
+        let waits = |ask: &Ask| ask.is_assigned_to(human) && waits_for(ask, human);
+        self.read_until_full(list, |ask| waits(ask) && !hidden.contains(&ask.id)).await
     }
 
-    async fn read_on(
+    async fn read_until_full(
         &self,
-        mut list: List,
+        mut list: AskListQuery,
         shown: impl Fn(&Ask) -> bool,
-    ) -> Result<Page, StoreError> {
+    ) -> Result<AskListPage, StoreError> {
         let wanted = list.limit;
         let mut asks = Vec::new();
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_READS_PER_PAGE {
             let page = self.list(list.clone()).await?;
             asks.extend(page.asks.into_iter().filter(|ask| shown(ask)));
             list.after = page.next;
@@ -337,20 +349,20 @@ impl Gateway {
             }
             list.limit = wanted - asks.len();
         }
-        Ok(Page { asks, next: list.after })
+        Ok(AskListPage { asks, next: list.after })
     }
 
     /// The requests that a person has snoozed: a few hundred at most.
-    pub async fn hidden(&self, human: &Human) -> Result<HashSet<AskId>, StoreError> {
+    pub async fn snoozed(&self, human: &Human) -> Result<HashSet<AskId>, StoreError> {
         let hidden = self.store.snoozed(human.id.clone(), self.now()).await?;
         Ok(hidden.into_iter().map(|(ask, _)| ask).collect())
     }
 
     /// The number of requests that wait for a person. Counted exactly if one page holds them all,
     /// so that pool requests for others are left out. Otherwise counted like a list.
-    pub async fn waiting(&self, human: &Human) -> Result<Count, StoreError> {
-        let open = List {
-            scopes: Scope::inbox(human),
+    pub async fn count_waiting(&self, human: &Human) -> Result<Count, StoreError> {
+        let open = AskListQuery {
+            scopes: ListScope::inbox(human),
             phases: Phase::OPEN.to_vec(),
             order: Order::Urgency,
             filter: Filter::default(),
@@ -369,7 +381,7 @@ impl Gateway {
     /// so a page may be short.
     pub async fn expiring(
         &self,
-        mut wanted: Expiring,
+        mut wanted: ExpiringQuery,
         filter: &Filter,
         shown: impl Fn(&Ask) -> bool,
     ) -> Result<(Vec<Ask>, Option<(Time, AskId)>), StoreError> {
@@ -377,13 +389,13 @@ impl Gateway {
         // Asks that stay open after their deadline keep their place in the index.
         wanted.after.get_or_insert_with(|| (self.now(), AskId::new(Ulid::nil())));
         let mut asks = Vec::new();
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_READS_PER_PAGE {
             let found = self.store.expiring(wanted.clone()).await?;
             let whole = found.len() < wanted.limit;
             wanted.after = found.last().and_then(|ask| Some((ask.due_at()?, ask.id)));
             for ask in found {
-                if self.overdue(&ask).is_some() {
-                    self.brought_up_to_date(ask.id).await?;
+                if self.due_command(&ask).is_some() {
+                    self.run_due_command(ask.id).await?;
                 } else if filter.admits(&ask) && shown(&ask) {
                     asks.push(ask);
                 }
@@ -400,11 +412,11 @@ impl Gateway {
     }
 
     /// The asks that match a text search. Overdue ones expire first.
-    pub async fn search(&self, wanted: Search) -> Result<Vec<Ask>, StoreError> {
+    pub async fn search(&self, wanted: SearchQuery) -> Result<Vec<Ask>, StoreError> {
         let mut found = self.store.search(wanted).await?;
         for ask in &mut found {
-            if self.overdue(ask).is_some()
-                && let Some(now) = self.brought_up_to_date(ask.id).await?
+            if self.due_command(ask).is_some()
+                && let Some(now) = self.run_due_command(ask.id).await?
             {
                 *ask = Arc::unwrap_or_clone(now);
             }
@@ -413,17 +425,17 @@ impl Gateway {
     }
 
     /// The number of asks in a list.
-    pub async fn count(&self, list: List) -> Result<Count, StoreError> {
+    pub async fn count(&self, list: AskListQuery) -> Result<Count, StoreError> {
         self.store.count(list).await
     }
 }
 
 /// Logs and counts a command: names and ids, never texts.
-fn note(
+fn log_command(
     verb: &'static str,
-    by: &By,
+    by: &ActorRef,
     about: Option<&(&'static str, String)>,
-    outcome: &Result<Outcome, StoreError>,
+    outcome: &Result<JobOutcome, StoreError>,
 ) {
     let result = match outcome {
         Ok(outcome) if outcome.replayed => "replayed",
@@ -434,13 +446,13 @@ fn note(
     metrics::counter!("countersign_commands_total", "verb" => verb, "result" => result)
         .increment(1);
     match outcome {
-        Ok(Outcome { ask: Some(ask), .. }) => {
+        Ok(JobOutcome { ask: Some(ask), .. }) => {
             tracing::debug!(ask.id = %ask.id, verb, %by, result, "decided");
         }
-        Ok(Outcome { task: Some(task), .. }) => {
+        Ok(JobOutcome { task: Some(task), .. }) => {
             tracing::debug!(task.id = %task.id, verb, %by, result, "decided");
         }
-        Ok(Outcome { artifact: Some(made), .. }) => {
+        Ok(JobOutcome { artifact: Some(made), .. }) => {
             tracing::debug!(artifact.id = %made.id, verb, %by, result, "decided");
         }
         Ok(_) => {

@@ -1,7 +1,7 @@
 //! Does the expensive work of a command before it reaches the store. The store decides one job at a
 //! time, and all others wait for it.
 
-use kernel::form::Prepared;
+use kernel::form::PreparedPatterns;
 use kernel::{AskCommand, Command, Envelope};
 use store::StoreError;
 
@@ -10,12 +10,15 @@ use super::Gateway;
 impl Gateway {
     /// Checks the cost of a new question, and compiles the patterns that an answer is checked
     /// against. They stay compiled while the result is held.
-    pub(super) async fn prepare(&self, envelope: &Envelope) -> Result<Prepared, StoreError> {
+    pub(super) async fn prepare(
+        &self,
+        envelope: &Envelope,
+    ) -> Result<PreparedPatterns, StoreError> {
         match &envelope.command {
             Command::Ask(AskCommand::Create(new) | AskCommand::Reply(_, new)) => {
                 let question = new.question.clone();
                 let prepared = if question.has_patterns() {
-                    aside(move || question.prepare()).await?
+                    on_blocking_thread(move || question.prepare()).await?
                 } else {
                     question.prepare()
                 };
@@ -31,9 +34,9 @@ impl Gateway {
                 let question = ask.filter(|ask| ask.is_open()).and_then(|ask| {
                     ask.question.value().filter(|question| question.has_patterns()).cloned()
                 });
-                let Some(question) = question else { return Ok(Prepared::default()) };
+                let Some(question) = question else { return Ok(PreparedPatterns::default()) };
                 let reply = (**reply).clone();
-                aside(move || {
+                on_blocking_thread(move || {
                     let prepared = question.compile();
                     // This caches expensive searches with the pattern. The decision itself
                     // reports invalid answers.
@@ -42,13 +45,13 @@ impl Gateway {
                 })
                 .await
             }
-            _ => Ok(Prepared::default()),
+            _ => Ok(PreparedPatterns::default()),
         }
     }
 }
 
 /// Runs long work on another thread, so that it does not block requests.
-async fn aside<T: Send + 'static>(
+async fn on_blocking_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, StoreError> {
     let done = tokio::task::spawn_blocking(work).await;

@@ -4,16 +4,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use kernel::audit::Digest;
-use kernel::question::Confided;
+use kernel::question::SecretValues;
 use kernel::{Ask, AskId};
 use store::{SecretCipher, StoreError};
 
 use super::Gateway;
-use crate::secrets::Secrets;
+use crate::secrets::ServerSecrets;
 use crate::vault::cipher;
 
 /// Encrypts secret answers with a key of their ask.
-struct AnswerCipher(Arc<Secrets>);
+struct AnswerCipher(Arc<ServerSecrets>);
 
 impl fmt::Debug for AnswerCipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -22,9 +22,9 @@ impl fmt::Debug for AnswerCipher {
 }
 
 impl SecretCipher for AnswerCipher {
-    fn encrypt(&self, ask: AskId, name: Digest, values: &Confided) -> Option<Vec<u8>> {
+    fn encrypt(&self, ask: AskId, name: Digest, values: &SecretValues) -> Option<Vec<u8>> {
         let plain = serde_json::to_vec(values).ok()?;
-        cipher::close(&self.0.confided(ask), &name.0, &plain)
+        cipher::encrypt(&self.0.secret_answer_key(ask), &name.0, &plain)
     }
 }
 
@@ -37,13 +37,15 @@ impl Gateway {
 
     /// An ask as its agent reads it, with the secret values while they exist. The first such read
     /// starts the time after which they are deleted.
-    pub async fn told(&self, ask: Arc<Ask>) -> Result<Arc<Ask>, StoreError> {
-        let (Some(name), Some(secrets)) = (ask.confided(), self.secrets()) else { return Ok(ask) };
+    pub async fn with_secret_answers(&self, ask: Arc<Ask>) -> Result<Arc<Ask>, StoreError> {
+        let (Some(name), Some(secrets)) = (ask.secret_values_key(), self.secrets()) else {
+            return Ok(ask);
+        };
         let Some(closed) = self.store().read_secret(ask.id, name, self.now()).await? else {
             return Ok(ask);
         };
-        let plain = cipher::open(&secrets.confided(ask.id), &name.0, &closed);
-        let confided = plain.and_then(|plain| serde_json::from_slice::<Confided>(&plain).ok());
+        let plain = cipher::open(&secrets.secret_answer_key(ask.id), &name.0, &closed);
+        let confided = plain.and_then(|plain| serde_json::from_slice::<SecretValues>(&plain).ok());
         match confided {
             Some(confided) => Ok(Arc::new(Arc::unwrap_or_clone(ask).told(&confided))),
             None => Err(StoreError::Damaged {

@@ -1,7 +1,7 @@
 //! Single sign-on with OpenID Connect: code flow with PKCE.
 //!
 //! The provider's metadata and keys are fetched when they are first needed. The browser keeps the
-//! state of a sign-in ([`Flow`]), sealed, between leaving and returning.
+//! state of a sign-in ([`OidcFlow`]), sealed, between leaving and returning.
 //! `docs/adr/0024-openid-connect-by-hand.md` explains why no library does this.
 
 pub mod person;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use channels::Secret;
+use channels::SecretString;
 use kernel::ids::GroupId;
 use kernel::{ProjectId, Time};
 use serde::de::DeserializeOwned;
@@ -24,18 +24,18 @@ use tokio::sync::Mutex;
 use url::Url;
 
 use crate::ids::random;
-use crate::jwt::{Issuer, KeySource, PLAIN};
+use crate::jwt::{Issuer, KeySource, PLAIN_JWT_TYPES};
 
 /// How long the provider's metadata is cached.
-const OLDEST_MILLIS: i64 = 60 * 60_000;
+const METADATA_MAX_AGE_MILLIS: i64 = 60 * 60_000;
 /// The timeout of the provider.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PROVIDER_TIMEOUT: Duration = Duration::from_secs(10);
 /// The largest answer that is read.
-const LARGEST: usize = 256 * 1024;
+const MAX_RESPONSE_BYTES: usize = 256 * 1024;
 
 /// The settings of an identity provider.
 #[derive(Debug, Clone)]
-pub struct Oidc {
+pub struct OidcSettings {
     /// The `iss` claim, and the base of the metadata URL.
     pub issuer: Url,
     /// The text of the button after "Sign in with".
@@ -43,7 +43,7 @@ pub struct Oidc {
     /// The OAuth client ID.
     pub client_id: String,
     /// The OAuth client secret. Without one, only PKCE protects the code.
-    pub client_secret: Option<Secret>,
+    pub client_secret: Option<SecretString>,
     /// The requested scopes.
     pub scopes: Vec<String>,
     /// How the provider's users are matched with people.
@@ -68,21 +68,21 @@ pub enum IdentifyBy {
 }
 
 /// An identity provider.
-pub struct Provider {
-    settings: Oidc,
+pub struct IdentityProvider {
+    settings: OidcSettings,
     http: reqwest::Client,
-    known: Mutex<Option<(Arc<Known>, Time)>>,
+    known: Mutex<Option<(Arc<ProviderMetadata>, Time)>>,
 }
 
 /// The provider's metadata and keys.
-struct Known {
-    description: Description,
+struct ProviderMetadata {
+    description: DiscoveryDocument,
     issuer: Issuer,
 }
 
 /// The metadata that the server uses.
 #[derive(Debug, Clone, Deserialize)]
-struct Description {
+struct DiscoveryDocument {
     issuer: String,
     authorization_endpoint: Url,
     token_endpoint: Url,
@@ -97,7 +97,7 @@ struct Description {
 
 /// The state of a sign-in while the browser is at the provider.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Flow {
+pub struct OidcFlow {
     state: String,
     nonce: String,
     verifier: String,
@@ -105,7 +105,7 @@ pub struct Flow {
 
 /// The parameters that the browser brings back.
 #[derive(Debug, Default, Deserialize)]
-pub struct Return {
+pub struct OidcCallback {
     #[serde(default)]
     state: String,
     #[serde(default)]
@@ -118,7 +118,7 @@ pub struct Return {
 
 /// The provider's claims about a person.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Claims {
+pub struct OidcClaims {
     /// The id of the person at the provider.
     pub sub: String,
     #[serde(default)]
@@ -134,37 +134,37 @@ pub struct Claims {
 }
 
 #[derive(Deserialize)]
-struct Tokens {
+struct TokenResponse {
     id_token: String,
     access_token: String,
 }
 
-impl Provider {
+impl IdentityProvider {
     /// A provider with these settings. Fetches nothing yet.
-    pub fn new(settings: Oidc) -> anyhow::Result<Self> {
+    pub fn new(settings: OidcSettings) -> anyhow::Result<Self> {
         let http = reqwest::Client::builder()
             .http1_only()
-            .timeout(PATIENCE)
+            .timeout(PROVIDER_TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .context("cannot make an HTTP client")?;
         Ok(Self { settings, http, known: Mutex::default() })
     }
 
-    pub fn settings(&self) -> &Oidc {
+    pub fn settings(&self) -> &OidcSettings {
         &self.settings
     }
 
     /// Checks that the provider answers with its metadata.
     pub async fn check(&self, now: Time) -> anyhow::Result<()> {
-        self.known(now).await.map(drop)
+        self.metadata(now).await.map(drop)
     }
 
     /// The URL to send a browser to that returns to `back`, and the state to keep.
-    pub async fn begin(&self, back: &Url, now: Time) -> anyhow::Result<(Url, Flow)> {
-        let known = self.known(now).await?;
+    pub async fn begin(&self, back: &Url, now: Time) -> anyhow::Result<(Url, OidcFlow)> {
+        let known = self.metadata(now).await?;
         let drawn = || BASE64_URL_SAFE_NO_PAD.encode(random::<32>());
-        let flow = Flow { state: drawn(), nonce: drawn(), verifier: drawn() };
+        let flow = OidcFlow { state: drawn(), nonce: drawn(), verifier: drawn() };
         let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(flow.verifier.as_bytes()));
         let mut url = known.description.authorization_endpoint.clone();
         url.query_pairs_mut()
@@ -182,11 +182,11 @@ impl Provider {
     /// The claims about the person who returned. The error is for the log.
     pub async fn finish(
         &self,
-        flow: &Flow,
-        came: &Return,
+        flow: &OidcFlow,
+        came: &OidcCallback,
         back: &Url,
         now: Time,
-    ) -> anyhow::Result<Claims> {
+    ) -> anyhow::Result<OidcClaims> {
         let same: bool =
             subtle::ConstantTimeEq::ct_eq(came.state.as_bytes(), flow.state.as_bytes()).into();
         ensure!(same, "the state is not the one this browser left with");
@@ -194,12 +194,12 @@ impl Provider {
             anyhow::bail!("the provider says {}", kernel::text::reveal(error));
         }
         let code = came.code.as_deref().context("there is no code")?;
-        let known = self.known(now).await?;
+        let known = self.metadata(now).await?;
         let issuer = &known.description.issuer;
         // RFC 9207: an answer that names its issuer must name this one.
         ensure!(came.iss.as_ref().is_none_or(|iss| iss == issuer), "another issuer answered");
         let tokens = self.exchange(&known.description, code, flow, back).await?;
-        let mut claims: Claims = known
+        let mut claims: OidcClaims = known
             .issuer
             .claims(&tokens.id_token, &["exp", "sub"], now)
             .await
@@ -230,8 +230,8 @@ impl Provider {
     }
 
     /// The provider's sign-out URL, if it has one.
-    pub async fn goodbye(&self, back: &Url, now: Time) -> anyhow::Result<Option<Url>> {
-        let known = self.known(now).await?;
+    pub async fn sign_out_url(&self, back: &Url, now: Time) -> anyhow::Result<Option<Url>> {
+        let known = self.metadata(now).await?;
         Ok(known.description.end_session_endpoint.clone().map(|mut url| {
             url.query_pairs_mut()
                 .append_pair("client_id", &self.settings.client_id)
@@ -242,11 +242,11 @@ impl Provider {
 
     async fn exchange(
         &self,
-        description: &Description,
+        description: &DiscoveryDocument,
         code: &str,
-        flow: &Flow,
+        flow: &OidcFlow,
         back: &Url,
-    ) -> anyhow::Result<Tokens> {
+    ) -> anyhow::Result<TokenResponse> {
         let mut form = vec![
             ("grant_type", "authorization_code"),
             ("code", code),
@@ -273,16 +273,16 @@ impl Provider {
         read(request).await.context("the provider does not exchange the code")
     }
 
-    async fn known(&self, now: Time) -> anyhow::Result<Arc<Known>> {
+    async fn metadata(&self, now: Time) -> anyhow::Result<Arc<ProviderMetadata>> {
         let mut kept = self.known.lock().await;
         if let Some((known, at)) = &*kept
-            && (0..OLDEST_MILLIS).contains(&now.millis().saturating_sub(at.millis()))
+            && (0..METADATA_MAX_AGE_MILLIS).contains(&now.millis().saturating_sub(at.millis()))
         {
             return Ok(Arc::clone(known));
         }
         let base = self.settings.issuer.as_str().trim_end_matches('/');
         let url = format!("{base}/.well-known/openid-configuration");
-        let description: Description =
+        let description: DiscoveryDocument =
             read(self.http.get(&url)).await.with_context(|| format!("cannot read {url}"))?;
         let same = description.issuer.trim_end_matches('/') == base;
         ensure!(same, "{url} speaks for {}, not for oidc_issuer", description.issuer);
@@ -290,9 +290,9 @@ impl Provider {
             description.issuer.clone(),
             self.settings.client_id.clone(),
             KeySource::At(description.jwks_uri.to_string()),
-            &PLAIN,
+            &PLAIN_JWT_TYPES,
         )?;
-        let known = Arc::new(Known { description, issuer });
+        let known = Arc::new(ProviderMetadata { description, issuer });
         *kept = Some((Arc::clone(&known), now));
         Ok(known)
     }
@@ -305,7 +305,7 @@ async fn read<T: DeserializeOwned>(request: reqwest::RequestBuilder) -> anyhow::
     let mut bytes = Vec::new();
     while let Some(chunk) = answer.chunk().await? {
         bytes.extend(chunk);
-        ensure!(bytes.len() <= LARGEST, "the answer is larger than 256 KiB");
+        ensure!(bytes.len() <= MAX_RESPONSE_BYTES, "the answer is larger than 256 KiB");
     }
     if !status.is_success() {
         let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();

@@ -8,11 +8,11 @@ use kernel::ids::GroupId;
 use kernel::{HumanId, text};
 use serde_json::Value;
 
-use super::{Claims, IdentifyBy, Oidc};
+use super::{IdentifyBy, OidcClaims, OidcSettings};
 
 /// The person who signs in, and the changes to make before.
 #[derive(Debug, PartialEq)]
-pub struct Arrival {
+pub struct OidcSignIn {
     /// The id of the person.
     pub human: HumanId,
     /// The new profile, if it differs from the stored one.
@@ -22,8 +22,12 @@ pub struct Arrival {
 }
 
 /// Finds the person, or creates one if the settings allow it. `None` if they may not sign in.
-pub fn arrive(settings: &Oidc, directory: &Directory, claims: &Claims) -> Option<Arrival> {
-    let own = own_id(settings, claims)?;
+pub fn find_or_create(
+    settings: &OidcSettings,
+    directory: &Directory,
+    claims: &OidcClaims,
+) -> Option<OidcSignIn> {
+    let own = derived_id(settings, claims)?;
     let text = |name: &str| claims.others.get(name).and_then(Value::as_str);
     let verified = claims.others.get("email_verified") == Some(&Value::Bool(true));
     let email = text("email").filter(|email| verified && text::is_email(email));
@@ -33,7 +37,7 @@ pub fn arrive(settings: &Oidc, directory: &Directory, claims: &Claims) -> Option
     };
     let found = found.or_else(|| directory.human(&own));
     let before = match (found, &settings.create) {
-        (Some(human), _) => as_is(human)?,
+        (Some(human), _) => as_new_human(human)?,
         (None, Some(projects)) => {
             let known = |id: &&kernel::ProjectId| directory.project(id).is_some();
             // An address of another person is not taken over.
@@ -66,18 +70,18 @@ pub fn arrive(settings: &Oidc, directory: &Directory, claims: &Claims) -> Option
     let human = after.id.clone();
     let changed = found.is_none() || after != before;
     let email = email.map(str::to_owned);
-    Some(Arrival { human, save: changed.then_some(after), email })
+    Some(OidcSignIn { human, save: changed.then_some(after), email })
 }
 
 /// The id of a person that the server creates: it reveals nothing about them, and is
 /// always the same.
-fn own_id(settings: &Oidc, claims: &Claims) -> Option<HumanId> {
+fn derived_id(settings: &OidcSettings, claims: &OidcClaims) -> Option<HumanId> {
     let hash = Digest::of_json(&(settings.issuer.as_str(), &claims.sub)).to_string();
     let name = format!("user_{}", hash.get(..16).unwrap_or_default());
     name.parse().ok()
 }
 
-fn as_is(human: &Human) -> Option<NewHuman> {
+fn as_new_human(human: &Human) -> Option<NewHuman> {
     let Human { id, profile, admin, active, projects, groups, skills, .. } = human.clone();
     let profile = profile.value().cloned()?;
     Some(NewHuman { id, profile, admin, active, projects, groups, skills })
@@ -85,7 +89,7 @@ fn as_is(human: &Human) -> Option<NewHuman> {
 
 /// Groups that the provider manages follow its claim. Other groups stay unchanged. Without the
 /// claim, nothing changes.
-fn with_groups(settings: &Oidc, claims: &Claims, mut human: NewHuman) -> NewHuman {
+fn with_groups(settings: &OidcSettings, claims: &OidcClaims, mut human: NewHuman) -> NewHuman {
     let Some(said) = claims.others.get(&settings.groups_claim) else { return human };
     let theirs: BTreeSet<&str> = match said {
         Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
@@ -110,8 +114,8 @@ mod tests {
 
     use super::*;
 
-    fn settings() -> Oidc {
-        Oidc {
+    fn settings() -> OidcSettings {
+        OidcSettings {
             issuer: "https://id.example.com".parse().unwrap(),
             name: String::new(),
             client_id: "countersign".to_owned(),
@@ -125,7 +129,7 @@ mod tests {
         }
     }
 
-    fn claims(sub: &str, others: &Value) -> Claims {
+    fn claims(sub: &str, others: &Value) -> OidcClaims {
         let mut all = json!({ "sub": sub, "exp": 0 });
         all.as_object_mut().unwrap().extend(others.as_object().unwrap().clone());
         serde_json::from_value(all).unwrap()
@@ -133,7 +137,7 @@ mod tests {
 
     fn cast() -> Cast {
         let mut cast = Cast::new();
-        let known = as_is(cast.directory().human(&human("mark")).unwrap()).unwrap();
+        let known = as_new_human(cast.directory().human(&human("mark")).unwrap()).unwrap();
         let profile =
             Profile { email: Some("mark@example.com".to_owned()), ..known.profile.clone() };
         let legal = ["legal".parse().unwrap()].into();
@@ -145,8 +149,9 @@ mod tests {
     #[test]
     fn people_are_found_by_a_verified_address_or_by_their_subject() {
         let cast = cast();
-        let found = |settings: &Oidc, claims: &Claims| {
-            arrive(settings, cast.directory(), claims).map(|arrival| arrival.human.to_string())
+        let found = |settings: &OidcSettings, claims: &OidcClaims| {
+            find_or_create(settings, cast.directory(), claims)
+                .map(|arrival| arrival.human.to_string())
         };
         let verified = json!({ "email": "Mark@example.com", "email_verified": true });
         for (sub, others, who) in [
@@ -158,7 +163,7 @@ mod tests {
         ] {
             assert_eq!(found(&settings(), &claims(sub, &others)).as_deref(), who, "{sub}");
         }
-        let by_subject = Oidc { identify: IdentifyBy::Subject, ..settings() };
+        let by_subject = OidcSettings { identify: IdentifyBy::Subject, ..settings() };
         assert_eq!(found(&by_subject, &claims("mark", &json!({}))).as_deref(), Some("mark"));
         assert_eq!(found(&by_subject, &claims("7", &verified)), None);
     }
@@ -166,12 +171,12 @@ mod tests {
     #[test]
     fn strangers_are_added_only_if_told_and_never_take_an_address() {
         let cast = cast();
-        let open = Oidc {
+        let open = OidcSettings {
             create: Some(vec!["acme".parse().unwrap(), "gone".parse().unwrap()]),
             ..settings()
         };
         let eve = claims("8", &json!({ "email": "mark@example.com", "name": "Eve\0" }));
-        let arrival = arrive(&open, cast.directory(), &eve).unwrap();
+        let arrival = find_or_create(&open, cast.directory(), &eve).unwrap();
         let new = arrival.save.unwrap();
         assert!(new.id.as_str().starts_with("user_") && new.id == arrival.human);
         assert_eq!((new.profile.name.as_str(), new.profile.email), ("Eve", None));
@@ -180,7 +185,7 @@ mod tests {
             new.projects.iter().map(kernel::ProjectId::as_str).collect::<Vec<_>>(),
             ["acme"]
         );
-        assert_eq!(arrive(&settings(), cast.directory(), &eve), None);
+        assert_eq!(find_or_create(&settings(), cast.directory(), &eve), None);
     }
 
     #[test]
@@ -189,7 +194,8 @@ mod tests {
         let mark = |groups: Value| {
             let said =
                 json!({ "email": "mark@example.com", "email_verified": true, "groups": groups });
-            let arrival = arrive(&settings(), cast.directory(), &claims("7", &said)).unwrap();
+            let arrival =
+                find_or_create(&settings(), cast.directory(), &claims("7", &said)).unwrap();
             arrival.save.map(|new| {
                 let groups = new.groups.iter().map(ToString::to_string).collect::<Vec<_>>();
                 (groups.join(" "), new.admin)

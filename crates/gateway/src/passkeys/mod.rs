@@ -16,11 +16,11 @@ pub use disabled::Passkeys;
 pub use webauthn::Passkeys;
 
 /// The timeout for the browser, in milliseconds.
-pub const PATIENCE: u64 = 5 * 60_000;
+pub const BROWSER_TIMEOUT_MILLIS: u64 = 5 * 60_000;
 
 /// A passkey that was just created.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
+pub struct CreatedPasskey {
     /// SHA-256 of the credential id.
     pub hash: Digest,
     /// The credential id, base64url.
@@ -33,7 +33,7 @@ pub struct Made {
 
 /// An assertion with a verified signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asserted {
+pub struct PasskeyAssertion {
     /// The serialized passkey after this use: its counter has changed, if it has one.
     pub public: String,
     /// The signature counter.
@@ -56,7 +56,7 @@ pub struct Asserted {
 
 /// The options for a browser, and the state to keep.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct PasskeyOptions {
     /// The options for the browser.
     pub options: Value,
     /// The state that the server keeps.

@@ -14,7 +14,9 @@ use webauthn_rs::prelude::{
 };
 use webauthn_rs::{Webauthn, WebauthnBuilder};
 
-use super::{Asked, Asserted, Made, PATIENCE, relying_party};
+use super::{
+    BROWSER_TIMEOUT_MILLIS, CreatedPasskey, PasskeyAssertion, PasskeyOptions, relying_party,
+};
 
 /// Creates and checks passkeys for this server.
 pub struct Passkeys {
@@ -33,7 +35,7 @@ impl Passkeys {
     }
 
     /// The options with which a browser creates a further passkey for a person.
-    pub fn make(&self, human: &str, name: &str, have: &[&str]) -> anyhow::Result<Asked> {
+    pub fn make(&self, human: &str, name: &str, have: &[&str]) -> anyhow::Result<PasskeyOptions> {
         let have = have.iter().map(|public| Ok(read(public)?.cred_id().clone()));
         let have = have.collect::<anyhow::Result<Vec<_>>>()?;
         // The authenticator stores this handle, so it must not reveal anything about the person.
@@ -47,16 +49,19 @@ impl Passkeys {
         let select = select.context("the options have no authenticatorSelection")?;
         // This makes signing in possible without a user name.
         (select["residentKey"], select["requireResidentKey"]) = (json!("required"), json!(true));
-        Ok(Asked { options: options["publicKey"].take(), state: serde_json::to_value(state)? })
+        Ok(PasskeyOptions {
+            options: options["publicKey"].take(),
+            state: serde_json::to_value(state)?,
+        })
     }
 
     /// The passkey that a browser created.
-    pub fn made(&self, state: Value, response: &str) -> anyhow::Result<Made> {
+    pub fn made(&self, state: Value, response: &str) -> anyhow::Result<CreatedPasskey> {
         let state: PasskeyRegistration = serde_json::from_value(state)?;
         let response: RegisterPublicKeyCredential = serde_json::from_str(response)?;
         let made = self.webauthn.finish_passkey_registration(&response, &state)?;
         let hash = Digest::of(made.cred_id().as_ref());
-        Ok(Made {
+        Ok(CreatedPasskey {
             hash,
             credential_id: BASE64_URL_SAFE_NO_PAD.encode(made.cred_id()),
             public_key: portable(made.get_public_key())?,
@@ -74,7 +79,7 @@ impl Passkeys {
         Ok(json!({
             "challenge": BASE64_URL_SAFE_NO_PAD.encode(challenge),
             "rpId": self.rp_id,
-            "timeout": PATIENCE,
+            "timeout": BROWSER_TIMEOUT_MILLIS,
             "userVerification": "required",
             "allowCredentials": allowed.collect::<anyhow::Result<Vec<_>>>()?,
         }))
@@ -92,7 +97,7 @@ impl Passkeys {
         challenge: [u8; 32],
         response: &str,
         public: &str,
-    ) -> anyhow::Result<Asserted> {
+    ) -> anyhow::Result<PasskeyAssertion> {
         let response: PublicKeyCredential = serde_json::from_str(response)?;
         let mut passkey = read(public)?;
         let (_, state) = self.webauthn.start_discoverable_authentication()?;
@@ -108,7 +113,7 @@ impl Passkeys {
         let client: Value = serde_json::from_slice(response.response.client_data_json.as_ref())?;
         let origin = client.get("origin").and_then(Value::as_str).unwrap_or_default().to_owned();
         let parts = &response.response;
-        Ok(Asserted {
+        Ok(PasskeyAssertion {
             counter: checked.counter(),
             credential_id: BASE64_URL_SAFE_NO_PAD.encode(passkey.cred_id()),
             public_key: portable(passkey.get_public_key())?,

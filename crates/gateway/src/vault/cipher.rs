@@ -11,7 +11,7 @@ const NONCE: usize = 24;
 
 /// Encrypts data. The result differs every time. `None` only if the data is too large
 /// for the cipher.
-pub fn close(key: &[u8; 32], about: &[u8], plain: &[u8]) -> Option<Vec<u8>> {
+pub fn encrypt(key: &[u8; 32], about: &[u8], plain: &[u8]) -> Option<Vec<u8>> {
     let nonce: [u8; NONCE] = random();
     let payload = Payload { msg: plain, aad: about };
     let closed = cipher(key).encrypt(&XNonce::from(nonce), payload).ok()?;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::Stored;
+use super::VaultContent;
 use super::shared::MasterKey;
-use channels::Secret;
+use channels::SecretString;
 
 const FILE: &str = "server-keys.json";
 /// The file with the master key, if the settings have none.
@@ -27,7 +27,7 @@ pub struct KeyFile {
 
 /// The key under which the private signing keys of a file are encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Under {
+enum FileEncryption {
     /// The master key from the settings.
     Given,
     /// The master key beside the file.
@@ -37,7 +37,7 @@ enum Under {
 }
 
 /// Identifies a version of the file without reading it.
-pub type Stamp = (u64, i64, i64, u64);
+pub type FileStamp = (u64, i64, i64, u64);
 
 impl KeyFile {
     pub fn of(data: &Path, given: Option<MasterKey>) -> Self {
@@ -53,20 +53,20 @@ impl KeyFile {
     }
 
     /// The current version of the file, if it exists.
-    pub fn stamp(&self) -> Option<Stamp> {
+    pub fn stamp(&self) -> Option<FileStamp> {
         let found = fs::metadata(&self.path).ok()?;
         Some((found.ino(), found.ctime(), found.ctime_nsec(), found.len()))
     }
 
     /// The content of the file, if it exists. Signing keys whose master key is
     /// missing stay encrypted.
-    pub fn read(&self) -> anyhow::Result<Option<Stored>> {
+    pub fn read(&self) -> anyhow::Result<Option<VaultContent>> {
         let Some(mut stored) = self.parsed()? else { return Ok(None) };
         self.unseal(&mut stored)?;
         Ok(Some(stored))
     }
 
-    fn parsed(&self) -> anyhow::Result<Option<Stored>> {
+    fn parsed(&self) -> anyhow::Result<Option<VaultContent>> {
         match fs::read(&self.path) {
             Ok(bytes) => serde_json::from_slice(&bytes).map(Some).with_context(|| self.damaged()),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -79,20 +79,21 @@ impl KeyFile {
     /// Reads or creates the file, applies a change, and replaces the file if it differs.
     pub fn change<T>(
         &self,
-        change: impl FnOnce(&mut Stored) -> anyhow::Result<T>,
+        change: impl FnOnce(&mut VaultContent) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
         let _alone = self.lock()?;
-        let (before, under) = self.opened()?;
-        let mut stored = before.clone().unwrap_or_else(Stored::fresh);
+        let (before, under) = self.decrypted()?;
+        let mut stored = before.clone().unwrap_or_else(VaultContent::generate);
         let changed = change(&mut stored)?;
         // The first change encrypts keys that an earlier version left unencrypted.
-        let bare = under == Under::Nothing && stored.signing.iter().any(|key| key.secret.is_some());
+        let bare = under == FileEncryption::Nothing
+            && stored.signing.iter().any(|key| key.secret.is_some());
         if before.as_ref() != Some(&stored) || bare {
-            let master = match (under, self.kept()?, &self.given) {
-                (Under::Given | Under::Nothing, _, Some(given)) => given.clone(),
+            let master = match (under, self.stored_master_key()?, &self.given) {
+                (FileEncryption::Given | FileEncryption::Nothing, _, Some(given)) => given.clone(),
                 (_, Some(kept), _) => kept,
                 // On disk before anything is encrypted under it.
-                (_, None, _) => self.make_master()?,
+                (_, None, _) => self.create_master_key()?,
             };
             self.write(&stored, &master)?;
         }
@@ -105,20 +106,20 @@ impl KeyFile {
     pub fn adopt(&self) -> anyhow::Result<()> {
         let Some(given) = &self.given else { return Ok(()) };
         let _alone = self.lock()?;
-        let (Some(stored), under) = self.opened()? else { return Ok(()) };
-        if under == Under::Kept {
+        let (Some(stored), under) = self.decrypted()? else { return Ok(()) };
+        if under == FileEncryption::Kept {
             self.write(&stored, given)?;
         }
-        self.remove_master()
+        self.remove_master_key()
     }
 
     /// Encrypts the signing keys under another master key, which the server needs from now on.
     pub fn rewrap(&self, next: &MasterKey) -> anyhow::Result<()> {
         let _alone = self.lock()?;
-        let (stored, _) = self.opened()?;
+        let (stored, _) = self.decrypted()?;
         let stored = stored.with_context(|| format!("there is no {}", self.path.display()))?;
         self.write(&stored, next)?;
-        self.remove_master()
+        self.remove_master_key()
     }
 
     /// Copies the file and the master key beside it, as one consistent state.
@@ -140,8 +141,8 @@ impl KeyFile {
 
     /// The content of the file with all signing keys decrypted, and the key they
     /// are encrypted under.
-    fn opened(&self) -> anyhow::Result<(Option<Stored>, Under)> {
-        let Some(mut stored) = self.parsed()? else { return Ok((None, Under::Nothing)) };
+    fn decrypted(&self) -> anyhow::Result<(Option<VaultContent>, FileEncryption)> {
+        let Some(mut stored) = self.parsed()? else { return Ok((None, FileEncryption::Nothing)) };
         let under = self.unseal(&mut stored)?;
         let sealed = stored.signing.iter().find(|key| key.sealed.is_some());
         if let Some(key) = sealed {
@@ -156,12 +157,12 @@ impl KeyFile {
         Ok((Some(stored), under))
     }
 
-    fn unseal(&self, stored: &mut Stored) -> anyhow::Result<Under> {
-        let kept = self.kept()?;
-        let mut under = Under::Nothing;
+    fn unseal(&self, stored: &mut VaultContent) -> anyhow::Result<FileEncryption> {
+        let kept = self.stored_master_key()?;
+        let mut under = FileEncryption::Nothing;
         for key in &mut stored.signing {
             let Some(sealed) = &key.sealed else { continue };
-            let masters = [(&self.given, Under::Given), (&kept, Under::Kept)];
+            let masters = [(&self.given, FileEncryption::Given), (&kept, FileEncryption::Kept)];
             let opened = masters.into_iter().find_map(|(master, named)| {
                 Some((master.as_ref()?.unseal(&key.kid, sealed)?, named))
             });
@@ -173,7 +174,7 @@ impl KeyFile {
         Ok(under)
     }
 
-    fn write(&self, stored: &Stored, master: &MasterKey) -> anyhow::Result<()> {
+    fn write(&self, stored: &VaultContent, master: &MasterKey) -> anyhow::Result<()> {
         let mut stored = stored.clone();
         for key in &mut stored.signing {
             if let Some(secret) = key.secret.take() {
@@ -190,11 +191,11 @@ impl KeyFile {
     }
 
     /// The master key beside the file.
-    fn kept(&self) -> anyhow::Result<Option<MasterKey>> {
+    fn stored_master_key(&self) -> anyhow::Result<Option<MasterKey>> {
         let path = self.master_path();
         match fs::read_to_string(&path) {
             Ok(text) => {
-                let read = MasterKey::read(&Secret::new(text));
+                let read = MasterKey::read(&SecretString::new(text));
                 read.map(Some).with_context(|| format!("{} is damaged", path.display()))
             }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -202,14 +203,14 @@ impl KeyFile {
         }
     }
 
-    fn make_master(&self) -> anyhow::Result<MasterKey> {
-        let (path, made) = (self.master_path(), MasterKey::draw());
-        replace_file(&path, made.written().as_bytes())
+    fn create_master_key(&self) -> anyhow::Result<MasterKey> {
+        let (path, made) = (self.master_path(), MasterKey::generate());
+        replace_file(&path, made.encoded().as_bytes())
             .with_context(|| format!("cannot write {}", path.display()))?;
         Ok(made)
     }
 
-    fn remove_master(&self) -> anyhow::Result<()> {
+    fn remove_master_key(&self) -> anyhow::Result<()> {
         let path = self.master_path();
         match fs::remove_file(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -254,7 +255,7 @@ mod tests {
     use kernel::Time;
 
     use super::*;
-    use crate::key_ring::{Published, Ring, first, rotate};
+    use crate::key_ring::{KeyRing, PublishedKeys, first, rotate};
 
     /// Remains of a crash and fields of later versions do no harm.
     #[test]
@@ -294,7 +295,7 @@ mod tests {
     }
 
     fn given(n: u8) -> MasterKey {
-        MasterKey::read(&Secret::new(hex::encode([n; 32]))).unwrap()
+        MasterKey::read(&SecretString::new(hex::encode([n; 32]))).unwrap()
     }
 
     fn secrets(file: &KeyFile) -> Vec<Option<String>> {
@@ -304,7 +305,7 @@ mod tests {
     /// A directory of an earlier version: two unencrypted keys, of which one is retired.
     fn bare() -> (tempfile::TempDir, Vec<Option<String>>) {
         let folder = tempfile::tempdir().unwrap();
-        let mut stored = Stored::fresh();
+        let mut stored = VaultContent::generate();
         stored.signing.push(first(&[1; 32], Time::from_millis(0)));
         rotate(&mut stored.signing, &[2; 32], Time::from_millis(1));
         fs::write(folder.path().join(FILE), serde_json::to_vec(&stored).unwrap()).unwrap();
@@ -333,9 +334,9 @@ mod tests {
             let (folder, before) = bare();
             let file = KeyFile::of(folder.path(), None);
             match killed {
-                "after the master key" => drop(file.make_master().unwrap()),
+                "after the master key" => drop(file.create_master_key().unwrap()),
                 "in the new file" => {
-                    file.make_master().unwrap();
+                    file.create_master_key().unwrap();
                     fs::write(file.path().with_extension("new"), "{").unwrap();
                 }
                 "in the new master key" => {
@@ -367,7 +368,9 @@ mod tests {
             let file = KeyFile::of(folder.path(), without);
             assert_eq!(secrets(&file), [None, None]);
             let stored = file.read().unwrap().unwrap();
-            assert!(Published::of(&stored.signing).is_ok() && Ring::of(&stored.signing).is_err());
+            assert!(
+                PublishedKeys::of(&stored.signing).is_ok() && KeyRing::of(&stored.signing).is_err()
+            );
             let error = touch(&file).unwrap_err().to_string();
             assert!(error.contains("master_key") && error.contains("master.key"), "{error}");
             assert!(!file.master_path().exists(), "no new one is made");
@@ -407,7 +410,7 @@ mod tests {
         }
         assert!(touch(&kept).is_err());
         // The process was killed between the new file and the removal of the old master key.
-        kept.make_master().unwrap();
+        kept.create_master_key().unwrap();
         with.adopt().unwrap();
         assert!(!with.master_path().exists());
 

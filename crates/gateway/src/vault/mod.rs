@@ -21,7 +21,7 @@ use shared::{MasterKey, SharedKeys};
 
 /// The stored content.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct Stored {
+pub struct VaultContent {
     pub evidence: String,
     pub seed: String,
     /// The signing keys for receipts, oldest first. Earlier versions had none.
@@ -32,8 +32,8 @@ pub struct Stored {
     rest: Map<String, Value>,
 }
 
-impl Stored {
-    fn fresh() -> Self {
+impl VaultContent {
+    fn generate() -> Self {
         let drawn = || hex::encode(random::<32>());
         Self { evidence: drawn(), seed: drawn(), signing: Vec::new(), rest: Map::new() }
     }
@@ -51,7 +51,7 @@ pub enum Vault {
 
 /// Keys in memory, lost with the process.
 #[derive(Default)]
-pub struct MemoryKeys(Mutex<Option<Stored>>);
+pub struct MemoryKeys(Mutex<Option<VaultContent>>);
 
 impl Vault {
     /// The keys of a process that stores nothing.
@@ -75,9 +75,9 @@ impl Vault {
     }
 
     /// The stored content, if there is any.
-    pub async fn read(&self) -> anyhow::Result<Option<Stored>> {
+    pub async fn read(&self) -> anyhow::Result<Option<VaultContent>> {
         match self {
-            Self::Memory(keys) => Ok(keys.held().clone()),
+            Self::Memory(keys) => Ok(keys.lock().clone()),
             Self::Folder(file) => file.read(),
             Self::Shared(keys) => Ok(keys.read().await?.map(|(_, stored)| stored)),
         }
@@ -87,12 +87,12 @@ impl Vault {
     /// be called again if another node was faster.
     pub async fn change<T>(
         &self,
-        mut change: impl FnMut(&mut Stored) -> anyhow::Result<T>,
+        mut change: impl FnMut(&mut VaultContent) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
         match self {
             Self::Memory(keys) => {
-                let mut held = keys.held();
-                let mut stored = held.clone().unwrap_or_else(Stored::fresh);
+                let mut held = keys.lock();
+                let mut stored = held.clone().unwrap_or_else(VaultContent::generate);
                 let changed = change(&mut stored)?;
                 *held = Some(stored);
                 Ok(changed)
@@ -121,7 +121,7 @@ impl Vault {
     }
 
     /// The name of the place in a message.
-    pub fn place(&self) -> String {
+    pub fn description(&self) -> String {
         match self {
             Self::Memory(_) => "the memory of this process".to_owned(),
             Self::Folder(file) => file.path().display().to_string(),
@@ -130,12 +130,12 @@ impl Vault {
     }
 
     pub fn damaged(&self) -> String {
-        format!("{} is damaged", self.place())
+        format!("{} is damaged", self.description())
     }
 }
 
 impl MemoryKeys {
-    fn held(&self) -> std::sync::MutexGuard<'_, Option<Stored>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<VaultContent>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

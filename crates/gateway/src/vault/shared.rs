@@ -8,14 +8,14 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use store::postgres::Postgres;
 
-use super::{Stored, cipher};
+use super::{VaultContent, cipher};
 use crate::ids::random;
-use channels::Secret;
+use channels::SecretString;
 
 /// The name of the row, which is part of the authenticated data.
 const NAME: &str = "server-keys";
 /// How often a change is retried after a conflict with another node.
-const TRIES: usize = 16;
+const MAX_ATTEMPTS: usize = 16;
 
 /// The key that every node has and the database does not: 32 bytes.
 #[derive(Clone)]
@@ -23,7 +23,7 @@ pub struct MasterKey([u8; 32]);
 
 impl MasterKey {
     /// Parses 64 hexadecimal digits or Base64.
-    pub fn read(secret: &Secret) -> anyhow::Result<Self> {
+    pub fn read(secret: &SecretString) -> anyhow::Result<Self> {
         let text = secret.reveal().trim();
         let bytes = hex::decode(text).ok().or_else(|| BASE64_STANDARD.decode(text).ok());
         let key = bytes.and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
@@ -33,30 +33,30 @@ impl MasterKey {
     }
 
     /// A new random key.
-    pub fn draw() -> Self {
+    pub fn generate() -> Self {
         Self(random())
     }
 
     /// The content of a key file.
-    pub fn written(&self) -> String {
+    pub fn encoded(&self) -> String {
         format!("{}\n", BASE64_STANDARD.encode(self.0))
     }
 
     /// Encrypts a signing key, bound to its id.
     pub fn seal(&self, kid: &str, secret: &str) -> anyhow::Result<String> {
-        let closed = cipher::close(&self.0, &about(kid), secret.as_bytes());
+        let closed = cipher::encrypt(&self.0, &associated_data(kid), secret.as_bytes());
         Ok(hex::encode(closed.context("cannot encrypt a signing key")?))
     }
 
     /// Decrypts a signing key with this id that was encrypted under this key.
     pub fn unseal(&self, kid: &str, sealed: &str) -> Option<String> {
-        let plain = cipher::open(&self.0, &about(kid), &hex::decode(sealed).ok()?)?;
+        let plain = cipher::open(&self.0, &associated_data(kid), &hex::decode(sealed).ok()?)?;
         String::from_utf8(plain).ok()
     }
 
     /// Encrypts data. The result differs every time.
-    pub fn close(&self, plain: &[u8]) -> anyhow::Result<Vec<u8>> {
-        let closed = cipher::close(&self.0, NAME.as_bytes(), plain);
+    pub fn encrypt(&self, plain: &[u8]) -> anyhow::Result<Vec<u8>> {
+        let closed = cipher::encrypt(&self.0, NAME.as_bytes(), plain);
         closed.context("cannot encrypt the server's keys")
     }
 
@@ -69,7 +69,7 @@ impl MasterKey {
     }
 }
 
-fn about(kid: &str) -> Vec<u8> {
+fn associated_data(kid: &str) -> Vec<u8> {
     format!("signing-key {kid}").into_bytes()
 }
 
@@ -92,7 +92,7 @@ impl SharedKeys {
     }
 
     /// The content of the row, with its version.
-    pub async fn read(&self) -> anyhow::Result<Option<(u64, Stored)>> {
+    pub async fn read(&self) -> anyhow::Result<Option<(u64, VaultContent)>> {
         let Some((version, closed)) = self.store.secret(NAME).await? else { return Ok(None) };
         let plain = self.master.open(&closed)?;
         let stored = serde_json::from_slice(&plain);
@@ -107,18 +107,18 @@ impl SharedKeys {
 
     pub async fn change<T>(
         &self,
-        change: &mut impl FnMut(&mut Stored) -> anyhow::Result<T>,
+        change: &mut impl FnMut(&mut VaultContent) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let before = self.read().await?;
             let mut stored =
-                before.as_ref().map_or_else(Stored::fresh, |(_, stored)| stored.clone());
+                before.as_ref().map_or_else(VaultContent::generate, |(_, stored)| stored.clone());
             let changed = change(&mut stored)?;
             if before.as_ref().is_some_and(|(_, before)| *before == stored) {
                 return Ok(changed);
             }
             let version = before.map_or(0, |(version, _)| version);
-            let closed = self.master.close(&serde_json::to_vec(&stored)?)?;
+            let closed = self.master.encrypt(&serde_json::to_vec(&stored)?)?;
             if self.store.put_secret(NAME, version, closed).await? {
                 return Ok(changed);
             }
@@ -130,7 +130,7 @@ impl SharedKeys {
     pub async fn rewrap(&self, next: &MasterKey) -> anyhow::Result<()> {
         let found = self.store.secret(NAME).await?;
         let (version, closed) = found.context("there are no server keys in the database yet")?;
-        let closed = next.close(&self.master.open(&closed)?)?;
+        let closed = next.encrypt(&self.master.open(&closed)?)?;
         let put = self.store.put_secret(NAME, version, closed).await?;
         ensure!(put, "the server's keys were changed meanwhile; try again");
         Ok(())
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     fn key(text: &str) -> anyhow::Result<MasterKey> {
-        MasterKey::read(&Secret::new(text))
+        MasterKey::read(&SecretString::new(text))
     }
 
     #[test]
@@ -159,9 +159,9 @@ mod tests {
     #[test]
     fn only_the_same_key_opens_and_nothing_may_be_changed() {
         let (one, other) = (key(&"01".repeat(32)).unwrap(), key(&"02".repeat(32)).unwrap());
-        let closed = one.close(b"words").unwrap();
+        let closed = one.encrypt(b"words").unwrap();
         assert_eq!(one.open(&closed).unwrap(), b"words");
-        assert_ne!(one.close(b"words").unwrap(), closed);
+        assert_ne!(one.encrypt(b"words").unwrap(), closed);
         assert!(other.open(&closed).unwrap_err().to_string().contains("master_key"));
         for place in 0..closed.len() {
             let mut changed = closed.clone();

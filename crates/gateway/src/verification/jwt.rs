@@ -14,17 +14,17 @@
 use async_trait::async_trait;
 use kernel::Time;
 use kernel::audit::Digest;
-use kernel::verification::{Facts, Level, Offer, PROOF_OF_HUMAN};
+use kernel::verification::{PROOF_OF_HUMAN, ProofAssurance, ProofFacts, ProviderOffer};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::{Expected, ProofIssuer, Provider, Unverified};
-use crate::denied::Denied;
-use crate::jwt::{Issuer, PLAIN};
+use super::{ProofIssuer, ProofPurpose, ProofVerifier, VerificationError};
+use crate::auth_error::Denied;
+use crate::jwt::{Issuer, PLAIN_JWT_TYPES};
 
 /// The longest accepted token.
-const LONGEST: usize = 16 * 1024;
+const MAX_TOKEN_BYTES: usize = 16 * 1024;
 
 /// An issuer of such JWTs.
 pub struct JwtProvider {
@@ -33,7 +33,7 @@ pub struct JwtProvider {
 }
 
 #[derive(Deserialize)]
-struct Claims {
+struct ProofClaims {
     iat: i64,
     exp: i64,
     #[serde(default)]
@@ -47,20 +47,20 @@ impl JwtProvider {
     /// A provider with these settings.
     pub fn new(settings: ProofIssuer) -> anyhow::Result<Self> {
         let ProofIssuer { issuer, audience, keys, .. } = settings.clone();
-        Ok(Self { settings, issuer: Issuer::new(issuer, audience, keys, &PLAIN)? })
+        Ok(Self { settings, issuer: Issuer::new(issuer, audience, keys, &PLAIN_JWT_TYPES)? })
     }
 
-    fn facts(&self, claims: &Claims, expected: &Expected) -> Facts {
+    fn facts(&self, claims: &ProofClaims, expected: &ProofPurpose) -> ProofFacts {
         let text = |name: &str| claims.more.get(name).and_then(Value::as_str);
         let level = |name: &String| match text(name)? {
-            "low" => Some(Level::Low),
-            "medium" => Some(Level::Medium),
-            "high" => Some(Level::High),
+            "low" => Some(ProofAssurance::Low),
+            "medium" => Some(ProofAssurance::Medium),
+            "high" => Some(ProofAssurance::High),
             _ => None,
         };
         let moment = |seconds: i64| Time::from_millis(seconds.saturating_mul(1000));
         let challenge = text("challenge").or_else(|| text("nonce"));
-        Facts {
+        ProofFacts {
             // A token that is signed again or encoded differently is the same proof.
             digest: Digest::of_json(&json!([self.settings.issuer, claims.jti])),
             assurance: self.settings.assurance_claim.as_ref().and_then(level),
@@ -74,13 +74,13 @@ impl JwtProvider {
 }
 
 #[async_trait]
-impl Provider for JwtProvider {
-    fn offer(&self) -> Offer {
-        Offer {
+impl ProofVerifier for JwtProvider {
+    fn offer(&self) -> ProviderOffer {
+        ProviderOffer {
             provider: self.settings.name.clone(),
             proof_types: vec![PROOF_OF_HUMAN.to_owned()],
             formats: vec!["jwt".to_owned()],
-            assurance: self.settings.assurance_claim.as_ref().map(|_| Level::High),
+            assurance: self.settings.assurance_claim.as_ref().map(|_| ProofAssurance::High),
         }
     }
 
@@ -95,23 +95,23 @@ impl Provider for JwtProvider {
     async fn verify(
         &self,
         presentation: &Value,
-        expected: &Expected,
+        expected: &ProofPurpose,
         now: Time,
-    ) -> Result<Facts, Unverified> {
-        let token = presentation.as_str().filter(|token| token.len() <= LONGEST);
-        let token = token.ok_or(Unverified::Refused("it is no JWT"))?;
-        let claims = self.issuer.claims::<Claims>(token, &["exp"], now).await;
+    ) -> Result<ProofFacts, VerificationError> {
+        let token = presentation.as_str().filter(|token| token.len() <= MAX_TOKEN_BYTES);
+        let token = token.ok_or(VerificationError::Refused("it is no JWT"))?;
+        let claims = self.issuer.claims::<ProofClaims>(token, &["exp"], now).await;
         let claims = claims.map_err(|denied| match denied {
-            Denied::Unavailable => Unverified::Unavailable,
+            Denied::Unavailable => VerificationError::Unavailable,
             Denied::Missing | Denied::Unknown | Denied::TooFast(_) | Denied::TooManyStreams => {
-                Unverified::Refused("it is not signed by its issuer, for this server")
+                VerificationError::Refused("it is not signed by its issuer, for this server")
             }
         })?;
         if claims.jti.is_empty() {
-            return Err(Unverified::Refused("its jti is empty"));
+            return Err(VerificationError::Refused("its jti is empty"));
         }
         if claims.nbf.is_some_and(|from| from > now.millis() / 1000 + 60) {
-            return Err(Unverified::Refused("it does not count yet"));
+            return Err(VerificationError::Refused("it does not count yet"));
         }
         Ok(self.facts(&claims, expected))
     }

@@ -1,4 +1,4 @@
-//! Proofs that a person is present. A [`Provider`] verifies them. The kernel decides what a proof
+//! Proofs that a person is present. A [`ProofVerifier`] verifies them. The kernel decides what a proof
 //! must contain and whether it is sufficient. HITL 0.8, §7.6; HITL-221.
 //!
 //! | module | contents |
@@ -12,9 +12,9 @@ pub mod jwt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use dialects::hitl::{self, Evidence, Type};
-use kernel::question::Stance;
-use kernel::verification::{Facts, Offer, Presented};
+use dialects::hitl::{self, CaseType, SubmittedEvidence};
+use kernel::question::AnswerKind;
+use kernel::verification::{PresentedProof, ProofFacts, ProviderOffer};
 use kernel::{Ask, Time};
 use serde_json::Value;
 use url::Url;
@@ -42,9 +42,9 @@ pub struct ProofIssuer {
 
 /// A provider that verifies proofs.
 #[async_trait]
-pub trait Provider: Send + Sync {
+pub trait ProofVerifier: Send + Sync {
     /// Its name, and the kinds and formats of its proofs.
-    fn offer(&self) -> Offer;
+    fn offer(&self) -> ProviderOffer;
 
     /// Its display name.
     fn title(&self) -> &str;
@@ -56,31 +56,31 @@ pub trait Provider: Send + Sync {
     async fn verify(
         &self,
         presentation: &Value,
-        expected: &Expected,
+        expected: &ProofPurpose,
         now: Time,
-    ) -> Result<Facts, Unverified>;
+    ) -> Result<ProofFacts, VerificationError>;
 }
 
 /// The purpose that a proof must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expected {
+pub struct ProofPurpose {
     pub case_id: String,
     pub action: &'static str,
     /// The challenge of the case.
     pub challenge: Option<String>,
 }
 
-impl Expected {
+impl ProofPurpose {
     /// The purpose of the proof for such an answer to an ask.
-    pub fn of(ask: &Ask, stance: Stance) -> Self {
+    pub fn of(ask: &Ask, stance: AnswerKind) -> Self {
         let challenge =
             ask.verification.as_ref().and_then(|policy| policy.binding.challenge.clone());
-        let action = Type::of(ask).named_action(stance);
+        let action = CaseType::of(ask).named_action(stance);
         Self { case_id: hitl::case_id(ask.id), action, challenge }
     }
 
     /// The fields beside a proof are not signed: they prove nothing, but must not contradict it.
-    fn contradicted_by(&self, evidence: &Evidence) -> Option<&'static str> {
+    fn contradicted_by(&self, evidence: &SubmittedEvidence) -> Option<&'static str> {
         let challenge = self.challenge.as_deref();
         let said = [
             ("case_id", Some(self.case_id.as_str()), "its binding names another case"),
@@ -96,7 +96,7 @@ impl Expected {
 
 /// Why a proof was not verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unverified {
+pub enum VerificationError {
     /// The proof is invalid.
     Refused(&'static str),
     /// It cannot be verified at the moment.
@@ -105,36 +105,36 @@ pub enum Unverified {
 
 /// A proof cannot be verified at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unavailable;
+pub struct VerifierUnavailable;
 
 /// All configured providers.
 #[derive(Clone, Default)]
-pub struct Providers {
-    all: Vec<Arc<dyn Provider>>,
+pub struct ProofVerifiers {
+    all: Vec<Arc<dyn ProofVerifier>>,
 }
 
-impl Providers {
+impl ProofVerifiers {
     /// The providers in the settings.
     pub fn open(issuers: &[ProofIssuer]) -> anyhow::Result<Self> {
         let open = |issuer: &ProofIssuer| {
-            JwtProvider::new(issuer.clone()).map(|one| Arc::new(one) as Arc<dyn Provider>)
+            JwtProvider::new(issuer.clone()).map(|one| Arc::new(one) as Arc<dyn ProofVerifier>)
         };
         Ok(Self { all: issuers.iter().map(open).collect::<anyhow::Result<_>>()? })
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &dyn Provider> {
+    pub fn iter(&self) -> impl Iterator<Item = &dyn ProofVerifier> {
         self.all.iter().map(AsRef::as_ref)
     }
 
     /// The kinds of proofs that they verify.
-    pub fn offers(&self) -> Vec<Offer> {
-        self.iter().map(Provider::offer).collect()
+    pub fn offers(&self) -> Vec<ProviderOffer> {
+        self.iter().map(ProofVerifier::offer).collect()
     }
 
     /// The same as text. `None` without providers.
-    pub fn words(&self) -> Option<String> {
-        let one = |offer: Offer| {
-            let Offer { provider, proof_types, formats, .. } = offer;
+    pub fn description(&self) -> Option<String> {
+        let one = |offer: ProviderOffer| {
+            let ProviderOffer { provider, proof_types, formats, .. } = offer;
             format!("{} by {provider} as {}", proof_types.join(", "), formats.join(", "))
         };
         let words: Vec<String> = self.offers().into_iter().map(one).collect();
@@ -142,47 +142,47 @@ impl Providers {
     }
 
     /// The provider of this name.
-    pub fn named(&self, name: &str) -> Option<&dyn Provider> {
+    pub fn named(&self, name: &str) -> Option<&dyn ProofVerifier> {
         self.iter().find(|one| one.offer().provider == name)
     }
 
     /// The presented evidence, with the results of its verification.
-    pub async fn presented(
+    pub async fn check_evidence(
         &self,
-        evidence: &[Evidence],
-        expected: &Expected,
+        evidence: &[SubmittedEvidence],
+        expected: &ProofPurpose,
         now: Time,
-    ) -> Result<Vec<Presented>, Unavailable> {
+    ) -> Result<Vec<PresentedProof>, VerifierUnavailable> {
         let mut came = Vec::with_capacity(evidence.len());
         for one in evidence {
             let found = match self.verify(one, expected, now).await {
                 Ok(facts) => Ok(facts),
-                Err(Unverified::Refused(why)) => {
+                Err(VerificationError::Refused(why)) => {
                     tracing::debug!(case.id = expected.case_id, why, "a proof does not hold");
                     Err(why.to_owned())
                 }
-                Err(Unverified::Unavailable) => return Err(Unavailable),
+                Err(VerificationError::Unavailable) => return Err(VerifierUnavailable),
             };
-            let Evidence { proof_type, provider, format, .. } = one.clone();
-            came.push(Presented { proof_type, provider, format, found });
+            let SubmittedEvidence { proof_type, provider, format, .. } = one.clone();
+            came.push(PresentedProof { proof_type, provider, format, found });
         }
         Ok(came)
     }
 
     async fn verify(
         &self,
-        one: &Evidence,
-        expected: &Expected,
+        one: &SubmittedEvidence,
+        expected: &ProofPurpose,
         now: Time,
-    ) -> Result<Facts, Unverified> {
+    ) -> Result<ProofFacts, VerificationError> {
         let provider = self.named(&one.provider);
-        let provider = provider.ok_or(Unverified::Refused("nobody here can check it"))?;
+        let provider = provider.ok_or(VerificationError::Refused("nobody here can check it"))?;
         let offer = provider.offer();
         if !offer.proof_types.contains(&one.proof_type) || !offer.formats.contains(&one.format) {
-            return Err(Unverified::Refused("its provider gives no such proof"));
+            return Err(VerificationError::Refused("its provider gives no such proof"));
         }
         if let Some(why) = expected.contradicted_by(one) {
-            return Err(Unverified::Refused(why));
+            return Err(VerificationError::Refused(why));
         }
         provider.verify(&one.presentation, expected, now).await
     }

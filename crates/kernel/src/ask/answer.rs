@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::actor::{Actor, Assurance, Attested};
+use crate::actor::{Actor, Assurance, AttestedIdentity};
 use crate::ask::{Ask, Vote};
 use crate::audit::Erasable;
 use crate::command::Envelope;
@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::task;
 use crate::text::is_short;
 use crate::time::Time;
-use crate::verification::{Door, Presented, Verification};
+use crate::verification::{PresentedProof, SubmitPath, Verification};
 use crate::world::{Decision, SecretAnswer, Stop, World};
 
 /// An answer that a person confirmed with a passkey. The server has checked the signature.
@@ -32,7 +32,7 @@ pub struct PasskeyAnswer {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AnswerProofs<'a> {
     /// Proofs that a person is present.
-    pub presented: &'a [Presented],
+    pub presented: &'a [PresentedProof],
     /// The passkey that confirmed the answer.
     pub passkey: Option<&'a PasskeyAnswer>,
 }
@@ -51,18 +51,20 @@ pub(crate) fn decide(
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
     if let Some(review) = &ask.review {
-        return task::judged(world, envelope, review, ask, reply, proofs);
+        return task::review_by_answer(world, envelope, review, ask, reply, proofs);
     }
-    let (reply, decision) = vote(world, envelope, ask, reply, proofs, None)?;
+    let (reply, decision) = check_vote(world, envelope, ask, reply, proofs, None)?;
     match &ask.checkpoint {
-        Some(checkpoint) => task::answered(world, envelope, checkpoint, ask, &reply, decision),
+        Some(checkpoint) => {
+            task::resolve_by_answer(world, envelope, checkpoint, ask, &reply, decision)
+        }
         None => Ok(decision),
     }
 }
 
 /// Checks a reply and returns it as the ask stores it, with the events it causes. `decisive` says
 /// whether the reply decides the ask; if it is `None`, equal votes are counted against the quorum.
-pub(crate) fn vote(
+pub(crate) fn check_vote(
     world: &World<'_>,
     envelope: &Envelope,
     ask: &Ask,
@@ -85,20 +87,20 @@ pub(crate) fn vote(
     }
     match &envelope.actor {
         Actor::Relay { ask: own, .. } if *own == ask.id => {
-            ask.still_open(world.now)?;
-            ask.not_held_from(&envelope.actor)?;
+            ask.check_open(world.now)?;
+            ask.check_not_held(&envelope.actor)?;
         }
         Actor::Human { .. }
         | Actor::LinkHolder { .. }
         | Actor::Relay { .. }
         | Actor::Guest { .. }
         | Actor::Agent { .. }
-        | Actor::System => ask.worked_on_by(&envelope.actor, world.directory, world.now)?,
+        | Actor::System => ask.check_may_work(&envelope.actor, world.directory, world.now)?,
     }
-    ask.assured(&reply.answer, assurance)?;
+    ask.check_assurance(&reply.answer, assurance)?;
     let mut salts = envelope.salts.clone();
     let attested = match &envelope.actor {
-        Actor::Relay { attested, .. } => Some(relayed(ask, reply, attested)?),
+        Actor::Relay { attested, .. } => Some(check_relayed(ask, reply, attested)?),
         Actor::Guest { attested, .. } => Some(attested.clone()),
         Actor::Human { .. } | Actor::LinkHolder { .. } | Actor::Agent { .. } | Actor::System => {
             None
@@ -111,18 +113,18 @@ pub(crate) fn vote(
 
     // This check comes last, so that no person is asked to prove anything for an answer that would
     // be refused anyway.
-    let at = ask.moment(world.now);
-    let verification = verified(ask, &envelope.actor, &reply, proofs.presented, at)?;
+    let at = ask.event_time(world.now);
+    let verification = verify_proofs(ask, &envelope.actor, &reply, proofs.presented, at)?;
     let confirmed =
-        proofs.passkey.map(|given| passkey::confirms(world, envelope, ask, &reply, given));
+        proofs.passkey.map(|given| passkey::confirm_answer(world, envelope, ask, &reply, given));
     let confirmed = confirmed.transpose()?;
 
     // Secret values are stored apart, and are never part of an event.
-    let secret = question.confide(&mut reply, &envelope.salts);
-    let decisive = decisive.unwrap_or_else(|| decides(ask, &reply));
+    let secret = question.take_secrets(&mut reply, &envelope.salts);
+    let decisive = decisive.unwrap_or_else(|| completes_quorum(ask, &reply));
     let vote = Box::new(Vote {
         reply: Erasable::new(reply.clone(), &mut salts),
-        by: envelope.actor.by(),
+        by: envelope.actor.to_ref(),
         via,
         assurance,
         at,
@@ -146,12 +148,16 @@ pub(crate) fn vote(
 
 /// The person who answered according to the agent, if the agent may pass on such an answer and the
 /// data is valid.
-fn relayed(ask: &Ask, reply: &Reply, attested: &Attested) -> Result<Attested, Refusal> {
+fn check_relayed(
+    ask: &Ask,
+    reply: &Reply,
+    attested: &AttestedIdentity,
+) -> Result<AttestedIdentity, Refusal> {
     let allowed = ask.inline.as_ref().is_some_and(|may| may.contains(&reply.answer.stance()));
     if !allowed {
         return Err(Refusal::NotInline);
     }
-    let Attested { via, platform, platform_user_id, display_name } = attested;
+    let AttestedIdentity { via, platform, platform_user_id, display_name } = attested;
     let said = |text: &str| !text.trim().is_empty() && is_short(text);
     for (field, good) in [
         ("submitted_via", said(via)),
@@ -169,14 +175,14 @@ fn relayed(ask: &Ask, reply: &Reply, attested: &Attested) -> Result<Attested, Re
 
 /// The result of judging the proofs. `None` if no proof was demanded and none was presented. A
 /// refusal does not use up a proof.
-fn verified(
+fn verify_proofs(
     ask: &Ask,
     actor: &Actor,
     reply: &Reply,
-    proofs: &[Presented],
+    proofs: &[PresentedProof],
     now: Time,
 ) -> Result<Option<Verification>, Refusal> {
-    let (Some(policy), Some(door)) = (&ask.verification, Door::of(actor)) else {
+    let (Some(policy), Some(door)) = (&ask.verification, SubmitPath::of(actor)) else {
         let expected = "none: no proof of a person is asked for here";
         let field = "verification_evidence";
         return if proofs.is_empty() {
@@ -185,7 +191,7 @@ fn verified(
             Err(Refusal::Invalid { field, expected })
         };
     };
-    let demanded = policy.demands(door, reply.answer.stance());
+    let demanded = policy.requires_proofs(door, reply.answer.stance());
     if !demanded && proofs.is_empty() {
         return Ok(None);
     }
@@ -200,7 +206,7 @@ fn verified(
 }
 
 /// Whether this vote completes the quorum of equal votes.
-fn decides(ask: &Ask, reply: &Reply) -> bool {
+fn completes_quorum(ask: &Ask, reply: &Reply) -> bool {
     let equal = ask
         .votes
         .iter()
@@ -212,9 +218,9 @@ fn decides(ask: &Ask, reply: &Reply) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actor::{Assurance, By, Via};
+    use crate::actor::{ActorRef, AnswerInterface, Assurance};
     use crate::ask::{Phase, Route};
-    use crate::command::{AskCommand, Command, DirectoryCommand, NewAsk, Silence};
+    use crate::command::{AskCommand, Command, DirectoryCommand, NewAsk, NewOnExpiry};
     use crate::question::Answer;
     use crate::testing::{Cast, human, new_ask, no, yes};
 
@@ -226,8 +232,8 @@ mod tests {
         let at = cast.now();
         cast.advance(1);
         let late = cast.attempt(cast.human("nina"), AskCommand::Answer(id, no()));
-        assert_eq!(late, Err(Refusal::AlreadyAnswered { by: By::Human(human("mark")), at }));
-        let resolution = cast.seen(id).resolution().unwrap();
+        assert_eq!(late, Err(Refusal::AlreadyAnswered { by: ActorRef::Human(human("mark")), at }));
+        let resolution = cast.seen(id).deciding_answer().unwrap();
         assert_eq!(resolution.assurance, Assurance::Session);
         assert_eq!(cast.seen(id).votes.len(), 1);
     }
@@ -263,13 +269,17 @@ mod tests {
         let refused = cast.attempt(cast.human("olga"), AskCommand::Answer(id, yes()));
         assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })));
         // Claiming a passkey proves nothing; only its signature does.
-        let sure = Actor::Human { id: human("olga"), via: Via::Web, assurance: Assurance::Passkey };
+        let sure = Actor::Human {
+            id: human("olga"),
+            via: AnswerInterface::Web,
+            assurance: Assurance::Passkey,
+        };
         let refused = cast.attempt(sure.clone(), AskCommand::Answer(id, yes()));
         assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })));
         let key = cast.passkey("olga", "laptop");
         let confirmed = cast.confirmed(id, "olga", key, &yes(), 1);
         cast.run(cast.human("olga"), confirmed);
-        let resolution = cast.seen(id).resolution().unwrap();
+        let resolution = cast.seen(id).deciding_answer().unwrap();
         assert_eq!(resolution.assurance, Assurance::Passkey);
         let evidence = resolution.passkey.as_ref().unwrap().value().unwrap();
         assert_eq!((evidence.key, evidence.statement.ask), (key, id));
@@ -335,8 +345,8 @@ mod tests {
         cast.run(cast.human("olga"), early);
     }
 
-    fn someone() -> Attested {
-        Attested {
+    fn someone() -> AttestedIdentity {
+        AttestedIdentity {
             via: "slack_block_action".to_owned(),
             platform: "slack".to_owned(),
             platform_user_id: "U1".to_owned(),
@@ -356,29 +366,32 @@ mod tests {
         // link.
         cast.run(cast.human("olga"), AskCommand::Claim(id));
         cast.run(holder(), AskCommand::Answer(id, yes()));
-        let resolution = cast.seen(id).resolution().unwrap();
-        assert_eq!(resolution.by, By::LinkHolder);
-        assert_eq!((resolution.via, resolution.assurance), (Via::Link, Assurance::AgentAttested));
+        let resolution = cast.seen(id).deciding_answer().unwrap();
+        assert_eq!(resolution.by, ActorRef::LinkHolder);
+        assert_eq!(
+            (resolution.via, resolution.assurance),
+            (AnswerInterface::Link, Assurance::AgentAttested)
+        );
         assert_eq!(resolution.attested, None);
         let again = cast.attempt(holder(), AskCommand::Answer(id, no()));
-        assert!(matches!(again, Err(Refusal::AlreadyAnswered { by: By::LinkHolder, .. })));
+        assert!(matches!(again, Err(Refusal::AlreadyAnswered { by: ActorRef::LinkHolder, .. })));
     }
 
     /// HITL-072, HITL-074, HITL-075: an agent passes on an answer to a pending ask only if its
     /// stance is allowed and the person is named.
     #[test]
     fn an_agent_passes_on_what_it_may_and_says_whose_it_is() {
-        use crate::question::Stance;
+        use crate::question::AnswerKind;
         let mut cast = Cast::new();
-        let inline = |stances: &[Stance]| Some(stances.iter().copied().collect());
-        let id = cast.ask(NewAsk { inline: inline(&[Stance::Approve]), ..new_ask() });
+        let inline = |stances: &[AnswerKind]| Some(stances.iter().copied().collect());
+        let id = cast.ask(NewAsk { inline: inline(&[AnswerKind::Approve]), ..new_ask() });
         let closed = cast.ask(new_ask());
         let relay = |ask, attested| Actor::Relay { ask, attested };
         for (ask, reply) in [(id, no()), (closed, yes())] {
             let refused = cast.attempt(relay(ask, someone()), AskCommand::Answer(ask, reply));
             assert_eq!(refused, Err(Refusal::NotInline));
         }
-        let nobody = Attested { platform_user_id: " ".to_owned(), ..someone() };
+        let nobody = AttestedIdentity { platform_user_id: " ".to_owned(), ..someone() };
         let refused = cast.attempt(relay(id, nobody), AskCommand::Answer(id, yes()));
         assert!(matches!(refused, Err(Refusal::Invalid { .. })), "{refused:?}");
         let astray = cast.attempt(relay(closed, someone()), AskCommand::Answer(id, yes()));
@@ -387,14 +400,14 @@ mod tests {
         cast.run(relay(id, someone()), AskCommand::Answer(id, yes()));
         let ask = cast.seen(id);
         assert_eq!(ask.phase(), Phase::Completed);
-        let resolution = ask.resolution().unwrap();
+        let resolution = ask.deciding_answer().unwrap();
         assert_eq!(resolution.assurance, Assurance::AgentAttested);
-        assert_eq!((&resolution.by, resolution.via), (&By::Relay, Via::Inline));
+        assert_eq!((&resolution.by, resolution.via), (&ActorRef::Relay, AnswerInterface::Inline));
         let said = resolution.attested.as_deref().and_then(Erasable::value);
         assert_eq!(said, Some(&someone()));
         // Erasing the ask erases the attested name too.
         cast.run(Actor::System, AskCommand::Erase(id));
-        let attested = cast.seen(id).resolution().unwrap().attested.as_ref();
+        let attested = cast.seen(id).deciding_answer().unwrap().attested.as_ref();
         assert!(attested.is_some_and(|attested| attested.value().is_none()));
         assert!(cast.record_of(id).len() == 3);
     }
@@ -404,12 +417,12 @@ mod tests {
     #[test]
     fn a_floor_keeps_links_and_relays_out() {
         use crate::directory::NewProject;
-        use crate::question::Stance;
+        use crate::question::AnswerKind;
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
         let strict = NewProject { floor: Assurance::Session, ..plain };
         cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
-        let id = cast.ask(NewAsk { inline: Some([Stance::Approve].into()), ..new_ask() });
+        let id = cast.ask(NewAsk { inline: Some([AnswerKind::Approve].into()), ..new_ask() });
         for actor in [Actor::link_holder(id), Actor::Relay { ask: id, attested: someone() }] {
             let refused = cast.attempt(actor, AskCommand::Answer(id, yes()));
             assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })), "{refused:?}");
@@ -422,15 +435,15 @@ mod tests {
     #[test]
     fn an_answer_may_need_a_proof() {
         use crate::audit::Digest;
-        use crate::question::Stance;
-        use crate::verification::{Facts, tests::policy, tests::wants};
+        use crate::question::AnswerKind;
+        use crate::verification::{ProofFacts, tests::policy, tests::wants};
         let mut cast = Cast::new();
         let (inline, policy) =
-            (Some([Stance::Approve].into()), Box::new(policy(vec![vec![wants(None, None)]])));
+            (Some([AnswerKind::Approve].into()), Box::new(policy(vec![vec![wants(None, None)]])));
         let asked =
             || NewAsk { inline: inline.clone(), verification: Some(policy.clone()), ..new_ask() };
         let relay = |ask| Actor::Relay { ask, attested: someone() };
-        let facts = Facts {
+        let facts = ProofFacts {
             digest: Digest::of(b"1"),
             assurance: None,
             bound_to_case: true,
@@ -439,7 +452,7 @@ mod tests {
             issued_at: cast.now(),
             expires_at: None,
         };
-        let proof = |found| Presented {
+        let proof = |found| PresentedProof {
             proof_type: "proof_of_human".to_owned(),
             provider: "acme".to_owned(),
             format: "jwt".to_owned(),
@@ -455,14 +468,14 @@ mod tests {
         }
         assert_eq!(cast.seen(id).head.seq, 1, "a refusal changes nothing and uses nothing up");
         cast.run(relay(id), with(id, Ok(facts.clone())));
-        let resolution = cast.seen(id).resolution().unwrap();
+        let resolution = cast.seen(id).deciding_answer().unwrap();
         let found = resolution.verification.as_deref().unwrap();
         assert!(found.satisfied && found.proofs[0].verified_at == resolution.at);
         assert_eq!(resolution.assurance, Assurance::AgentAttested);
         // A signed-in person needs no proof of presence: the session proves more.
         let other = cast.ask(asked());
         cast.run(cast.human("olga"), AskCommand::Answer(other, yes()));
-        assert_eq!(cast.seen(other).resolution().unwrap().verification, None);
+        assert_eq!(cast.seen(other).deciding_answer().unwrap().verification, None);
         // This ask demands no proof.
         let plain = cast.ask(new_ask());
         let holder = Actor::link_holder(plain);
@@ -474,12 +487,17 @@ mod tests {
     /// the answer.
     #[test]
     fn optional_proofs_keep_nobody_out() {
-        use crate::verification::{Mode, Policy, tests::policy, tests::wants};
+        use crate::verification::{
+            VerificationMode, VerificationPolicy, tests::policy, tests::wants,
+        };
         let mut cast = Cast::new();
-        let optional = Policy { mode: Mode::Optional, ..policy(vec![vec![wants(None, None)]]) };
+        let optional = VerificationPolicy {
+            mode: VerificationMode::Optional,
+            ..policy(vec![vec![wants(None, None)]])
+        };
         let new = || NewAsk { verification: Some(Box::new(optional.clone())), ..new_ask() };
         let (id, bare) = (cast.ask(new()), cast.ask(new()));
-        let bad = Presented {
+        let bad = PresentedProof {
             proof_type: "proof_of_human".to_owned(),
             provider: "acme".to_owned(),
             format: "jwt".to_owned(),
@@ -487,17 +505,17 @@ mod tests {
         };
         let holder = Actor::link_holder;
         cast.run(holder(id), AskCommand::AnswerWithProofs(id, yes(), vec![bad]));
-        let found = cast.seen(id).resolution().unwrap().verification.clone().unwrap();
+        let found = cast.seen(id).deciding_answer().unwrap().verification.clone().unwrap();
         assert!(!found.satisfied && found.proofs.is_empty() && found.missing.len() == 1);
         cast.run(holder(bare), AskCommand::Answer(bare, yes()));
-        assert_eq!(cast.seen(bare).resolution().unwrap().verification, None);
+        assert_eq!(cast.seen(bare).deciding_answer().unwrap().verification, None);
     }
 
     /// HXPX-049: after the deadline the answer is refused, whether or not the timer has fired.
     #[test]
     fn too_late_is_too_late_even_before_the_timer_fires() {
         let mut cast = Cast::new();
-        let new = NewAsk { timeout: Some(10), on_expiry: Silence::Fail, ..new_ask() };
+        let new = NewAsk { timeout: Some(10), on_expiry: NewOnExpiry::Fail, ..new_ask() };
         let id = cast.ask(new);
         cast.advance(10);
         let refused = cast.attempt(cast.human("olga"), AskCommand::Answer(id, yes()));
@@ -508,7 +526,7 @@ mod tests {
     #[test]
     fn a_clock_set_back_does_not_reopen_an_ask() {
         let mut cast = Cast::new();
-        let new = NewAsk { timeout: Some(10), on_expiry: Silence::Fail, ..new_ask() };
+        let new = NewAsk { timeout: Some(10), on_expiry: NewOnExpiry::Fail, ..new_ask() };
         let id = cast.ask(new);
         cast.advance(20);
         cast.ask(NewAsk { follows: Some(id), ..new_ask() });

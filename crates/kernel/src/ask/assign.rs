@@ -18,7 +18,7 @@ pub(crate) fn decide(
     let ask = world.ask(id)?;
     if !world.directory.administers(&envelope.actor) {
         let person = world.directory.person(&envelope.actor)?;
-        if !ask.admits(person) {
+        if !ask.may_be_answered_by(person) {
             return Err(Refusal::NotFound { what: "request" }.into());
         }
         let holder = ask.claim.as_ref().map(|claim| &claim.human);
@@ -27,8 +27,8 @@ pub(crate) fn decide(
             return Err(Refusal::NotAllowed { why }.into());
         }
     }
-    ask.still_open(world.now)?;
-    ask.not_held_from(&envelope.actor)?;
+    ask.check_open(world.now)?;
+    ask.check_not_held(&envelope.actor)?;
     let target = world.directory.human(to).filter(|human| human.active);
     if target.is_none_or(|human| !human.projects.contains(&ask.project) && human.id != ask.owner) {
         let expected = "a person who is a member of this project";
@@ -39,7 +39,7 @@ pub(crate) fn decide(
     }
     let mut decision = Decision::default();
     if let Some(note) = note {
-        let text = comment::checked(ask, "note", note)?;
+        let text = comment::check_text(ask, "note", note)?;
         let text = Erasable::new(text, &mut envelope.salts.clone());
         decision
             .happened

@@ -5,8 +5,8 @@
 //! attest alone.
 
 use super::{Ask, DefaultAction};
-use crate::actor::{Actor, Assurance, Via};
-use crate::command::Silence;
+use crate::actor::{Actor, AnswerInterface, Assurance};
+use crate::command::NewOnExpiry;
 use crate::directory::{Directory, Project};
 use crate::event::Asked;
 use crate::question::Answer;
@@ -23,21 +23,25 @@ impl Ask {
     /// A link or an address proves something only if the server delivered to an address that a
     /// person of the directory verified. A link that was given to an agent, and an unverified
     /// address that an agent chose, prove no more than the agent's word.
-    pub fn proven_by(&self, actor: &Actor, directory: &Directory) -> Option<(Via, Assurance)> {
+    pub fn proven_by(
+        &self,
+        actor: &Actor,
+        directory: &Directory,
+    ) -> Option<(AnswerInterface, Assurance)> {
         match actor {
             Actor::Human { via, assurance, .. } => Some((*via, *assurance)),
             Actor::LinkHolder { sent_to, .. } => {
                 // The person must still own the address: a link proves only access to that address.
-                let owner = self.place_owner(directory);
+                let owner = self.posting_address_owner(directory);
                 let delivered = owner.is_some() && owner == sent_to.as_ref();
-                Some((Via::Link, if delivered { Assurance::Link } else { ATTESTED }))
+                Some((AnswerInterface::Link, if delivered { Assurance::Link } else { ATTESTED }))
             }
-            Actor::Relay { .. } => Some((Via::Inline, ATTESTED)),
+            Actor::Relay { .. } => Some((AnswerInterface::Inline, ATTESTED)),
             Actor::Guest { via, .. } => {
                 // A guest answers a message of the server, which proves as much as the link in it:
                 // the address was verified when the message was sent, the message went nowhere
                 // else, and the person still owns the address.
-                let owner = self.place_owner(directory);
+                let owner = self.posting_address_owner(directory);
                 let delivered = owner.is_some()
                     && self.grants.iter().any(|grant| grant.sent_to.as_ref() == owner);
                 Some((*via, if delivered { Assurance::Link } else { ATTESTED }))
@@ -62,7 +66,7 @@ impl Ask {
     }
 
     /// Refuses an answer whose assurance is below the required minimum.
-    pub fn assured(&self, answer: &Answer, have: Assurance) -> Result<(), Refusal> {
+    pub fn check_assurance(&self, answer: &Answer, have: Assurance) -> Result<(), Refusal> {
         if have < self.floor {
             return Err(Refusal::AssuranceTooLow { have, need: self.floor });
         }
@@ -75,7 +79,7 @@ impl Ask {
 
     /// Whether silence may still answer this ask. If the rules of its project became stricter since
     /// it was asked, the stricter rules apply to silence.
-    pub(crate) fn takes_silence(&self, directory: &Directory) -> bool {
+    pub(crate) fn allows_silence(&self, directory: &Directory) -> bool {
         let project = directory.project(&self.project);
         let floor = project.map_or(self.floor, |project| project.floor.max(self.floor));
         let now = project.and_then(|project| project.irreversible_assurance);
@@ -103,15 +107,15 @@ impl Ask {
 pub(super) fn check_silence(
     project: &Project,
     asked: &Asked,
-    silence: &Silence,
+    silence: &NewOnExpiry,
 ) -> Result<(), Refusal> {
     // Reporting an approval on silence is a default too, even though the agent acts on it.
     let proceeds = match silence {
-        Silence::Answer(reply) => reply.answer.lets_proceed(),
-        Silence::Report(DefaultAction::Approve) => true,
-        Silence::Report(DefaultAction::Skip | DefaultAction::Reject | DefaultAction::Abort)
-        | Silence::StayOpen
-        | Silence::Fail => return Ok(()),
+        NewOnExpiry::Answer(reply) => reply.answer.lets_proceed(),
+        NewOnExpiry::Report(DefaultAction::Approve) => true,
+        NewOnExpiry::Report(DefaultAction::Skip | DefaultAction::Reject | DefaultAction::Abort)
+        | NewOnExpiry::StayOpen
+        | NewOnExpiry::Fail => return Ok(()),
     };
     if !project.default_on_silence {
         return Err(Refusal::DefaultForbidden);
@@ -128,12 +132,12 @@ mod tests {
     use serde_json::{Map, json};
 
     use super::*;
-    use crate::actor::{Attested, By};
-    use crate::ask::{Grant, Phase, Place, Priority, Purpose};
+    use crate::actor::{ActorRef, AttestedIdentity};
+    use crate::ask::{AskToken, Phase, PostingAddress, Priority, TokenPurpose};
     use crate::command::{AskCommand, DirectoryCommand, NewAsk};
     use crate::directory::{IrreversibleSetting, NewHuman, NewProject, Profile};
     use crate::ids::AskId;
-    use crate::question::{Reply, Stance};
+    use crate::question::{AnswerKind, Reply};
     use crate::testing::{Cast, human, new_ask, no, yes};
 
     fn rules(cast: &mut Cast, floor: Assurance, irreversible: Option<Assurance>) {
@@ -144,7 +148,7 @@ mod tests {
     }
 
     fn placed(to: &str) -> NewAsk {
-        let place = Place { means: to.parse().unwrap(), only: Vec::new(), thread: None };
+        let place = PostingAddress { means: to.parse().unwrap(), only: Vec::new(), thread: None };
         NewAsk { place: Some(place), ..new_ask() }
     }
 
@@ -171,9 +175,9 @@ mod tests {
         }
     }
 
-    fn worth(cast: &mut Cast, actor: Actor, id: AskId) -> (By, Assurance) {
+    fn worth(cast: &mut Cast, actor: Actor, id: AskId) -> (ActorRef, Assurance) {
         cast.run(actor, AskCommand::Answer(id, yes()));
-        let resolution = cast.seen(id).resolution().unwrap();
+        let resolution = cast.seen(id).deciding_answer().unwrap();
         (resolution.by.clone(), resolution.assurance)
     }
 
@@ -182,15 +186,15 @@ mod tests {
     #[test]
     fn a_link_that_an_agent_was_given_proves_nothing_about_a_person() {
         let mut cast = Cast::new();
-        let grants = vec![Grant::to_agent(Purpose::Review, Cast::hash("r"))];
+        let grants = vec![AskToken::to_agent(TokenPurpose::Review, Cast::hash("r"))];
         let id = cast.ask(NewAsk { grants, ..new_ask() });
         let holder = cast.seen(id).link_holder(&Cast::hash("r"), cast.directory()).unwrap();
         assert_eq!(cast.seen(id).link_holder(&Cast::hash("x"), cast.directory()), None);
-        assert_eq!(worth(&mut cast, holder, id), (By::LinkHolder, Assurance::AgentAttested));
+        assert_eq!(worth(&mut cast, holder, id), (ActorRef::LinkHolder, Assurance::AgentAttested));
         // An agent cannot claim that its own token was sent to a person.
-        let claimed = Grant {
+        let claimed = AskToken {
             sent_to: Some(human("olga")),
-            ..Grant::to_agent(Purpose::Review, Cast::hash("r"))
+            ..AskToken::to_agent(TokenPurpose::Review, Cast::hash("r"))
         };
         let other = cast.ask(NewAsk { grants: vec![claimed.clone()], ..new_ask() });
         assert_eq!(cast.seen(other).grants[0].sent_to, None);
@@ -205,9 +209,9 @@ mod tests {
     fn a_link_counts_where_the_server_sent_it_to_a_verified_address() {
         let mut cast = Cast::new();
         let sent = |to: &str| {
-            vec![Grant {
+            vec![AskToken {
                 sent_to: Some(human(to)),
-                ..Grant::to_agent(Purpose::Review, Cast::hash("m"))
+                ..AskToken::to_agent(TokenPurpose::Review, Cast::hash("m"))
             }]
         };
         for (verified, active, assurance) in [
@@ -221,12 +225,12 @@ mod tests {
             assert!(matches!(stranger, Err(Refusal::NotAllowed { .. })), "{stranger:?}");
             let granted = cast.attempt(Actor::System, AskCommand::Grant(id, sent("mark")));
             assert_eq!(granted.is_ok(), assurance == Assurance::Link, "{granted:?}");
-            let token = vec![Grant::to_agent(Purpose::Review, Cast::hash("m"))];
+            let token = vec![AskToken::to_agent(TokenPurpose::Review, Cast::hash("m"))];
             if granted.is_err() {
                 cast.run(Actor::System, AskCommand::Grant(id, token));
             }
             let holder = cast.seen(id).link_holder(&Cast::hash("m"), cast.directory()).unwrap();
-            assert_eq!(worth(&mut cast, holder, id), (By::LinkHolder, assurance));
+            assert_eq!(worth(&mut cast, holder, id), (ActorRef::LinkHolder, assurance));
         }
     }
 
@@ -238,9 +242,9 @@ mod tests {
         let id = cast.ask(placed("email:mark@example.com"));
         let holder = Actor::LinkHolder { ask: id, sent_to: Some(human("mark")) };
         let of = |cast: &Cast| cast.seen(id).proven_by(&holder, cast.directory());
-        assert_eq!(of(&cast), Some((Via::Link, Assurance::Link)));
+        assert_eq!(of(&cast), Some((AnswerInterface::Link, Assurance::Link)));
         reachable(&mut cast, true, false);
-        assert_eq!(of(&cast), Some((Via::Link, Assurance::AgentAttested)));
+        assert_eq!(of(&cast), Some((AnswerInterface::Link, Assurance::AgentAttested)));
     }
 
     /// An answer from an unverified address that the agent chose is worth the agent's word.
@@ -254,18 +258,18 @@ mod tests {
             ("slack:C1", Assurance::AgentAttested),
         ] {
             let id = cast.ask(placed(to));
-            let owner = cast.seen(id).place_owner(cast.directory()).cloned();
-            let sent = Grant::delivered(Cast::hash("m"), owner);
+            let owner = cast.seen(id).posting_address_owner(cast.directory()).cloned();
+            let sent = AskToken::sent_link(Cast::hash("m"), owner);
             cast.run(Actor::System, AskCommand::Grant(id, vec![sent]));
-            let means: crate::directory::Means = to.parse().unwrap();
-            let attested = Attested {
+            let means: crate::directory::ContactMethod = to.parse().unwrap();
+            let attested = AttestedIdentity {
                 via: means.kind().to_owned(),
                 platform: means.kind().to_owned(),
                 platform_user_id: means.address().unwrap().to_owned(),
                 display_name: None,
             };
-            let guest = Actor::Guest { ask: id, via: Via::Email, attested };
-            assert_eq!(worth(&mut cast, guest, id), (By::Guest, assurance), "{to}");
+            let guest = Actor::Guest { ask: id, via: AnswerInterface::Email, attested };
+            assert_eq!(worth(&mut cast, guest, id), (ActorRef::Guest, assurance), "{to}");
         }
     }
 
@@ -277,20 +281,20 @@ mod tests {
         let mut cast = Cast::new();
         reachable(&mut cast, true, true);
         let id = cast.ask(placed("email:mark@example.com"));
-        let attested = Attested {
+        let attested = AttestedIdentity {
             via: "email".to_owned(),
             platform: "email".to_owned(),
             platform_user_id: "mark@example.com".to_owned(),
             display_name: None,
         };
-        let guest = Actor::Guest { ask: id, via: Via::Email, attested };
+        let guest = Actor::Guest { ask: id, via: AnswerInterface::Email, attested };
         for (sent_to, assurance) in
             [(None, Assurance::AgentAttested), (Some(human("mark")), Assurance::Link)]
         {
-            let sent = Grant::delivered(Cast::hash(&assurance.to_string()), sent_to);
+            let sent = AskToken::sent_link(Cast::hash(&assurance.to_string()), sent_to);
             cast.run(Actor::System, AskCommand::Grant(id, vec![sent]));
             let worth = cast.seen(id).proven_by(&guest, cast.directory());
-            assert_eq!(worth, Some((Via::Email, assurance)));
+            assert_eq!(worth, Some((AnswerInterface::Email, assurance)));
         }
     }
 
@@ -317,7 +321,8 @@ mod tests {
         rules(&mut cast, AgentAttested, Some(Session));
         let irreversible = || NewAsk { metadata: marked(), ..new_ask() };
         let critical = || NewAsk { priority: Priority::Critical, ..new_ask() };
-        let olga = |assurance| Actor::Human { id: human("olga"), via: Via::Web, assurance };
+        let olga =
+            |assurance| Actor::Human { id: human("olga"), via: AnswerInterface::Web, assurance };
         let changes = Reply { answer: Answer::CHANGES, comment: Some("less".to_owned()) };
         for (new, guarded) in [(irreversible(), true), (critical(), true), (new_ask(), false)] {
             for (have, proceeds) in
@@ -353,7 +358,7 @@ mod tests {
     fn an_agent_cannot_pass_on_the_approval_of_what_is_irreversible() {
         let mut cast = Cast::new();
         rules(&mut cast, Assurance::AgentAttested, Some(Assurance::Session));
-        let inline = Some([Stance::Approve, Stance::Reject].into());
+        let inline = Some([AnswerKind::Approve, AnswerKind::Reject].into());
         let id = cast.ask(NewAsk { metadata: marked(), inline, ..new_ask() });
         let relay = cast.relay(id);
         let refused = cast.attempt(relay.clone(), AskCommand::Answer(id, yes()));
@@ -361,7 +366,7 @@ mod tests {
         cast.run(relay, AskCommand::Answer(id, no()));
     }
 
-    fn silent(on_expiry: Silence, metadata: Map<String, serde_json::Value>) -> NewAsk {
+    fn silent(on_expiry: NewOnExpiry, metadata: Map<String, serde_json::Value>) -> NewAsk {
         NewAsk { timeout: Some(10), on_expiry, metadata, ..new_ask() }
     }
 
@@ -369,14 +374,14 @@ mod tests {
     #[test]
     fn silence_is_bound_by_the_minimum_assurance() {
         use Assurance::{AgentAttested, Channel, Link, None, Passkey, Session};
-        let approve = || Silence::Report(DefaultAction::Approve);
-        let answers = [Silence::Answer(*yes()), Silence::Answer(*no()), approve()];
+        let approve = || NewOnExpiry::Report(DefaultAction::Approve);
+        let answers = [NewOnExpiry::Answer(*yes()), NewOnExpiry::Answer(*no()), approve()];
         let others = [
-            Silence::StayOpen,
-            Silence::Fail,
-            Silence::Report(DefaultAction::Reject),
-            Silence::Report(DefaultAction::Skip),
-            Silence::Report(DefaultAction::Abort),
+            NewOnExpiry::StayOpen,
+            NewOnExpiry::Fail,
+            NewOnExpiry::Report(DefaultAction::Reject),
+            NewOnExpiry::Report(DefaultAction::Skip),
+            NewOnExpiry::Report(DefaultAction::Abort),
         ];
         let mut cast = Cast::new();
         for floor in [None, AgentAttested, Link, Channel, Session, Passkey] {
@@ -407,12 +412,12 @@ mod tests {
     fn silence_does_not_approve_what_is_irreversible() {
         let mut cast = Cast::new();
         rules(&mut cast, Assurance::AgentAttested, Some(Assurance::Session));
-        let approve = Silence::Report(DefaultAction::Approve);
+        let approve = NewOnExpiry::Report(DefaultAction::Approve);
         for (silence, metadata, allowed) in [
-            (Silence::Answer(*yes()), marked(), false),
+            (NewOnExpiry::Answer(*yes()), marked(), false),
             (approve.clone(), marked(), false),
-            (Silence::Answer(*no()), marked(), true),
-            (Silence::Answer(*yes()), Map::new(), true),
+            (NewOnExpiry::Answer(*no()), marked(), true),
+            (NewOnExpiry::Answer(*yes()), Map::new(), true),
             (approve, Map::new(), true),
         ] {
             let new = AskCommand::Create(Box::new(silent(silence.clone(), metadata)));
@@ -427,14 +432,24 @@ mod tests {
     #[test]
     fn silence_is_judged_again_when_it_comes() {
         use Assurance::{AgentAttested, Session};
-        let approve = Silence::Report(DefaultAction::Approve);
+        let approve = NewOnExpiry::Report(DefaultAction::Approve);
         for (silence, metadata, (floor, irreversible), phase) in [
-            (Silence::Answer(*yes()), Map::new(), (AgentAttested, None), Phase::Completed),
-            (Silence::Answer(*yes()), Map::new(), (Session, None), Phase::Failed),
-            (Silence::Answer(*yes()), marked(), (AgentAttested, Some(Session)), Phase::Failed),
-            (Silence::Answer(*yes()), Map::new(), (AgentAttested, Some(Session)), Phase::Completed),
-            (Silence::Answer(*no()), marked(), (AgentAttested, Some(Session)), Phase::Completed),
-            (Silence::Answer(*no()), Map::new(), (Session, None), Phase::Failed),
+            (NewOnExpiry::Answer(*yes()), Map::new(), (AgentAttested, None), Phase::Completed),
+            (NewOnExpiry::Answer(*yes()), Map::new(), (Session, None), Phase::Failed),
+            (NewOnExpiry::Answer(*yes()), marked(), (AgentAttested, Some(Session)), Phase::Failed),
+            (
+                NewOnExpiry::Answer(*yes()),
+                Map::new(),
+                (AgentAttested, Some(Session)),
+                Phase::Completed,
+            ),
+            (
+                NewOnExpiry::Answer(*no()),
+                marked(),
+                (AgentAttested, Some(Session)),
+                Phase::Completed,
+            ),
+            (NewOnExpiry::Answer(*no()), Map::new(), (Session, None), Phase::Failed),
             (approve.clone(), Map::new(), (Session, None), Phase::Expired),
         ] {
             let mut cast = Cast::new();
@@ -443,7 +458,7 @@ mod tests {
             cast.advance(11);
             cast.run(Actor::System, AskCommand::Expire(id));
             assert_eq!(cast.seen(id).phase(), phase);
-            assert_eq!(cast.seen(id).resolution().is_some(), phase == Phase::Completed);
+            assert_eq!(cast.seen(id).deciding_answer().is_some(), phase == Phase::Completed);
         }
         let mut cast = Cast::new();
         let id = cast.ask(silent(approve, Map::new()));

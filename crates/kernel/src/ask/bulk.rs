@@ -24,7 +24,7 @@ impl Ask {
 
     /// The reply that a bulk answer gives to this ask. Refused if the ask needs a more specific
     /// answer.
-    pub fn bulk(&self, reply: &Reply) -> Result<Reply, Refusal> {
+    pub fn bulk_reply(&self, reply: &Reply) -> Result<Reply, Refusal> {
         self.allows_bulk()?;
         let body = self.question.value().map(crate::question::Question::body);
         let own = |why| Err(Refusal::NotAllowed { why });
@@ -114,12 +114,12 @@ mod tests {
             (with(Body::Converse), say(Answer::Replied { text: "hi".into() }), None),
         ] {
             let id = cast.ask(new);
-            assert_eq!(cast.seen(id).bulk(&reply).ok(), expected, "{reply:?}");
+            assert_eq!(cast.seen(id).bulk_reply(&reply).ok(), expected, "{reply:?}");
         }
         let plain = NewProject::plain("acme".parse().unwrap());
         let strict = NewProject { floor: Assurance::Passkey, ..plain };
         cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let id = cast.ask(new_ask());
-        assert!(cast.seen(id).bulk(&yes()).is_err());
+        assert!(cast.seen(id).bulk_reply(&yes()).is_err());
     }
 }

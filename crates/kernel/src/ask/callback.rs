@@ -10,12 +10,12 @@ use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
 /// The ask keeps the newest attempts, up to this number. The audit log keeps all of them.
-const MOST: usize = 50;
+const MAX_ATTEMPTS: usize = 50;
 /// Longer error messages are truncated.
 const LONGEST_ERROR: usize = 200;
 
 /// Records the result of an attempt.
-pub(crate) fn note(
+pub(crate) fn record_attempt(
     world: &World<'_>,
     envelope: &Envelope,
     id: AskId,
@@ -25,7 +25,7 @@ pub(crate) fn note(
     if envelope.actor != Actor::System {
         return Err(Refusal::NotAllowed { why: "only the server knows what came of it" }.into());
     }
-    wanted(ask)?;
+    check_callback(ask)?;
     let outcome = match result.clone() {
         CallbackResult::Unreached { error } => {
             CallbackResult::Unreached { error: error.chars().take(LONGEST_ERROR).collect() }
@@ -36,23 +36,23 @@ pub(crate) fn note(
 }
 
 /// Calls the agent back again. The agent and everyone who may see the ask can request this.
-pub(crate) fn again(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
+pub(crate) fn retry(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
     let allowed = match &envelope.actor {
         Actor::Agent { .. } | Actor::Human { .. } | Actor::System => {
-            ask.is_shown_to(&envelope.actor, world.directory)
+            ask.is_visible_to(&envelope.actor, world.directory)
         }
         Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } => false,
     };
     if !allowed {
         return Err(Refusal::NotFound { what: "request" }.into());
     }
-    wanted(ask)?;
+    check_callback(ask)?;
     Ok(Decision::on(ask, AskEvent::CallbackWanted))
 }
 
 /// Refuses a callback if the ask names no callback URL, is still open, or was erased.
-fn wanted(ask: &Ask) -> Result<(), Refusal> {
+fn check_callback(ask: &Ask) -> Result<(), Refusal> {
     let Some(callback) = &ask.callback else {
         return Err(Refusal::NotAllowed { why: "this request names no address to call back" });
     };
@@ -66,9 +66,9 @@ fn wanted(ask: &Ask) -> Result<(), Refusal> {
 }
 
 impl Ask {
-    pub(crate) fn called_back(&mut self, attempt: CallbackAttempt) {
+    pub(crate) fn add_callback_attempt(&mut self, attempt: CallbackAttempt) {
         self.callbacks.push(attempt);
-        let spare = self.callbacks.len().saturating_sub(MOST);
+        let spare = self.callbacks.len().saturating_sub(MAX_ATTEMPTS);
         self.callbacks.drain(..spare);
     }
 }
@@ -77,7 +77,7 @@ impl Ask {
 mod tests {
     use super::*;
     use crate::ask::DefaultAction;
-    use crate::command::{AskCommand, NewAsk, Silence};
+    use crate::command::{AskCommand, NewAsk, NewOnExpiry};
     use crate::follow_up::FollowUp;
     use crate::testing::{Cast, new_ask, yes};
 
@@ -103,7 +103,7 @@ mod tests {
         cast.run(cast.human("olga"), AskCommand::Answer(answered, yes()));
         let withdrawn = cast.ask(told());
         cast.run(cast.agent("bot"), AskCommand::Cancel(withdrawn, None));
-        let on_expiry = Silence::Report(DefaultAction::Skip);
+        let on_expiry = NewOnExpiry::Report(DefaultAction::Skip);
         let expired = cast.ask(NewAsk { timeout: Some(5), on_expiry, ..told() });
         cast.advance(5);
         cast.run(Actor::System, AskCommand::Expire(expired));
@@ -158,7 +158,7 @@ mod tests {
             cast.run(Actor::System, AskCommand::NoteCallback(id, result));
         }
         let attempts = &cast.seen(id).callbacks;
-        assert_eq!(attempts.len(), MOST);
+        assert_eq!(attempts.len(), MAX_ATTEMPTS);
         assert_eq!(attempts[0].result, CallbackResult::Refused { status: 511 });
     }
 }

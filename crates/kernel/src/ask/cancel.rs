@@ -22,17 +22,17 @@ pub(crate) fn decide(
         Actor::Human { .. } => {
             let person = world.directory.person(&envelope.actor)?;
             if !person.admin {
-                ask.not_taken_from(person)?;
+                ask.check_not_claimed(person)?;
             }
-            person.admin || ask.admits(person)
+            person.admin || ask.may_be_answered_by(person)
         }
-        Actor::LinkHolder { .. } => ask.hand(&envelope.actor, world.directory).is_ok(),
+        Actor::LinkHolder { .. } => ask.acting_person(&envelope.actor, world.directory).is_ok(),
         Actor::Relay { .. } | Actor::Guest { .. } => false,
     };
     if !allowed {
         return Err(Refusal::NotFound { what: "request" }.into());
     }
-    ask.still_open(world.now)?;
+    ask.check_open(world.now)?;
     if reason.is_some_and(|text| !is_storable(text) || text.chars().count() > 1000) {
         let expected = "at most 1000 characters, without NUL";
         return Err(Refusal::Invalid { field: "reason", expected }.into());
@@ -40,7 +40,7 @@ pub(crate) fn decide(
     let mut salts = envelope.salts.clone();
     let kept = reason.map(|text| Erasable::new(text.to_owned(), &mut salts));
     let over = Decision::on(ask, AskEvent::Cancelled { reason: kept, decided: None });
-    task::withdrawn(world, envelope, ask, reason, over)
+    task::withdraw(world, envelope, ask, reason, over)
 }
 
 #[cfg(test)]
@@ -53,7 +53,7 @@ mod tests {
     /// HITL-113: the holder of the link may decline to answer, and say why.
     #[test]
     fn the_link_cancels_its_own_ask() {
-        use crate::actor::By;
+        use crate::actor::ActorRef;
         use crate::ask::Ending;
         let mut cast = Cast::new();
         let (id, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
@@ -63,7 +63,7 @@ mod tests {
         cast.run(holder(), AskCommand::Cancel(id, Some("not mine".into())));
         let ending = cast.seen(id).ending().unwrap();
         let Ending::Cancelled { by, reason, .. } = ending else { panic!("{ending:?}") };
-        assert_eq!(*by, By::LinkHolder);
+        assert_eq!(*by, ActorRef::LinkHolder);
         assert_eq!(reason.as_ref().and_then(|reason| reason.value()).unwrap(), "not mine");
     }
 

@@ -9,11 +9,11 @@ use crate::world::{Decision, Stop, World};
 pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
     let person = world.directory.person(&envelope.actor)?;
-    if !ask.admits(person) {
+    if !ask.may_be_answered_by(person) {
         return Err(Refusal::NotFound { what: "request" }.into());
     }
-    ask.still_open(world.now)?;
-    ask.not_held_from(&envelope.actor)?;
+    ask.check_open(world.now)?;
+    ask.check_not_held(&envelope.actor)?;
     match &ask.claim {
         Some(claim) if claim.human == person.id => Ok(Decision::default()),
         Some(claim) => Err(Refusal::TakenBy { by: claim.human.clone() }.into()),

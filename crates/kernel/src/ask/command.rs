@@ -1,13 +1,13 @@
 //! The commands of an ask.
 
 use super::answer::PasskeyAnswer;
-use super::{CallbackResult, Grant};
-use crate::command::{NewAsk, Urge, Written};
+use super::{AskToken, CallbackResult};
+use crate::command::{NewAsk, Nudge, PersonMessage};
 use crate::form::Progress;
 use crate::ids::{AgentId, AskId, HumanId};
 use crate::question::Reply;
 use crate::time::Time;
-use crate::verification::Presented;
+use crate::verification::PresentedProof;
 
 /// A command about an ask, one variant per verb.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub enum AskCommand {
     /// An agent asks.
     Create(Box<NewAsk>),
     /// A person writes to an agent and starts a conversation.
-    Write(AgentId, Box<Written>),
+    Write(AgentId, Box<PersonMessage>),
     /// An agent continues a conversation that a person started.
     Reply(AskId, Box<NewAsk>),
     /// A person opens an ask.
@@ -33,7 +33,7 @@ pub enum AskCommand {
     /// A person answers.
     Answer(AskId, Box<Reply>),
     /// A person answers, with proofs that a person is present.
-    AnswerWithProofs(AskId, Box<Reply>, Vec<Presented>),
+    AnswerWithProofs(AskId, Box<Reply>, Vec<PresentedProof>),
     /// A person answers and confirms it with a passkey.
     AnswerWithPasskey(AskId, Box<Reply>, Box<PasskeyAnswer>),
     /// A person answers and can undo the answer for as long as their profile says.
@@ -51,11 +51,11 @@ pub enum AskCommand {
     /// An escalation step is due.
     Escalate(AskId),
     /// The agent cannot wait: notify the assignees again, and more people.
-    Nudge(AskId, Urge),
+    Nudge(AskId, Nudge),
     /// Move a deadline.
     Extend(AskId, Time),
     /// More tokens were created for an ask.
-    Grant(AskId, Vec<Grant>),
+    Grant(AskId, Vec<AskToken>),
     /// Record the result of a callback to the agent.
     NoteCallback(AskId, CallbackResult),
     /// Call the agent back again about its closed ask.
@@ -101,7 +101,7 @@ impl AskCommand {
     }
 
     /// Whether the command creates an ask, under the fresh id of the envelope.
-    pub fn makes_ask(&self) -> bool {
+    pub fn creates_ask(&self) -> bool {
         self.ask().is_none()
     }
 

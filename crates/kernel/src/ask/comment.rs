@@ -21,15 +21,15 @@ pub(crate) fn decide(
     text: &str,
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
-    if !ask.is_shown_to(&envelope.actor, world.directory) {
+    if !ask.is_visible_to(&envelope.actor, world.directory) {
         return Err(Refusal::NotFound { what: "request" }.into());
     }
-    let text = Erasable::new(checked(ask, "text", text)?, &mut envelope.salts.clone());
+    let text = Erasable::new(check_text(ask, "text", text)?, &mut envelope.salts.clone());
     Ok(Decision::on(ask, AskEvent::Commented { text, nudge: false }))
 }
 
 /// Checks the text of a field, and that the ask can take one more comment.
-pub(super) fn checked(ask: &Ask, field: &'static str, text: &str) -> Result<String, Refusal> {
+pub(super) fn check_text(ask: &Ask, field: &'static str, text: &str) -> Result<String, Refusal> {
     if ask.question.value().is_none() {
         return Err(Refusal::NotAllowed { why: "the words of this request were erased" });
     }

@@ -1,11 +1,11 @@
 //! A held answer can no longer be undone. It takes effect as the answer of the person who gave it.
 
-use crate::event::Happened;
+use crate::event::DomainEvent;
 
 use super::answer::AnswerProofs;
 use super::{Ask, answer};
-use crate::actor::{Actor, By};
-use crate::ask::Due;
+use crate::actor::{Actor, ActorRef};
+use crate::ask::DueAction;
 use crate::command::Envelope;
 use crate::event::{AskEvent, Asked};
 use crate::ids::AskId;
@@ -14,13 +14,13 @@ use crate::world::{Decision, Stop, World};
 
 pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
-    let (Actor::System, Some(Due::CommitHeld), Some(held)) =
+    let (Actor::System, Some(DueAction::CommitHeld), Some(held)) =
         (&envelope.actor, ask.due(world.now), &ask.held)
     else {
         return Err(Refusal::NotDue.into());
     };
     let dropped = || Decision::on(ask, AskEvent::AnswerWithdrawn);
-    let (By::Human(human), Some(reply)) = (&held.vote.by, held.vote.reply.value()) else {
+    let (ActorRef::Human(human), Some(reply)) = (&held.vote.by, held.vote.reply.value()) else {
         return Ok(dropped());
     };
     // The answer is judged again as if it came in time and no other person held the ask.
@@ -41,7 +41,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     ) {
         Ok(mut decision) => {
             for (_, happened) in &mut decision.happened {
-                if let Happened::Ask(AskEvent::Answered { vote, .. }) = happened {
+                if let DomainEvent::Ask(AskEvent::Answered { vote, .. }) = happened {
                     // The vote keeps the time at which the person answered, not the time of the
                     // timer.
                     vote.at = held.vote.at;
@@ -61,10 +61,10 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actor::{Assurance, Via};
+    use crate::actor::{AnswerInterface, Assurance};
     use crate::ask::hold::tests::web;
-    use crate::ask::{Phase, Resolution, Route};
-    use crate::command::{AskCommand, DirectoryCommand, NewAsk, Silence};
+    use crate::ask::{Phase, RecordedAnswer, Route};
+    use crate::command::{AskCommand, DirectoryCommand, NewAsk, NewOnExpiry};
     use crate::directory::{NewHuman, Profile};
     use crate::follow_up::FollowUp;
     use crate::receipt::Receipt;
@@ -84,13 +84,13 @@ mod tests {
         }
         let before = cast.follow_ups().len();
         cast.run(Actor::System, AskCommand::CommitHeld(id));
-        let Resolution { by, via, assurance, at: answered, .. } =
-            cast.seen(id).resolution().unwrap();
-        assert_eq!((by, *via), (&By::Human(human("olga")), Via::Web));
+        let RecordedAnswer { by, via, assurance, at: answered, .. } =
+            cast.seen(id).deciding_answer().unwrap();
+        assert_eq!((by, *via), (&ActorRef::Human(human("olga")), AnswerInterface::Web));
         assert_eq!((*assurance, *answered), (Assurance::Session, at));
         assert_eq!((&cast.seen(id).held, cast.seen(id).votes.len()), (&None, 1));
         let last = cast.record_of(id).pop().unwrap();
-        assert_eq!((last.what.name(), last.by), ("answered", By::Human(human("olga"))));
+        assert_eq!((last.what.name(), last.by), ("answered", ActorRef::Human(human("olga"))));
         assert_eq!(last.at, cast.now());
         assert!(Receipt::of(cast.seen(id)).is_some());
         // A held answer causes the same effects as an answer that was not held.
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn an_answer_in_time_stands_although_the_deadline_passed_meanwhile() {
         let mut cast = Cast::new();
-        let new = NewAsk { timeout: Some(3), on_expiry: Silence::Fail, ..new_ask() };
+        let new = NewAsk { timeout: Some(3), on_expiry: NewOnExpiry::Fail, ..new_ask() };
         let id = cast.ask(new);
         cast.run(web("olga"), AskCommand::HoldAnswer(id, yes()));
         cast.advance(600);
@@ -140,7 +140,7 @@ mod tests {
         let ask = cast.seen(id);
         assert_eq!((ask.phase(), &ask.held, ask.votes.len()), (Phase::Waiting, &None, 0));
         let last = cast.record_of(id).pop().unwrap();
-        assert_eq!((last.what.name(), last.by), ("answer_withdrawn", By::System));
+        assert_eq!((last.what.name(), last.by), ("answer_withdrawn", ActorRef::System));
         cast.run(web("nina"), AskCommand::Answer(id, yes()));
     }
 
@@ -160,7 +160,7 @@ mod tests {
         else {
             panic!("it is resolved")
         };
-        assert_eq!(resolution.by, By::Human(human("olga")));
+        assert_eq!(resolution.by, ActorRef::Human(human("olga")));
 
         let reviewed = cast.begun(new_task().judged_by(Quorum::All, &["olga", "mark"]));
         cast.delivered(reviewed, version());
@@ -185,7 +185,7 @@ mod tests {
         let task = cast.begun(new_task());
         let id = cast.raised(task, raising(CheckpointKind::Approval));
         cast.run(web("olga"), AskCommand::HoldAnswer(id, yes()));
-        cast.may(cast.human("olga"), TaskCommand::Cancel(task, None));
+        cast.run_task(cast.human("olga"), TaskCommand::Cancel(task, None));
         let ask = cast.seen(id);
         assert_eq!((ask.phase(), &ask.held, ask.wake_at()), (Phase::Cancelled, &None, None));
     }

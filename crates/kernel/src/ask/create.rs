@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use crate::actor::Actor;
 use crate::ask::assurance::check_silence;
 use crate::ask::{
-    Ask, Callback, Conversation, Dialect, Ending, Grant, OnExpiry, Place, Route, Rung, Seat,
+    Ask, AskToken, Assignee, Callback, Conversation, Dialect, Ending, OnExpiry, PostingAddress,
+    Route, ScheduledEscalation,
 };
 use crate::audit::{Erasable, Salts};
-use crate::command::{Envelope, NewAsk, Silence};
+use crate::command::{Envelope, NewAsk, NewOnExpiry};
 use crate::directory::{Agent, Human, Project};
 use crate::event::{AskEvent, Asked};
 use crate::ids::{AskId, Subject};
 use crate::refusal::Refusal;
-use crate::routing::{Facts, seats};
+use crate::routing::{RoutingInput, assignees};
 use crate::text::{is_short, is_storable, is_storable_json};
 use crate::time::{LONGEST_TIMEOUT, Time};
 use crate::world::{Decision, Stop, World};
@@ -43,23 +44,26 @@ pub(crate) fn decide(
     check(new)?;
     new.claims.as_ref().map_or(Ok(()), |claims| claims.check(project.envelopes))?;
     for means in new.place.iter().map(|place| &place.means).chain(&new.copies) {
-        project.recipients.admit(world.directory, agent, means)?;
+        project.recipients.check_recipient(world.directory, agent, means)?;
     }
-    let previous = new.follows.map(|id| previous(world, envelope, new, id)).transpose()?;
+    let previous = new.follows.map(|id| previous_ask(world, envelope, new, id)).transpose()?;
     let conversation = previous.and_then(|previous| previous.conversation.as_ref());
-    routable(world, agent, new, conversation)?;
+    check_route(world, agent, new, conversation)?;
 
     let mut salts = envelope.salts.clone();
     let on_expiry = on_expiry(new, &mut salts)?;
     let kind = new.question.kind();
     let (tags, labels) = (&new.tags, &new.labels);
-    let facts = Facts { agent, route: &new.route, kind, priority: new.priority, tags, labels };
+    let facts =
+        RoutingInput { agent, route: &new.route, kind, priority: new.priority, tags, labels };
     // A conversation belongs to the person who started it: no substitute is asked, and there is no
     // escalation.
-    let theirs = conversation.is_some_and(|conversation| conversation.is_led_to_by(&new.route));
+    let theirs = conversation.is_some_and(|conversation| conversation.is_reached_by(&new.route));
     let (seats, ladder) = match conversation.filter(|_| theirs) {
-        Some(with) => (vec![Seat::Person { human: with.with.clone() }], Vec::new()),
-        None => (seats(world.directory, &facts, world.now), ladder(world, project)),
+        Some(with) => (vec![Assignee::Person { human: with.with.clone() }], Vec::new()),
+        None => {
+            (assignees(world.directory, &facts, world.now), scheduled_escalations(world, project))
+        }
     };
 
     let expires_at = new.timeout.map(|seconds| world.now.plus_seconds(seconds));
@@ -80,7 +84,7 @@ pub(crate) fn decide(
         seats: seats.clone(),
         expires_at,
         on_expiry,
-        reminders: upcoming(world, project, new, expires_at),
+        reminders: reminder_times(world, project, new, expires_at),
         ladder,
         follows: new.follows,
         quorum: 1,
@@ -88,7 +92,11 @@ pub(crate) fn decide(
         irreversible_assurance: project.irreversible_assurance,
         // Tokens that are created with an ask always belong to the agent that asks, whatever the
         // command says.
-        grants: new.grants.iter().map(|grant| Grant::to_agent(grant.purpose, grant.hash)).collect(),
+        grants: new
+            .grants
+            .iter()
+            .map(|grant| AskToken::to_agent(grant.purpose, grant.hash))
+            .collect(),
         inline: new.inline.clone(),
         callback: new
             .callback
@@ -99,7 +107,7 @@ pub(crate) fn decide(
         conversation: conversation.cloned(),
         checkpoint: None,
         review: None,
-        claims: new.claims.as_ref().map(|claims| claims.kept(project.envelopes, &mut salts)),
+        claims: new.claims.as_ref().map(|claims| claims.to_stored(project.envelopes, &mut salts)),
     };
     check_silence(project, &asked, &new.on_expiry)?;
     let mut decision = Decision::of(Subject::Ask(ask), AskEvent::Asked(Box::new(asked)));
@@ -124,7 +132,10 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
     if new.timeout.is_some_and(|seconds| seconds > LONGEST_TIMEOUT) {
         return invalid("timeout_seconds", "at most 100 years");
     }
-    if new.timeout.is_none() && new.on_expiry != Silence::StayOpen && states_deadline(new.dialect) {
+    if new.timeout.is_none()
+        && new.on_expiry != NewOnExpiry::StayOpen
+        && states_deadline(new.dialect)
+    {
         return invalid("on_expiry", NEEDS_TIMEOUT);
     }
     if new.reminders.len() > MOST_REMINDERS {
@@ -140,7 +151,7 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
     if !new.callback.as_deref().is_none_or(|url| is_storable(url) && url.len() <= LONGEST_URL) {
         return invalid("callback", "an address of at most 2000 bytes, without NUL");
     }
-    new.place.as_ref().map_or(Ok(()), Place::check)?;
+    new.place.as_ref().map_or(Ok(()), PostingAddress::check)?;
     let labels = [&new.labels.agent, &new.labels.project];
     if !labels.into_iter().flatten().all(|label| is_short(label)) {
         return invalid("labels", "texts of at most 200 bytes");
@@ -160,7 +171,7 @@ fn states_deadline(dialect: Dialect) -> bool {
 
 /// Checks that the people the agent names exist. In HXP a group is free data; an ask for an unknown
 /// group goes to the owner.
-fn routable(
+fn check_route(
     world: &World<'_>,
     agent: &Agent,
     new: &NewAsk,
@@ -173,7 +184,7 @@ fn routable(
             let asked = world.directory.human(human).filter(|human| human.active);
             let wrote = conversation.is_some_and(|conversation| conversation.with == *human);
             let reachable = |human: &Human| {
-                human.projects.contains(project) || (wrote && agent.is_known_to(human))
+                human.projects.contains(project) || (wrote && agent.accepts_messages_from(human))
             };
             if !asked.is_some_and(reachable) {
                 return invalid("route.human", "a person who is a member of this project");
@@ -193,7 +204,7 @@ fn routable(
 /// The ask that this one continues. It must be within the agent's reach and not be continued
 /// already. In HITL only an answered case gets another round (HITL-143); an open one is to be
 /// answered, and an expired or cancelled one is asked again.
-fn previous<'a>(
+fn previous_ask<'a>(
     world: &World<'a>,
     envelope: &Envelope,
     new: &NewAsk,
@@ -216,10 +227,10 @@ fn previous<'a>(
 
 fn on_expiry(new: &NewAsk, salts: &mut Salts) -> Result<OnExpiry, Stop> {
     Ok(match &new.on_expiry {
-        Silence::StayOpen => OnExpiry::StayOpen,
-        Silence::Fail => OnExpiry::Fail,
-        Silence::Report(action) => OnExpiry::Report { action: *action },
-        Silence::Answer(reply) => {
+        NewOnExpiry::StayOpen => OnExpiry::StayOpen,
+        NewOnExpiry::Fail => OnExpiry::Fail,
+        NewOnExpiry::Report(action) => OnExpiry::Report { action: *action },
+        NewOnExpiry::Answer(reply) => {
             let reply = new.question.check(reply.clone()).map_err(Refusal::from)?.into_reply();
             OnExpiry::Answer { reply: Erasable::new(reply, salts) }
         }
@@ -227,7 +238,7 @@ fn on_expiry(new: &NewAsk, salts: &mut Salts) -> Result<OnExpiry, Stop> {
 }
 
 /// The agent's own reminders, or else those of the project that fall before the deadline.
-fn upcoming(
+fn reminder_times(
     world: &World<'_>,
     project: &Project,
     new: &NewAsk,
@@ -243,20 +254,23 @@ fn upcoming(
     times
 }
 
-fn ladder(world: &World<'_>, project: &Project) -> Vec<Rung> {
-    let rung = |seat: &Seat, after| Rung { at: world.now.plus_seconds(after), seat: seat.clone() };
+fn scheduled_escalations(world: &World<'_>, project: &Project) -> Vec<ScheduledEscalation> {
+    let rung = |seat: &Assignee, after| ScheduledEscalation {
+        at: world.now.plus_seconds(after),
+        seat: seat.clone(),
+    };
     project.ladder.iter().map(|step| rung(&step.seat, step.after)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actor::By;
+    use crate::actor::ActorRef;
     use crate::ask::{AskState, DefaultAction, Phase};
     use crate::command::{AskCommand, DirectoryCommand};
     use crate::directory::NewProject;
     use crate::follow_up::FollowUp;
-    use crate::follow_up::Occasion;
+    use crate::follow_up::NotificationReason;
     use crate::testing::{Cast, human, new_ask};
 
     #[test]
@@ -269,10 +283,10 @@ mod tests {
         assert_eq!(ask.head.seq, 1);
         let Actor::Agent { key, .. } = cast.agent("bot") else { panic!() };
         assert_eq!(ask.key, Some(key));
-        let seat = Seat::Person { human: human("olga") };
+        let seat = Assignee::Person { human: human("olga") };
         assert!(matches!(
             cast.follow_ups().last(),
-            Some(FollowUp::Notify { seat: told, why: Occasion::Asked, .. }) if *told == seat
+            Some(FollowUp::Notify { seat: told, why: NotificationReason::Asked, .. }) if *told == seat
         ));
     }
 
@@ -298,10 +312,10 @@ mod tests {
     fn what_happens_at_a_deadline_needs_one() {
         let mut cast = Cast::new();
         let silences = [
-            Silence::StayOpen,
-            Silence::Fail,
-            Silence::Answer(*crate::testing::yes()),
-            Silence::Report(DefaultAction::Skip),
+            NewOnExpiry::StayOpen,
+            NewOnExpiry::Fail,
+            NewOnExpiry::Answer(*crate::testing::yes()),
+            NewOnExpiry::Report(DefaultAction::Skip),
         ];
         for on_expiry in silences {
             for (dialect, timeout) in [
@@ -313,7 +327,7 @@ mod tests {
             ] {
                 let new = NewAsk { dialect, timeout, on_expiry: on_expiry.clone(), ..new_ask() };
                 let asked = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(new)));
-                let never = timeout.is_none() && on_expiry != Silence::StayOpen;
+                let never = timeout.is_none() && on_expiry != NewOnExpiry::StayOpen;
                 if never && matches!(dialect, Dialect::Native | Dialect::Hitl) {
                     let expected = NEEDS_TIMEOUT;
                     let refused = Err(Refusal::Invalid { field: "on_expiry", expected });
@@ -383,7 +397,7 @@ mod tests {
         let strict = NewProject { default_on_silence: false, ..plain };
         cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let reply = Reply { answer: Answer::Approved { edits: None }, comment: None };
-        let new = NewAsk { timeout: Some(5), on_expiry: Silence::Answer(reply), ..new_ask() };
+        let new = NewAsk { timeout: Some(5), on_expiry: NewOnExpiry::Answer(reply), ..new_ask() };
         let refused = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(new)));
         assert_eq!(refused, Err(Refusal::DefaultForbidden));
         // §12.6: the server does not take this default, and the agent must not execute it.
@@ -393,7 +407,7 @@ mod tests {
             (DefaultAction::Skip, true),
             (DefaultAction::Abort, true),
         ] {
-            let on_expiry = Silence::Report(action);
+            let on_expiry = NewOnExpiry::Report(action);
             let new = NewAsk { timeout: Some(5), on_expiry, ..new_ask() };
             let asked = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(new)));
             assert_eq!(asked.is_ok(), allowed, "{action:?}");
@@ -453,7 +467,7 @@ mod tests {
         assert!(cast.seen(id).expires_at.is_some());
         assert_eq!(
             cast.record_of(id).last().map(|e| e.by.clone()),
-            Some(By::Agent("bot".parse().unwrap()))
+            Some(ActorRef::Agent("bot".parse().unwrap()))
         );
     }
 

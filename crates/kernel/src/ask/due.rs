@@ -7,7 +7,7 @@ use crate::time::Time;
 
 /// A timed action that is due on an ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Due {
+pub enum DueAction {
     /// A held answer takes effect.
     CommitHeld,
     /// The deadline passed.
@@ -21,28 +21,28 @@ pub enum Due {
 impl Ask {
     /// The time of an event that is decided at `now`. It never precedes the last event, even if the
     /// clock was set back.
-    pub(crate) fn moment(&self, now: Time) -> Time {
+    pub(crate) fn event_time(&self, now: Time) -> Time {
         now.max(self.head.at)
     }
 
     /// The most final action that is due at `now`. Expiry is judged here, at every read and write.
-    pub fn due(&self, now: Time) -> Option<Due> {
+    pub fn due(&self, now: Time) -> Option<DueAction> {
         if !self.is_open() {
             return None;
         }
-        let now = self.moment(now);
+        let now = self.event_time(now);
         // While an answer is held, no timed action happens: the deadline waits, and there are no
         // reminders or escalations.
         if let Some(held) = &self.held {
-            return (held.until <= now).then_some(Due::CommitHeld);
+            return (held.until <= now).then_some(DueAction::CommitHeld);
         }
         if self.expiry().is_some_and(|at| at <= now) {
-            return Some(Due::Expire);
+            return Some(DueAction::Expire);
         }
         if self.ladder.first().is_some_and(|rung| rung.at <= now) {
-            return Some(Due::Escalate);
+            return Some(DueAction::Escalate);
         }
-        self.reminders.first().is_some_and(|at| *at <= now).then_some(Due::Remind)
+        self.reminders.first().is_some_and(|at| *at <= now).then_some(DueAction::Remind)
     }
 
     /// When the next action is due. The store keeps it as the row's wake-up time.
@@ -92,7 +92,7 @@ impl Ask {
     }
 
     /// Since when the ask is closed with its text still stored. Retention counts from here.
-    pub fn kept_since(&self) -> Option<Time> {
+    pub fn retention_start(&self) -> Option<Time> {
         match &self.state {
             AskState::Over { place, .. } => self.question.value().map(|_| place.at),
             AskState::Pending | AskState::Opened | AskState::InProgress { .. } => None,

@@ -33,7 +33,9 @@ mod tests {
     use crate::actor::Actor;
     use crate::command::AskCommand;
     use crate::receipt::{Outcome, Receipt};
-    use crate::task::{Action, CheckpointKind, Comment, Severity, TaskCommand, Verdict};
+    use crate::task::{
+        AnchoredComment, CheckpointKind, ResolutionAction, Severity, TaskCommand, Verdict,
+    };
     use crate::testing::{Cast, new_ask, new_task, raising, resolution, verdict, version, yes};
 
     #[test]
@@ -46,10 +48,10 @@ mod tests {
         let nosy = cast.attempt(cast.human("olga"), AskCommand::Erase(id));
         assert_eq!(nosy, Err(Refusal::NotFound { what: "request" }));
         let commitment = cast.seen(id).question.commitment();
-        assert_eq!(cast.seen(id).kept_since(), Some(cast.seen(id).head.at));
+        assert_eq!(cast.seen(id).retention_start(), Some(cast.seen(id).head.at));
         cast.run(Actor::System, AskCommand::Erase(id));
         let ask = cast.seen(id);
-        assert_eq!((ask.question.value(), ask.kept_since()), (None, None));
+        assert_eq!((ask.question.value(), ask.retention_start()), (None, None));
         assert_eq!(ask.question.commitment(), commitment);
         let receipt = Receipt::of(ask).unwrap();
         assert!(matches!(receipt.outcome, Outcome::Completed { reply: None, .. }));
@@ -61,7 +63,7 @@ mod tests {
         let mut cast = Cast::new();
         let task = cast.begun(new_task());
         let id = cast.raised(task, raising(CheckpointKind::Approval));
-        let mut said = resolution(Action::Approve);
+        let mut said = resolution(ResolutionAction::Approve);
         said.said.comment = Some("hush comment".to_owned());
         cast.resolve("olga", id, said).unwrap();
         let before = cast.task(task).clone();
@@ -75,9 +77,9 @@ mod tests {
         let erased = cast.records().last().unwrap().event().unwrap();
         let resolved = cast.records().iter().find(|one| one.what == "checkpoint_resolved").unwrap();
         assert_eq!(erased.what.name(), "checkpoint_erased");
-        assert!(erased.what.erases(&resolved.event().unwrap().trace()));
+        assert!(erased.what.erases(&resolved.event().unwrap().erasure_trace()));
         let created = cast.records().iter().find(|one| one.what == "task_created").unwrap();
-        assert!(!erased.what.erases(&created.event().unwrap().trace()));
+        assert!(!erased.what.erases(&created.event().unwrap().erasure_trace()));
         let records = cast.records().len();
         cast.run(Actor::System, AskCommand::Erase(id));
         assert_eq!(cast.records().len(), records, "nothing is left to erase");
@@ -93,8 +95,8 @@ mod tests {
         given.words.requested_changes = vec!["hush change".to_owned()];
         let review = cast.judge("olga", task, given).unwrap();
         let body = "hush remark".to_owned();
-        let comment = Comment { anchor: None, severity: Severity::Nit, body };
-        cast.may(cast.human("olga"), TaskCommand::Remark(task, review, comment));
+        let comment = AnchoredComment { anchor: None, severity: Severity::Nit, body };
+        cast.run_task(cast.human("olga"), TaskCommand::Remark(task, review, comment));
         cast.run(Actor::System, AskCommand::Erase(id));
         let shown = serde_json::to_string(cast.task(task)).unwrap();
         assert!(!shown.contains("hush"), "{shown}");

@@ -1,22 +1,22 @@
 //! No person answered in time: the people of the next escalation step are asked as well.
 
 use crate::actor::Actor;
-use crate::ask::{Due, Seat};
+use crate::ask::{Assignee, DueAction};
 use crate::command::Envelope;
 use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
-use crate::routing::present;
+use crate::routing::substitute;
 use crate::world::{Decision, Stop, World};
 
 pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
-    let (Actor::System, Some(Due::Escalate)) = (&envelope.actor, ask.due(world.now)) else {
+    let (Actor::System, Some(DueAction::Escalate)) = (&envelope.actor, ask.due(world.now)) else {
         return Err(Refusal::NotDue.into());
     };
-    let reached = ask.ladder.iter().take_while(|rung| rung.at <= ask.moment(world.now));
+    let reached = ask.ladder.iter().take_while(|rung| rung.at <= ask.event_time(world.now));
     // Absences are known only now, so the event records who is asked.
-    let present = |seat: Seat| present(world.directory, seat, &ask.project, world.now);
+    let present = |seat: Assignee| substitute(world.directory, seat, &ask.project, world.now);
     let seats = reached.map(|rung| present(rung.seat.clone())).collect();
     Ok(Decision::on(ask, AskEvent::Escalated { seats }))
 }
@@ -25,16 +25,17 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 mod tests {
     use super::*;
     use crate::command::{AskCommand, DirectoryCommand};
-    use crate::directory::{About, Absence, NewProfile, NewProject, Step};
-    use crate::event::Happened;
+    use crate::directory::{Absence, EscalationStep, NewProfile, NewProject, ProfileSettings};
+    use crate::event::DomainEvent;
     use crate::follow_up::FollowUp;
-    use crate::follow_up::Occasion;
+    use crate::follow_up::NotificationReason;
     use crate::testing::{Cast, human, new_ask, yes};
 
     #[test]
     fn the_ladder_is_climbed_until_somebody_answers() {
         let mut cast = Cast::new();
-        let step = |after, name| Step { after, seat: Seat::Person { human: human(name) } };
+        let step =
+            |after, name| EscalationStep { after, seat: Assignee::Person { human: human(name) } };
         let ladder = vec![step(60, "mark"), step(120, "nina")];
         let plain = NewProject::plain("acme".parse().unwrap());
         cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
@@ -54,7 +55,8 @@ mod tests {
     #[test]
     fn whoever_is_seated_is_told() {
         let mut cast = Cast::new();
-        let step = |after, name| Step { after, seat: Seat::Person { human: human(name) } };
+        let step =
+            |after, name| EscalationStep { after, seat: Assignee::Person { human: human(name) } };
         let ladder = vec![step(60, "mark"), step(120, "nina")];
         let plain = NewProject::plain("acme".parse().unwrap());
         cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
@@ -64,7 +66,7 @@ mod tests {
         cast.turn_back(30);
         cast.run(Actor::System, AskCommand::Escalate(id));
         let seats = &cast.seen(id).seats;
-        let told = |wanted: &Seat| {
+        let told = |wanted: &Assignee| {
             cast.follow_ups()
                 .iter()
                 .any(|e| matches!(e, FollowUp::Notify { seat, .. } if seat == wanted))
@@ -77,22 +79,23 @@ mod tests {
     #[test]
     fn who_stands_in_is_asked_on_the_ladder_too() {
         let mut cast = Cast::new();
-        let step = |after, name| Step { after, seat: Seat::Person { human: human(name) } };
+        let step =
+            |after, name| EscalationStep { after, seat: Assignee::Person { human: human(name) } };
         let plain = NewProject::plain("acme".parse().unwrap());
         let ladder = vec![step(60, "mark")];
         cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
         let id = cast.ask(new_ask());
         let absence = Some(Absence { delegate: Some(human("nina")), ..Absence::default() });
-        let about = Some(About { absence, ..About::default() });
+        let about = Some(ProfileSettings { absence, ..ProfileSettings::default() });
         let new = NewProfile { human: human("mark"), name: None, about };
         cast.run(cast.human("mark"), DirectoryCommand::SaveProfile(new));
         cast.advance(60);
         cast.run(Actor::System, AskCommand::Escalate(id));
-        let nina = Seat::Person { human: human("nina") };
+        let nina = Assignee::Person { human: human("nina") };
         assert_eq!(cast.seen(id).seats.last(), Some(&nina));
         assert!(matches!(
             cast.follow_ups().last(),
-            Some(FollowUp::Notify { seat, why: Occasion::Escalated, .. }) if *seat == nina
+            Some(FollowUp::Notify { seat, why: NotificationReason::Escalated, .. }) if *seat == nina
         ));
         cast.run(cast.human("nina"), AskCommand::Answer(id, yes()));
         assert!(!cast.seen(id).is_open());
@@ -102,7 +105,7 @@ mod tests {
     #[test]
     fn an_escalation_without_absences_is_stored_as_ever() {
         let stored = r#"{"event":"escalated"}"#;
-        let event: Happened = serde_json::from_str(stored).unwrap();
+        let event: DomainEvent = serde_json::from_str(stored).unwrap();
         assert_eq!(event, AskEvent::Escalated { seats: Vec::new() }.into());
         assert_eq!(serde_json::to_string(&event).unwrap(), stored);
     }

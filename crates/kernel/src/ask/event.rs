@@ -6,18 +6,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{
-    Callback, CallbackResult, Claims, Conversation, DefaultAction, Dialect, Grant, Labels,
-    OnExpiry, Place, Priority, Resolution, Route, Rung, Seat,
+    AskToken, Assignee, Callback, CallbackResult, Conversation, DefaultAction, Dialect,
+    ExperienceEnvelope, Labels, OnExpiry, PostingAddress, Priority, RecordedAnswer, Route,
+    ScheduledEscalation,
 };
 use crate::actor::Assurance;
 use crate::audit::{Erasable, Slot};
-use crate::event::Trace;
+use crate::event::ErasureTrace;
 use crate::form::Progress;
 use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId};
-use crate::question::{Kind, Question, Reply, Stance};
-use crate::task::{Action, Checkpoint, ForReview};
+use crate::question::{AnswerKind, Question, QuestionKind, Reply};
+use crate::task::{Checkpoint, ForReview, ResolutionAction};
 use crate::time::Time;
-use crate::verification::Policy;
+use crate::verification::VerificationPolicy;
 
 /// The names of events about an answer that can still be undone. Only its person and the server
 /// know them: streams leave them out, and agents do not see their contents.
@@ -64,14 +65,14 @@ pub enum AskEvent {
     /// A person answered.
     Answered {
         /// The answer, as stored on the ask.
-        vote: Box<Resolution>,
+        vote: Box<RecordedAnswer>,
         /// Whether it decided the ask.
         decisive: bool,
     },
     /// A person answered and can still undo it; nothing is decided yet.
     AnswerHeld {
         /// The answer as the person sent it.
-        vote: Box<Resolution>,
+        vote: Box<RecordedAnswer>,
         /// When it takes effect.
         until: Time,
     },
@@ -80,7 +81,7 @@ pub enum AskEvent {
     /// There was no answer, and the agent's default was taken.
     Defaulted {
         /// The default answer, recorded as given by the system.
-        resolution: Box<Resolution>,
+        resolution: Box<RecordedAnswer>,
     },
     /// It was withdrawn, or resolved by a decision that does not answer its question.
     Cancelled {
@@ -89,7 +90,7 @@ pub enum AskEvent {
         /// The person's decision over HACP, where the question does not take such an answer. Absent
         /// if the ask was withdrawn, and in events from before this was recorded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        decided: Option<Action>,
+        decided: Option<ResolutionAction>,
     },
     /// The deadline passed without an answer.
     Expired {
@@ -110,12 +111,12 @@ pub enum AskEvent {
         /// The new assignees. Empty in events from before this was always recorded: there the
         /// escalation policy names them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        seats: Vec<Seat>,
+        seats: Vec<Assignee>,
     },
     /// More people are asked at the agent's request.
     Joined {
         /// The new assignees.
-        seats: Vec<Seat>,
+        seats: Vec<Assignee>,
     },
     /// Its deadline was moved.
     Extended {
@@ -125,7 +126,7 @@ pub enum AskEvent {
     /// More tokens were created for it.
     Granted {
         /// The new tokens, by their hashes.
-        grants: Vec<Grant>,
+        grants: Vec<AskToken>,
     },
     /// The server called the agent back about the closed ask, or failed to.
     CalledBack {
@@ -143,13 +144,13 @@ pub enum AskEvent {
     Erased,
     /// The text that one erased person wrote on it was erased. The store deletes the contents of
     /// the records it [erases](crate::Happened::erases).
-    WordsErased(Box<WordsErased>),
+    WordsErased(Box<AskTextErased>),
 }
 
 /// The text that one person wrote on an ask was erased: comments, reasons, comments of their
 /// answers, and the evidence of their passkey.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct WordsErased {
+pub struct AskTextErased {
     /// The person whose text was erased.
     pub human: HumanId,
     /// Their votes in order, without the comments. Empty if none of them had a comment or passkey
@@ -179,7 +180,7 @@ pub struct Asked {
     /// The question to the person.
     pub question: Erasable<Question>,
     /// The kind of question. It stays when the question is erased.
-    pub kind: Kind,
+    pub kind: QuestionKind,
     /// Free data of the agent.
     pub metadata: Erasable<Map<String, Value>>,
     /// The agent's own names for itself and its work.
@@ -191,7 +192,7 @@ pub struct Asked {
     /// How the assignees were to be chosen.
     pub route: Route,
     /// The people and pools who were asked.
-    pub seats: Vec<Seat>,
+    pub seats: Vec<Assignee>,
     /// The deadline; `None` for never.
     pub expires_at: Option<Time>,
     /// What happens at the deadline if there is no answer.
@@ -199,7 +200,7 @@ pub struct Asked {
     /// When to send reminders.
     pub reminders: Vec<Time>,
     /// The escalation steps.
-    pub ladder: Vec<Rung>,
+    pub ladder: Vec<ScheduledEscalation>,
     /// The ask it continues, if any.
     pub follows: Option<AskId>,
     /// The number of equal votes that decide.
@@ -212,20 +213,20 @@ pub struct Asked {
     pub irreversible_assurance: Option<Assurance>,
     /// The tokens that were created for it, by their hashes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub grants: Vec<Grant>,
+    pub grants: Vec<AskToken>,
     /// The stances of answers that the agent may pass on with a submit token; `None` for none at
     /// all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub inline: Option<BTreeSet<Stance>>,
+    pub inline: Option<BTreeSet<AnswerKind>>,
     /// Where to notify the agent that it is closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<Callback>,
     /// The proofs of presence that it demands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verification: Option<Box<Policy>>,
+    pub verification: Option<Box<VerificationPolicy>>,
     /// The address where the agent wants it posted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Box<Erasable<Place>>>,
+    pub place: Option<Box<Erasable<PostingAddress>>>,
     /// The conversation it belongs to, if a person started one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Conversation>,
@@ -237,7 +238,7 @@ pub struct Asked {
     pub review: Option<Box<ForReview>>,
     /// What the agent says about its message, with the findings about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub claims: Option<Box<Claims>>,
+    pub claims: Option<Box<ExperienceEnvelope>>,
 }
 
 impl AskEvent {
@@ -273,7 +274,7 @@ impl AskEvent {
     }
 
     /// Whether it erases the values of an earlier event of the ask.
-    pub(crate) fn erases(&self, earlier: &Trace) -> bool {
+    pub(crate) fn erases(&self, earlier: &ErasureTrace) -> bool {
         if matches!(self, Self::Erased) {
             return true;
         }
@@ -287,7 +288,7 @@ impl AskEvent {
     }
 
     /// Whether it holds free text of its author that is erased with the author.
-    pub(crate) fn has_words(&self) -> bool {
+    pub(crate) fn has_free_text(&self) -> bool {
         if let Self::Answered { vote, .. } | Self::AnswerHeld { vote, .. } = self {
             return vote.has_evidence()
                 || vote.reply.value().is_some_and(|reply| reply.comment.is_some());

@@ -1,7 +1,7 @@
 //! A deadline passed without an answer.
 
-use crate::actor::{Actor, Assurance, By, Via};
-use crate::ask::{DefaultAction, Due, OnExpiry, Resolution, Shown};
+use crate::actor::{Actor, ActorRef, AnswerInterface, Assurance};
+use crate::ask::{DefaultAction, DisplayedContent, DueAction, OnExpiry, RecordedAnswer};
 use crate::command::Envelope;
 use crate::event::AskEvent;
 use crate::ids::AskId;
@@ -11,7 +11,7 @@ use crate::world::{Decision, Stop, World};
 
 pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
-    let (Actor::System, Some(Due::Expire), Some(deadline)) =
+    let (Actor::System, Some(DueAction::Expire), Some(deadline)) =
         (&envelope.actor, ask.due(world.now), ask.expires_at)
     else {
         return Err(Refusal::NotDue.into());
@@ -23,33 +23,35 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
         OnExpiry::Fail => AskEvent::Failed { deadline },
         // Silence proves nothing. If an answer now needs more than that, the ask ends as if the
         // agent had named no default: it is neither approved nor answered.
-        OnExpiry::Answer { .. } if !ask.takes_silence(world.directory) => {
+        OnExpiry::Answer { .. } if !ask.allows_silence(world.directory) => {
             AskEvent::Failed { deadline }
         }
         OnExpiry::Report { action: DefaultAction::Approve }
-            if !ask.takes_silence(world.directory) =>
+            if !ask.allows_silence(world.directory) =>
         {
             AskEvent::Expired { deadline, report: DefaultAction::Abort }
         }
         OnExpiry::Report { action } => AskEvent::Expired { deadline, report: *action },
         OnExpiry::Answer { reply } => AskEvent::Defaulted {
-            resolution: Box::new(Resolution {
+            resolution: Box::new(RecordedAnswer {
                 reply: reply.clone(),
-                by: By::System,
-                via: Via::Timer,
+                by: ActorRef::System,
+                via: AnswerInterface::Timer,
                 assurance: Assurance::None,
                 at: deadline,
                 attested: None,
                 verification: None,
                 passkey: None,
-                shown: Some(Shown::Nothing),
+                shown: Some(DisplayedContent::Nothing),
                 sender: None,
             }),
         },
     };
     let over = Decision::on(ask, happened);
     match &ask.checkpoint {
-        Some(checkpoint) => task::ended(world, checkpoint, ask, (Ended::TimedOut, None), over),
+        Some(checkpoint) => {
+            task::record_lapse(world, checkpoint, ask, (Ended::TimedOut, None), over)
+        }
         None => Ok(over),
     }
 }
@@ -58,10 +60,10 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 mod tests {
     use super::*;
     use crate::ask::{Ending, Phase};
-    use crate::command::{AskCommand, NewAsk, Silence};
+    use crate::command::{AskCommand, NewAsk, NewOnExpiry};
     use crate::testing::{Cast, new_ask, yes};
 
-    fn expiring(on_expiry: Silence) -> NewAsk {
+    fn expiring(on_expiry: NewOnExpiry) -> NewAsk {
         NewAsk { timeout: Some(10), on_expiry, ..new_ask() }
     }
 
@@ -69,9 +71,9 @@ mod tests {
     #[test]
     fn silence_ends_as_the_agent_wanted() {
         for (silence, phase) in [
-            (Silence::Fail, Phase::Failed),
-            (Silence::Answer(*yes()), Phase::Completed),
-            (Silence::Report(DefaultAction::Skip), Phase::Expired),
+            (NewOnExpiry::Fail, Phase::Failed),
+            (NewOnExpiry::Answer(*yes()), Phase::Completed),
+            (NewOnExpiry::Report(DefaultAction::Skip), Phase::Expired),
         ] {
             let mut cast = Cast::new();
             let id = cast.ask(expiring(silence));
@@ -83,7 +85,7 @@ mod tests {
             assert_eq!(cast.seen(id).phase(), phase);
             let ended = match cast.seen(id).ending().unwrap() {
                 Ending::Completed(resolution) => {
-                    assert_eq!(resolution.by, By::System);
+                    assert_eq!(resolution.by, ActorRef::System);
                     assert_eq!(resolution.assurance, Assurance::None);
                     resolution.at
                 }
@@ -97,7 +99,7 @@ mod tests {
     #[test]
     fn a_paused_ask_stays_answerable() {
         let mut cast = Cast::new();
-        let id = cast.ask(expiring(Silence::StayOpen));
+        let id = cast.ask(expiring(NewOnExpiry::StayOpen));
         cast.advance(1_000_000);
         assert_eq!(cast.attempt(Actor::System, AskCommand::Expire(id)), Err(Refusal::NotDue));
         assert_eq!(cast.seen(id).wake_at(), None);
@@ -107,7 +109,7 @@ mod tests {
     #[test]
     fn nobody_but_the_clock_expires_an_ask() {
         let mut cast = Cast::new();
-        let id = cast.ask(expiring(Silence::Fail));
+        let id = cast.ask(expiring(NewOnExpiry::Fail));
         cast.advance(11);
         assert_eq!(cast.attempt(cast.human("olga"), AskCommand::Expire(id)), Err(Refusal::NotDue));
     }

@@ -19,18 +19,18 @@ pub(crate) fn decide(
         Actor::Agent { .. } | Actor::System => ask.within_reach(&envelope.actor),
         Actor::Human { .. } => {
             let person = world.directory.person(&envelope.actor)?;
-            ask.not_taken_from(person)?;
-            ask.admits(person)
+            ask.check_not_claimed(person)?;
+            ask.may_be_answered_by(person)
         }
         Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } => false,
     };
     if !allowed {
         return Err(Refusal::NotFound { what: "request" }.into());
     }
-    ask.still_open(world.now)?;
+    ask.check_open(world.now)?;
     let invalid = |expected| Refusal::Invalid { field: "until", expected };
     let deadline = ask.expires_at.ok_or(Refusal::NoDeadline)?;
-    if until <= deadline || until <= ask.moment(world.now) {
+    if until <= deadline || until <= ask.event_time(world.now) {
         return Err(invalid("a moment later than the deadline").into());
     }
     if until > world.now.plus_seconds(LONGEST_TIMEOUT) {
@@ -42,13 +42,13 @@ pub(crate) fn decide(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::{AskCommand, NewAsk, Silence};
+    use crate::command::{AskCommand, NewAsk, NewOnExpiry};
     use crate::testing::{Cast, new_ask};
 
     #[test]
     fn later_but_not_earlier_and_not_afterwards() {
         let mut cast = Cast::new();
-        let new = NewAsk { timeout: Some(10), on_expiry: Silence::Fail, ..new_ask() };
+        let new = NewAsk { timeout: Some(10), on_expiry: NewOnExpiry::Fail, ..new_ask() };
         let id = cast.ask(new);
         let later = cast.now().plus_seconds(100);
         cast.run(cast.human("olga"), AskCommand::Extend(id, later));

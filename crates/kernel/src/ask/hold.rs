@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::AnswerProofs;
 use super::{Ask, Vote, answer};
-use crate::actor::{Actor, By, Via};
+use crate::actor::{Actor, ActorRef, AnswerInterface};
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::event::AskEvent;
@@ -20,7 +20,7 @@ use crate::world::{Decision, Stop, World};
 
 /// An answer that its person can still undo.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Held {
+pub struct HeldAnswer {
     /// The answer as the person sent it. It is checked again when it takes effect.
     pub vote: Vote,
     /// When it takes effect.
@@ -38,7 +38,8 @@ pub(crate) fn decide(
 ) -> Result<Decision, Stop> {
     // The answer is judged now, so that every refusal comes while the person is still on the page.
     let at_once = answer::decide(world, envelope, id, reply, AnswerProofs::NONE)?;
-    let Actor::Human { id: human, via: via @ Via::Web, assurance } = &envelope.actor else {
+    let Actor::Human { id: human, via: via @ AnswerInterface::Web, assurance } = &envelope.actor
+    else {
         return Ok(at_once);
     };
     let ask = world.ask(id)?;
@@ -53,18 +54,18 @@ pub(crate) fn decide(
         return Ok(if again { Decision::default() } else { at_once });
     }
     let seconds = world.directory.human(human).map_or(0, crate::directory::Human::undo_seconds);
-    let has_secrets = !question.confide(&mut reply.clone(), &envelope.salts).is_empty();
+    let has_secrets = !question.take_secrets(&mut reply.clone(), &envelope.salts).is_empty();
     if seconds == 0 || has_secrets {
         return Ok(at_once);
     }
-    let at = ask.moment(world.now);
+    let at = ask.event_time(world.now);
     // The answer takes effect at the deadline at the latest. If it could be undone after that, the
     // ask would expire, and the result of the deadline would replace the person's decision.
     let until = at.plus_seconds(seconds);
     let until = ask.expiry().map_or(until, |deadline| until.min(deadline));
     let vote = Box::new(Vote {
         reply: Erasable::new(reply, &mut envelope.salts.clone()),
-        by: envelope.actor.by(),
+        by: envelope.actor.to_ref(),
         via: *via,
         assurance: *assurance,
         at,
@@ -81,8 +82,12 @@ impl Ask {
     /// The person whose answer is held, if there is one.
     pub fn held_by(&self) -> Option<&HumanId> {
         match &self.held.as_ref()?.vote.by {
-            By::Human(human) => Some(human),
-            By::Agent(_) | By::LinkHolder | By::Relay | By::Guest | By::System => None,
+            ActorRef::Human(human) => Some(human),
+            ActorRef::Agent(_)
+            | ActorRef::LinkHolder
+            | ActorRef::Relay
+            | ActorRef::Guest
+            | ActorRef::System => None,
         }
     }
 
@@ -94,9 +99,9 @@ impl Ask {
 
     /// Refuses to answer or claim an ask while another person's answer is held. This applies to
     /// everyone including the owner: two answers must not race.
-    pub(crate) fn not_held_from(&self, actor: &Actor) -> Result<(), Refusal> {
+    pub(crate) fn check_not_held(&self, actor: &Actor) -> Result<(), Refusal> {
         match self.held_by() {
-            Some(human) if actor.by() != By::Human(human.clone()) => {
+            Some(human) if actor.to_ref() != ActorRef::Human(human.clone()) => {
                 Err(Refusal::BeingAnswered { by: human.clone() })
             }
             Some(_) | None => Ok(()),
@@ -107,17 +112,17 @@ impl Ask {
 #[cfg(test)]
 pub(in crate::ask) mod tests {
     use super::*;
-    use crate::actor::{Assurance, Attested};
-    use crate::ask::{Due, Phase, Route};
-    use crate::command::{AskCommand, DirectoryCommand, NewAsk, Silence};
-    use crate::directory::{About, NewProfile, NewProject, Step};
+    use crate::actor::{Assurance, AttestedIdentity};
+    use crate::ask::{DueAction, Phase, Route};
+    use crate::command::{AskCommand, DirectoryCommand, NewAsk, NewOnExpiry};
+    use crate::directory::{EscalationStep, NewProfile, NewProject, ProfileSettings};
     use crate::follow_up::FollowUp;
     use crate::form::Form;
-    use crate::question::{Answer, Body, Question, Stance};
+    use crate::question::{Answer, AnswerKind, Body, Question};
     use crate::testing::{Cast, human, new_ask, no, yes};
 
     pub(in crate::ask) fn web(name: &str) -> Actor {
-        Actor::Human { id: human(name), via: Via::Web, assurance: Assurance::Session }
+        Actor::Human { id: human(name), via: AnswerInterface::Web, assurance: Assurance::Session }
     }
 
     fn pool() -> NewAsk {
@@ -125,7 +130,8 @@ pub(in crate::ask) mod tests {
     }
 
     fn undo_seconds(cast: &mut Cast, name: &str, seconds: u64) {
-        let about = Some(About { undo_seconds: Some(seconds), ..About::default() });
+        let about =
+            Some(ProfileSettings { undo_seconds: Some(seconds), ..ProfileSettings::default() });
         let new = NewProfile { human: human(name), name: None, about };
         cast.run(web(name), DirectoryCommand::SaveProfile(new));
     }
@@ -137,7 +143,10 @@ pub(in crate::ask) mod tests {
         let (before, effects) = (cast.seen(id).clone(), cast.follow_ups().len());
         cast.run(web("mark"), AskCommand::HoldAnswer(id, yes()));
         let ask = cast.seen(id);
-        assert_eq!((ask.phase(), ask.resolution(), ask.votes.len()), (Phase::Waiting, None, 0));
+        assert_eq!(
+            (ask.phase(), ask.deciding_answer(), ask.votes.len()),
+            (Phase::Waiting, None, 0)
+        );
         assert_eq!((&ask.state, &ask.claim, &ask.look), (&before.state, &None, &None));
         assert_eq!(ask.held_by(), Some(&human("mark")));
         let held = ask.held.as_ref().unwrap();
@@ -192,10 +201,10 @@ pub(in crate::ask) mod tests {
     #[test]
     fn nobody_else_answers_claims_or_hands_on_what_is_held() {
         let mut cast = Cast::new();
-        let new = NewAsk { inline: Some([Stance::Approve].into()), ..pool() };
+        let new = NewAsk { inline: Some([AnswerKind::Approve].into()), ..pool() };
         let id = cast.ask(new);
         cast.run(web("mark"), AskCommand::HoldAnswer(id, yes()));
-        let attested = Attested {
+        let attested = AttestedIdentity {
             via: "slack".to_owned(),
             platform: "slack".to_owned(),
             platform_user_id: "U1".to_owned(),
@@ -242,7 +251,7 @@ pub(in crate::ask) mod tests {
             cast.run(web("olga"), AskCommand::HoldAnswer(id, yes()));
             cast.run(again, command(id, no()));
             let ask = cast.seen(id);
-            let said = ask.resolution().unwrap().reply.value().unwrap();
+            let said = ask.deciding_answer().unwrap().reply.value().unwrap();
             assert_eq!((said, &ask.held, ask.votes.len()), (&*no(), &None, 1));
         }
     }
@@ -269,14 +278,17 @@ pub(in crate::ask) mod tests {
     #[test]
     fn nothing_else_is_due_while_it_is_held() {
         let mut cast = Cast::new();
-        let step = Step { after: 2, seat: crate::ask::Seat::Person { human: human("mark") } };
+        let step = EscalationStep {
+            after: 2,
+            seat: crate::ask::Assignee::Person { human: human("mark") },
+        };
         let plain = NewProject::plain("acme".parse().unwrap());
         cast.run(
             Actor::System,
             DirectoryCommand::SaveProject(NewProject { ladder: vec![step], ..plain }),
         );
         let reminders = vec![cast.now().plus_seconds(2)];
-        let new = NewAsk { timeout: Some(3), on_expiry: Silence::Fail, reminders, ..new_ask() };
+        let new = NewAsk { timeout: Some(3), on_expiry: NewOnExpiry::Fail, reminders, ..new_ask() };
         let id = cast.ask(new);
         cast.run(web("olga"), AskCommand::HoldAnswer(id, yes()));
         cast.advance(2);
@@ -288,7 +300,7 @@ pub(in crate::ask) mod tests {
         let later = cast.now().plus_seconds(60);
         cast.run(cast.agent("bot"), AskCommand::Extend(id, later));
         cast.advance(1);
-        assert_eq!(cast.seen(id).due(cast.now()), Some(Due::CommitHeld));
+        assert_eq!(cast.seen(id).due(cast.now()), Some(DueAction::CommitHeld));
         let notified = |effect: &&FollowUp| matches!(effect, FollowUp::Notify { .. });
         assert_eq!(cast.follow_ups().iter().filter(notified).count(), 1, "when it was asked");
     }
@@ -302,7 +314,13 @@ pub(in crate::ask) mod tests {
             cast.run(actor, AskCommand::HoldAnswer(id, reply));
             !cast.seen(id).is_open()
         };
-        for via in [Via::Api, Via::Cli, Via::Push, Via::Slack, Via::Email] {
+        for via in [
+            AnswerInterface::Api,
+            AnswerInterface::Cli,
+            AnswerInterface::Push,
+            AnswerInterface::Slack,
+            AnswerInterface::Email,
+        ] {
             let actor = Actor::Human { id: human("olga"), via, assurance: Assurance::Session };
             assert!(at_once(&mut cast, actor, new_ask(), yes()), "{via:?}");
         }

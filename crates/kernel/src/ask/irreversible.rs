@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::Priority;
 use crate::command::NewAsk;
 use crate::event::Asked;
-use crate::question::{Answer, Body, Question, Stance};
-use crate::task::Beside;
+use crate::question::{Answer, AnswerKind, Body, Question};
+use crate::task::CheckpointDetails;
 
 impl Asked {
     /// Whether the agent marks the requested action as irreversible: `irreversible: true` or
@@ -25,10 +25,10 @@ impl Asked {
     /// irreversible.
     fn checkpoint_marks_irreversible(&self) -> bool {
         let beside = self.checkpoint.as_ref().and_then(|checkpoint| checkpoint.beside.value());
-        beside.is_some_and(|Beside { context, proposed_actions, .. }| {
+        beside.is_some_and(|CheckpointDetails { context, proposed_actions, .. }| {
             let mut details = proposed_actions.iter().filter_map(|action| action.detail.as_ref());
             let mut shown = context.iter().filter_map(|evidence| evidence.content.as_ref());
-            details.any(marks_irreversible) || shown.any(holds_mark)
+            details.any(marks_irreversible) || shown.any(contains_irreversible_mark)
         })
     }
 
@@ -71,7 +71,7 @@ fn says_irreversible(
     [metadata, envelope, first, second].into_iter().flatten().any(marks_irreversible)
 }
 
-impl Stance {
+impl AnswerKind {
     /// Whether the agent continues with an answer of this kind.
     pub fn lets_proceed(self) -> bool {
         match self {
@@ -99,22 +99,22 @@ impl Answer {
 /// `"true"`, `"yes"` and `1` count as `true`, and upper case counts as lower case.
 pub fn marks_irreversible(data: &Map<String, Value>) -> bool {
     data.iter().any(|(key, value)| {
-        (key.eq_ignore_ascii_case("irreversible") && is(value, &["true", "yes", "1"]))
-            || (key.eq_ignore_ascii_case("reversible") && is(value, &["false", "no", "0"]))
-            || holds_mark(value)
+        (key.eq_ignore_ascii_case("irreversible") && is_any_of(value, &["true", "yes", "1"]))
+            || (key.eq_ignore_ascii_case("reversible") && is_any_of(value, &["false", "no", "0"]))
+            || contains_irreversible_mark(value)
     })
 }
 
-fn holds_mark(value: &Value) -> bool {
+fn contains_irreversible_mark(value: &Value) -> bool {
     match value {
         Value::Object(inner) => marks_irreversible(inner),
-        Value::Array(items) => items.iter().any(holds_mark),
+        Value::Array(items) => items.iter().any(contains_irreversible_mark),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 
 /// Whether a value is one of these words.
-fn is(value: &Value, words: &[&str]) -> bool {
+fn is_any_of(value: &Value, words: &[&str]) -> bool {
     let said = match value {
         Value::String(text) => text.trim().to_lowercase(),
         Value::Bool(_) | Value::Number(_) => value.to_string(),

@@ -14,60 +14,62 @@ pub mod bulk;
 pub mod callback;
 pub mod cancel;
 pub mod claim;
-pub mod claims;
 pub mod command;
 pub mod comment;
 pub mod commit_held;
 pub mod create;
 mod due;
 pub mod erase;
-pub mod erase_words;
+pub mod erase_personal_text;
 pub mod escalate;
 pub mod event;
+pub mod experience_envelope;
 pub mod expire;
 pub mod extend;
-pub mod fold;
-pub mod grant;
+pub mod grant_tokens;
 pub mod hold;
 pub mod irreversible;
+pub mod nudge;
 pub mod open;
 pub mod pick;
-mod place;
+mod posting_address;
 pub mod progress;
 pub mod remind;
 pub mod reply;
 pub mod revoke;
+pub mod similarity;
 mod terms;
 pub mod undo;
-pub mod urge;
-pub mod write;
+pub mod write_message;
 
 use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
-use crate::actor::{Actor, Assurance, Attested, By, Reach, SenderVerification, Via};
+use crate::actor::{
+    Actor, ActorRef, AnswerInterface, Assurance, AttestedIdentity, KeyScope, SenderVerification,
+};
 use crate::audit::{Erasable, Head};
 use crate::directory::{Directory, Human};
 use crate::event::Asked;
 use crate::form::Progress;
 use crate::ids::{AskId, HumanId};
 use crate::passkey_evidence::PasskeyEvidence;
-use crate::question::{Answer, Kind, Reply};
+use crate::question::{Answer, QuestionKind, Reply};
 use crate::refusal::Refusal;
-use crate::task::Action;
+use crate::task::ResolutionAction;
 use crate::time::Time;
 use crate::verification::Verification;
 
-pub use claims::{Claims, Envelopes, NewClaims};
-pub use due::Due;
-pub use fold::Fold;
-pub use hold::Held;
-pub use pick::Picked;
-pub use place::Place;
+pub use due::DueAction;
+pub use experience_envelope::{EnvelopePolicy, ExperienceEnvelope, NewExperienceEnvelope};
+pub use hold::HeldAnswer;
+pub use pick::PickedAction;
+pub use posting_address::PostingAddress;
+pub use similarity::SimilarityKey;
 pub use terms::{
-    Callback, CallbackAttempt, CallbackResult, Conversation, DefaultAction, Dialect, Grant, Labels,
-    OnExpiry, Priority, Purpose, Route, Rung, Seat,
+    AskToken, Assignee, Callback, CallbackAttempt, CallbackResult, Conversation, DefaultAction,
+    Dialect, Labels, OnExpiry, Priority, Route, ScheduledEscalation, TokenPurpose,
 };
 
 /// A question of an agent to a person. This aggregate is created and changed only by events.
@@ -87,12 +89,12 @@ pub struct Ask {
     /// The ask as created, with its current assignees, deadline, reminders and escalation steps.
     pub asked: Asked,
     /// The first time a person opened it; `None` until then.
-    pub look: Option<Look>,
+    pub look: Option<FirstOpened>,
     /// The person who claimed it or was assigned to it.
     pub claim: Option<Claim>,
     /// An answer that the person can still undo. It takes effect when the undo time has passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held: Option<Box<Held>>,
+    pub held: Option<Box<HeldAnswer>>,
     /// The ask that continues this one.
     pub followed_by: Option<AskId>,
     /// The newest ask of the conversation that this one opened; `None` if no other ask followed.
@@ -104,7 +106,7 @@ pub struct Ask {
     pub comments: Vec<Comment>,
     /// The actions of the agent that people picked, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub picked: Vec<Picked>,
+    pub picked: Vec<PickedAction>,
     /// Why the receipt no longer counts, if it was revoked.
     pub revoked: Option<Revocation>,
     /// When the last reminder was sent.
@@ -152,7 +154,7 @@ pub enum AskState {
 #[serde(rename_all = "snake_case", tag = "is")]
 pub enum Ending {
     /// A person answered, or a default was taken on silence.
-    Completed(Resolution),
+    Completed(RecordedAnswer),
     /// The deadline passed; the agent executes `report`.
     Expired {
         /// The deadline that passed.
@@ -165,13 +167,13 @@ pub enum Ending {
         /// When it was cancelled.
         at: Time,
         /// Who cancelled it.
-        by: By,
+        by: ActorRef,
         /// The reason, if one was given.
         reason: Option<Erasable<String>>,
         /// The person's decision over HACP, where the question does not take such an answer. Absent
         /// if the ask was withdrawn, and in asks that ended before this was recorded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        decided: Option<Action>,
+        decided: Option<ResolutionAction>,
     },
     /// The deadline passed, and the agent defined that as a failure.
     Failed {
@@ -182,20 +184,20 @@ pub enum Ending {
 
 /// The one answer that decides an ask.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Resolution {
+pub struct RecordedAnswer {
     /// The answer with its comment.
     pub reply: Erasable<Reply>,
-    /// Who answered; [`By::System`] for a default taken on silence.
-    pub by: By,
+    /// Who answered; [`ActorRef::System`] for a default taken on silence.
+    pub by: ActorRef,
     /// The interface through which the answer came.
-    pub via: Via,
+    pub via: AnswerInterface,
     /// How strongly it is proven that this person answered.
     pub assurance: Assurance,
     /// When the answer was given.
     pub at: Time,
     /// Who answered, according to the agent that passed the answer on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub attested: Option<Box<Erasable<Attested>>>,
+    pub attested: Option<Box<Erasable<AttestedIdentity>>>,
     /// The result of judging the proofs of presence. Absent if none were demanded or presented.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Box<Verification>>,
@@ -206,7 +208,7 @@ pub struct Resolution {
     /// How much of the question the server displayed where it was answered. Absent in answers from
     /// before this was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shown: Option<Shown>,
+    pub shown: Option<DisplayedContent>,
     /// How the server verified the sender of the email that carried the answer. Absent if the
     /// answer came another way or the sender was not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -217,7 +219,8 @@ pub struct Resolution {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Shown {
+#[schema(as = Shown)]
+pub enum DisplayedContent {
     /// All of it: the request page or the review page.
     Question,
     /// A part of it: a row of the inbox, the summary of a bulk answer, the page of a task, a chat
@@ -229,7 +232,7 @@ pub enum Shown {
     Nothing,
 }
 
-impl Resolution {
+impl RecordedAnswer {
     fn erase(&mut self) {
         self.reply.erase();
         if let Some(attested) = &mut self.attested {
@@ -263,13 +266,13 @@ impl Resolution {
 }
 
 /// The answer of one person. Today one vote decides; the list is ready for N of M.
-pub type Vote = Resolution;
+pub type Vote = RecordedAnswer;
 
 /// A comment on an ask, by the agent or a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comment {
     /// Who wrote the comment.
-    pub by: By,
+    pub by: ActorRef,
     /// When the comment was made.
     pub at: Time,
     /// The text of the comment.
@@ -280,7 +283,7 @@ pub struct Comment {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Revocation {
     /// Who revoked the receipt.
-    pub by: By,
+    pub by: ActorRef,
     /// When it was revoked.
     pub at: Time,
     /// The reason; published with the list of revocations.
@@ -289,9 +292,9 @@ pub struct Revocation {
 
 /// The first time an ask was opened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Look {
+pub struct FirstOpened {
     /// Who opened it.
-    pub by: By,
+    pub by: ActorRef,
     /// When it was opened.
     pub at: Time,
 }
@@ -381,7 +384,7 @@ impl Ask {
     }
 
     /// The answer that decided it, by a person or by default; `None` if there is none.
-    pub fn resolution(&self) -> Option<&Resolution> {
+    pub fn deciding_answer(&self) -> Option<&RecordedAnswer> {
         match self.ending() {
             Some(Ending::Completed(resolution)) => Some(resolution),
             Some(Ending::Expired { .. } | Ending::Cancelled { .. } | Ending::Failed { .. })
@@ -391,11 +394,11 @@ impl Ask {
 
     /// The request for changes with which a question other than an approval was answered. Such an
     /// answer is refused now; older records have it, and no dialect may show it as a result.
-    pub fn sent_back(&self) -> Option<(&Resolution, &Reply)> {
-        let resolution = self.resolution()?;
+    pub fn changes_request(&self) -> Option<(&RecordedAnswer, &Reply)> {
+        let resolution = self.deciding_answer()?;
         let reply = resolution.reply.value()?;
         let changes = matches!(reply.answer, Answer::ChangesRequested { .. });
-        (changes && self.kind != Kind::Approve).then_some((resolution, reply))
+        (changes && self.kind != QuestionKind::Approve).then_some((resolution, reply))
     }
 
     /// Whether it is open, regardless of its deadline.
@@ -404,26 +407,27 @@ impl Ask {
     }
 
     /// Who works or worked on it and since when: the claim, or else the first time it was opened.
-    pub fn engaged(&self) -> Option<(By, Time)> {
-        let claimed = self.claim.as_ref().map(|claim| (By::Human(claim.human.clone()), claim.at));
+    pub fn engaged_by(&self) -> Option<(ActorRef, Time)> {
+        let claimed =
+            self.claim.as_ref().map(|claim| (ActorRef::Human(claim.human.clone()), claim.at));
         claimed.or_else(|| self.look.as_ref().map(|look| (look.by.clone(), look.at)))
     }
 
     /// Whether a person may see and answer it: its owner, an assignee, or a person who qualifies.
-    pub fn admits(&self, human: &Human) -> bool {
-        human.active && (self.owner == human.id || self.is_put_to(human))
+    pub fn may_be_answered_by(&self, human: &Human) -> bool {
+        human.active && (self.owner == human.id || self.is_assigned_to(human))
     }
 
     /// Whether a person is an assignee: they were chosen, claimed it, or qualify.
-    pub fn is_put_to(&self, human: &Human) -> bool {
+    pub fn is_assigned_to(&self, human: &Human) -> bool {
         self.claim.as_ref().is_some_and(|claim| claim.human == human.id)
-            || self.seats.iter().any(|seat| self.seat_admits(seat, human))
+            || self.seats.iter().any(|seat| self.assignee_admits(seat, human))
     }
 
-    fn seat_admits(&self, seat: &Seat, human: &Human) -> bool {
+    fn assignee_admits(&self, seat: &Assignee, human: &Human) -> bool {
         match seat {
-            Seat::Person { human: id } => *id == human.id,
-            Seat::Pool { group } => human.qualifies(&self.project, group.as_ref(), &self.tags),
+            Assignee::Person { human: id } => *id == human.id,
+            Assignee::Pool { group } => human.qualifies(&self.project, group.as_ref(), &self.tags),
         }
     }
 
@@ -431,7 +435,7 @@ impl Ask {
     pub fn within_reach(&self, actor: &Actor) -> bool {
         match actor {
             Actor::Agent { id, project, reach, .. } => {
-                self.project == *project && (*reach == Reach::Project || self.agent == *id)
+                self.project == *project && (*reach == KeyScope::Project || self.agent == *id)
             }
             Actor::Human { .. }
             | Actor::LinkHolder { .. }
@@ -443,19 +447,19 @@ impl Ask {
 
     /// Whether an actor may read it: an agent within reach, a person who may answer it, an
     /// administrator.
-    pub fn is_shown_to(&self, actor: &Actor, directory: &Directory) -> bool {
+    pub fn is_visible_to(&self, actor: &Actor, directory: &Directory) -> bool {
         match actor {
-            Actor::Human { id, .. } => directory
-                .human(id)
-                .is_some_and(|human| self.admits(human) || (human.admin && human.active)),
+            Actor::Human { id, .. } => directory.human(id).is_some_and(|human| {
+                self.may_be_answered_by(human) || (human.admin && human.active)
+            }),
             Actor::LinkHolder { ask, .. } => *ask == self.id,
-            Actor::Guest { ask, attested, .. } => *ask == self.id && self.welcomes(attested),
+            Actor::Guest { ask, attested, .. } => *ask == self.id && self.admits_guest(attested),
             Actor::Agent { .. } | Actor::Relay { .. } | Actor::System => self.within_reach(actor),
         }
     }
 
     /// Whether a person started a conversation with it.
-    pub fn is_opening(&self) -> bool {
+    pub fn starts_conversation(&self) -> bool {
         self.conversation.as_ref().is_some_and(|conversation| conversation.opening == self.id)
     }
 
@@ -508,7 +512,7 @@ impl Ask {
 
     /// The person who acts on this ask, if they may see it. `None` for a link holder or a guest,
     /// who may act on their own ask only.
-    fn hand<'a>(
+    fn acting_person<'a>(
         &self,
         actor: &Actor,
         directory: &'a Directory,
@@ -516,13 +520,13 @@ impl Ask {
         let admitted = match actor {
             Actor::LinkHolder { ask, .. } => (*ask == self.id).then_some(None),
             Actor::Guest { ask, attested, .. } => {
-                (*ask == self.id && self.welcomes(attested)).then_some(None)
+                (*ask == self.id && self.admits_guest(attested)).then_some(None)
             }
             // A relay can pass on an answer and do nothing else.
             Actor::Relay { .. } => None,
             Actor::Human { .. } | Actor::Agent { .. } | Actor::System => {
                 let person = directory.person(actor)?;
-                self.admits(person).then_some(Some(person))
+                self.may_be_answered_by(person).then_some(Some(person))
             }
         };
         admitted.ok_or(Refusal::NotFound { what: "request" })
@@ -531,19 +535,24 @@ impl Ask {
     /// Refuses actors who may not work on this ask now: people without access, everyone once it is
     /// closed, and people while another person holds a claim or a held answer. A claim does not
     /// bind the holder of a link, because the agent itself gave them the question.
-    fn worked_on_by(&self, actor: &Actor, directory: &Directory, now: Time) -> Result<(), Refusal> {
-        let person = self.hand(actor, directory)?;
-        self.still_open(now)?;
-        self.not_held_from(actor)?;
+    fn check_may_work(
+        &self,
+        actor: &Actor,
+        directory: &Directory,
+        now: Time,
+    ) -> Result<(), Refusal> {
+        let person = self.acting_person(actor, directory)?;
+        self.check_open(now)?;
+        self.check_not_held(actor)?;
         // The deadline waits for the held answer, but no other answer is accepted in its place.
-        if let Some(at) = self.expiry().filter(|at| *at <= self.moment(now)) {
+        if let Some(at) = self.expiry().filter(|at| *at <= self.event_time(now)) {
             return Err(Refusal::TimedOut { at });
         }
-        person.map_or(Ok(()), |person| self.not_taken_from(person))
+        person.map_or(Ok(()), |person| self.check_not_claimed(person))
     }
 
     /// Refuses to act on an ask that another person has claimed, except for the agent's owner.
-    fn not_taken_from(&self, person: &Human) -> Result<(), Refusal> {
+    fn check_not_claimed(&self, person: &Human) -> Result<(), Refusal> {
         match self.claimed_by_other(person) {
             Some(by) if person.id != self.owner => Err(Refusal::TakenBy { by: by.clone() }),
             Some(_) | None => Ok(()),
@@ -560,7 +569,7 @@ impl Ask {
     }
 
     /// Refuses to act on a closed or expired ask.
-    pub fn still_open(&self, now: Time) -> Result<(), Refusal> {
+    pub fn check_open(&self, now: Time) -> Result<(), Refusal> {
         match self.ending() {
             Some(Ending::Completed(resolution)) => {
                 Err(Refusal::AlreadyAnswered { by: resolution.by.clone(), at: resolution.at })
@@ -573,8 +582,8 @@ impl Ask {
             }
             // The deadline waits for a held answer, which takes effect when it can no longer be
             // undone.
-            None => match (&self.held, self.expiry().filter(|at| *at <= self.moment(now))) {
-                (Some(held), _) if held.until <= self.moment(now) => {
+            None => match (&self.held, self.expiry().filter(|at| *at <= self.event_time(now))) {
+                (Some(held), _) if held.until <= self.event_time(now) => {
                     Err(Refusal::AlreadyAnswered { by: held.vote.by.clone(), at: held.vote.at })
                 }
                 (None, Some(at)) => Err(Refusal::TimedOut { at }),

@@ -8,10 +8,10 @@ use crate::world::{Decision, Stop, World};
 
 pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
-    ask.hand(&envelope.actor, world.directory)?;
+    ask.acting_person(&envelope.actor, world.directory)?;
     // Opening an ask again, or opening a closed ask, changes nothing and is no error.
     match &ask.state {
-        AskState::Pending if ask.still_open(world.now).is_ok() => {
+        AskState::Pending if ask.check_open(world.now).is_ok() => {
             Ok(Decision::on(ask, AskEvent::Opened))
         }
         AskState::Pending
@@ -23,7 +23,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use crate::actor::{Actor, By};
+    use crate::actor::{Actor, ActorRef};
     use crate::ask::Phase;
     use crate::command::AskCommand;
     use crate::refusal::Refusal;
@@ -36,7 +36,7 @@ mod tests {
         let (id, other) = (cast.ask(new_ask()), cast.ask(new_ask()));
         let holder = || Actor::link_holder(id);
         cast.run(holder(), AskCommand::Open(id));
-        assert_eq!(cast.seen(id).look.as_ref().map(|look| &look.by), Some(&By::LinkHolder));
+        assert_eq!(cast.seen(id).look.as_ref().map(|look| &look.by), Some(&ActorRef::LinkHolder));
         let astray = cast.attempt(holder(), AskCommand::Open(other));
         assert_eq!(astray, Err(Refusal::NotFound { what: "request" }));
     }

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::actor::By;
+use crate::actor::ActorRef;
 use crate::ask::Ask;
 use crate::command::Envelope;
 use crate::event::AskEvent;
@@ -18,11 +18,11 @@ const MOST_PICKED: usize = 100;
 
 /// An action that a person picked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Picked {
+pub struct PickedAction {
     /// The index of the action in the agent's list, from 0.
     pub action: usize,
     /// Who picked the action.
-    pub by: By,
+    pub by: ActorRef,
     /// When they picked it.
     pub at: Time,
 }
@@ -34,12 +34,12 @@ pub(crate) fn decide(
     action: usize,
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
-    ask.worked_on_by(&envelope.actor, world.directory, world.now)?;
+    ask.check_may_work(&envelope.actor, world.directory, world.now)?;
     if ask.action(action).is_none() {
         let expected = "one of the actions the agent offers, by its place from 0";
         return Err(Refusal::Invalid { field: "action", expected }.into());
     }
-    let by = envelope.actor.by();
+    let by = envelope.actor.to_ref();
     // A repeated pick changes nothing.
     if ask.picked.iter().any(|picked| picked.action == action && picked.by == by) {
         return Ok(Decision::default());
@@ -84,7 +84,7 @@ mod tests {
         }
         let picked: Vec<_> =
             cast.seen(id).picked.iter().map(|one| (one.action, one.by.clone())).collect();
-        assert_eq!(picked, [(2, cast.human("olga").by()), (2, By::LinkHolder)]);
+        assert_eq!(picked, [(2, cast.human("olga").to_ref()), (2, ActorRef::LinkHolder)]);
         assert_eq!(cast.seen(id).state, state, "it stands where it stood");
         cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
     }

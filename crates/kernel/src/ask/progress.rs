@@ -14,7 +14,7 @@ pub(crate) fn decide(
     progress: Option<Progress>,
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
-    ask.worked_on_by(&envelope.actor, world.directory, world.now)?;
+    ask.check_may_work(&envelope.actor, world.directory, world.now)?;
     // Repeating the same progress changes nothing.
     if ask.state == (AskState::InProgress { progress }) {
         return Ok(Decision::default());

@@ -1,7 +1,7 @@
 //! A reminder is due.
 
 use crate::actor::Actor;
-use crate::ask::Due;
+use crate::ask::DueAction;
 use crate::command::Envelope;
 use crate::event::AskEvent;
 use crate::ids::AskId;
@@ -10,7 +10,7 @@ use crate::world::{Decision, Stop, World};
 
 pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
-    let (Actor::System, Some(Due::Remind)) = (&envelope.actor, ask.due(world.now)) else {
+    let (Actor::System, Some(DueAction::Remind)) = (&envelope.actor, ask.due(world.now)) else {
         return Err(Refusal::NotDue.into());
     };
     Ok(Decision::on(ask, AskEvent::Reminded))
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
     use crate::command::{AskCommand, NewAsk};
     use crate::follow_up::FollowUp;
-    use crate::follow_up::Occasion;
+    use crate::follow_up::NotificationReason;
     use crate::testing::{Cast, new_ask};
 
     #[test]
@@ -35,8 +35,9 @@ mod tests {
         cast.run(Actor::System, AskCommand::Remind(id));
         assert_eq!(cast.attempt(Actor::System, AskCommand::Remind(id)), Err(Refusal::NotDue));
         assert_eq!(cast.seen(id).reminders.len(), 1);
-        let reminded =
-            |effect: &&FollowUp| matches!(effect, FollowUp::Notify { why: Occasion::Reminder, .. });
+        let reminded = |effect: &&FollowUp| {
+            matches!(effect, FollowUp::Notify { why: NotificationReason::Reminder, .. })
+        };
         assert_eq!(cast.follow_ups().iter().filter(reminded).count(), 1);
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn decide(
         Err(Stop::Refused(_)) => return Err(unknown.into()),
         found => found?,
     };
-    let begun = opening.conversation.as_ref().filter(|_| opening.is_opening());
+    let begun = opening.conversation.as_ref().filter(|_| opening.starts_conversation());
     let Some(begun) = begun.filter(|_| opening.within_reach(&envelope.actor)) else {
         return Err(unknown.into());
     };
@@ -32,7 +32,7 @@ pub(crate) fn decide(
         }
     }
     let there = world.directory.human(&begun.with).zip(world.directory.agent(&opening.agent));
-    if !there.is_some_and(|(person, agent)| agent.is_known_to(person)) {
+    if !there.is_some_and(|(person, agent)| agent.accepts_messages_from(person)) {
         let why = "whoever began this conversation is no longer in the project";
         return Err(Refusal::NotAllowed { why }.into());
     }
@@ -47,10 +47,12 @@ mod tests {
 
     use super::*;
     use crate::actor::Actor;
-    use crate::ask::Seat;
+    use crate::ask::Assignee;
     use crate::command::{AskCommand, DirectoryCommand};
-    use crate::directory::{About, Absence, NewHuman, NewProfile, NewProject, Profile, Step};
-    use crate::follow_up::{FollowUp, Occasion};
+    use crate::directory::{
+        Absence, EscalationStep, NewHuman, NewProfile, NewProject, Profile, ProfileSettings,
+    };
+    use crate::follow_up::{FollowUp, NotificationReason};
     use crate::question::{Answer, Body, Question, Reply};
     use crate::testing::{Cast, human, new_ask, yes};
 
@@ -79,14 +81,14 @@ mod tests {
             let ask = cast.seen(id);
             assert_eq!((ask.follows, ask.followed_by), (follows, followed_by));
             assert_eq!(ask.conversation, cast.seen(opening).conversation);
-            assert_eq!(ask.is_opening(), id == opening);
-            assert_eq!(ask.seats, [Seat::Person { human: human("mark") }]);
+            assert_eq!(ask.starts_conversation(), id == opening);
+            assert_eq!(ask.seats, [Assignee::Person { human: human("mark") }]);
         }
         assert_eq!(cast.seen(opening).latest, Some(third));
         assert!(cast.seen(second).is_open(), "each waits for its own answer");
         cast.run(cast.human("mark"), AskCommand::Answer(third, yes()));
         let told = cast.follow_ups().iter().any(|effect| {
-            matches!(effect, FollowUp::Notify { ask, why: Occasion::Asked, .. } if *ask == first)
+            matches!(effect, FollowUp::Notify { ask, why: NotificationReason::Asked, .. } if *ask == first)
         });
         assert!(told, "the person is told of a reply");
     }
@@ -97,7 +99,7 @@ mod tests {
         let mut cast = Cast::new();
         let opening = cast.write("mark", "bot", "Refund order 7");
         let asked_owner = cast.ask(NewAsk { follows: Some(opening), ..new_ask() });
-        assert_eq!(cast.seen(asked_owner).seats, [Seat::Person { human: human("olga") }]);
+        assert_eq!(cast.seen(asked_owner).seats, [Assignee::Person { human: human("olga") }]);
         let reply = cast.reply(opening, talk("Olga says yes"));
         assert_eq!(cast.seen(reply).follows, Some(asked_owner));
     }
@@ -168,15 +170,16 @@ mod tests {
     fn a_conversation_is_between_two() {
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
-        let ladder = vec![Step { after: 60, seat: Seat::Person { human: human("nina") } }];
+        let ladder =
+            vec![EscalationStep { after: 60, seat: Assignee::Person { human: human("nina") } }];
         cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
         let absence = Absence { delegate: Some(human("nina")), ..Absence::default() };
-        let about = Some(About { absence: Some(absence), ..About::default() });
+        let about = Some(ProfileSettings { absence: Some(absence), ..ProfileSettings::default() });
         let away = NewProfile { human: human("mark"), name: None, about };
         cast.run(Actor::System, DirectoryCommand::SaveProfile(away));
         let opening = cast.write("mark", "bot", "hi");
         let reply = cast.reply(opening, talk("hello"));
-        assert_eq!(cast.seen(reply).seats, [Seat::Person { human: human("mark") }]);
+        assert_eq!(cast.seen(reply).seats, [Assignee::Person { human: human("mark") }]);
         assert_eq!(cast.seen(reply).ladder, []);
     }
 

@@ -17,7 +17,7 @@ pub(crate) fn decide(
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
     if !world.directory.administers(&envelope.actor) {
-        let seen = ask.is_shown_to(&envelope.actor, world.directory);
+        let seen = ask.is_visible_to(&envelope.actor, world.directory);
         let why = "only an administrator can revoke a receipt";
         let refusal = Refusal::NotAllowed { why };
         return Err(if seen { refusal } else { Refusal::NotFound { what: "request" } }.into());
@@ -40,7 +40,7 @@ pub(crate) fn decide(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actor::{Actor, By};
+    use crate::actor::{Actor, ActorRef};
     use crate::command::AskCommand;
     use crate::receipt::Receipt;
     use crate::testing::{Cast, new_ask, yes};
@@ -63,7 +63,7 @@ mod tests {
         cast.run(Actor::System, revoke("stolen phone"));
         cast.run(Actor::System, revoke("again"));
         let revoked = cast.seen(id).revoked.as_ref().unwrap();
-        assert_eq!(revoked.by, By::System);
+        assert_eq!(revoked.by, ActorRef::System);
         assert_eq!(revoked.reason.value().unwrap(), "stolen phone");
         assert_eq!(Receipt::of(cast.seen(id)), before, "what it says does not change");
     }

@@ -36,7 +36,7 @@ pub struct Conversation {
 
 impl Conversation {
     /// Whether this route leads to the person who started the conversation.
-    pub(crate) fn is_led_to_by(&self, route: &Route) -> bool {
+    pub(crate) fn is_reached_by(&self, route: &Route) -> bool {
         matches!(route, Route::Person { human } if *human == self.with)
     }
 }
@@ -103,7 +103,8 @@ pub enum Route {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "seat", deny_unknown_fields)]
-pub enum Seat {
+#[schema(as = Seat)]
+pub enum Assignee {
     /// One person.
     Person {
         /// Who.
@@ -154,11 +155,11 @@ pub enum DefaultAction {
 
 /// One escalation step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rung {
+pub struct ScheduledEscalation {
     /// When the step takes effect.
     pub at: Time,
     /// The assignees that the step adds.
-    pub seat: Seat,
+    pub seat: Assignee,
 }
 
 /// The agent's own names for itself and its work.
@@ -175,9 +176,9 @@ pub struct Labels {
 /// A token that was created for one ask: its purpose and its hash. Only its holder knows the token
 /// itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grant {
+pub struct AskToken {
     /// The only purpose the token works for.
-    pub purpose: Purpose,
+    pub purpose: TokenPurpose,
     /// SHA-256 of the token.
     pub hash: Digest,
     /// The person to whose verified address the server sent the token. Absent if it was given to an
@@ -190,22 +191,22 @@ pub struct Grant {
     pub sent_at: Option<Time>,
 }
 
-impl Grant {
+impl AskToken {
     /// A token that is given to an agent.
-    pub fn to_agent(purpose: Purpose, hash: Digest) -> Self {
+    pub fn to_agent(purpose: TokenPurpose, hash: Digest) -> Self {
         Self { purpose, hash, sent_to: None, sent_at: None }
     }
 
     /// A review link that the server sends, to a verified address of this person if there is one.
-    pub fn delivered(hash: Digest, sent_to: Option<HumanId>) -> Self {
-        Self { sent_to, ..Self::to_agent(Purpose::Review, hash) }
+    pub fn sent_link(hash: Digest, sent_to: Option<HumanId>) -> Self {
+        Self { sent_to, ..Self::to_agent(TokenPurpose::Review, hash) }
     }
 
     /// Whether it was sent to a person whose access was revoked since.
-    pub fn is_ended(&self, directory: &Directory) -> bool {
+    pub fn is_revoked(&self, directory: &Directory) -> bool {
         let person = self.sent_to.as_ref().and_then(|id| directory.human(id));
         person.is_some_and(|human| match self.sent_at {
-            Some(at) => human.has_ended(at),
+            Some(at) => human.access_ended_since(at),
             None => human.access_ended_at.is_some(),
         })
     }
@@ -214,7 +215,7 @@ impl Grant {
 /// The purpose of a token. A token has exactly one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Purpose {
+pub enum TokenPurpose {
     /// See the question on its page, and answer it there.
     Review,
     /// Pass on an answer, as the agent.

@@ -13,12 +13,12 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
         return Err(Refusal::NotAllowed { why: "only the person who answered can undo it" }.into());
     };
     let person = world.directory.person(&envelope.actor)?;
-    if ask.held_by() != Some(human) && !ask.admits(person) {
+    if ask.held_by() != Some(human) && !ask.may_be_answered_by(person) {
         return Err(Refusal::NotFound { what: "request" }.into());
     }
     // After the undo time the answer stands, whether or not a timer has recorded that yet.
-    ask.still_open(world.now)?;
-    ask.not_held_from(&envelope.actor)?;
+    ask.check_open(world.now)?;
+    ask.check_not_held(&envelope.actor)?;
     if ask.held.is_none() {
         return Err(Refusal::NotAllowed { why: "there is no answer to undo" }.into());
     }
@@ -29,8 +29,8 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
 mod tests {
     use super::*;
     use crate::ask::hold::tests::web;
-    use crate::ask::{DefaultAction, Due, Phase, Route};
-    use crate::command::{AskCommand, NewAsk, Silence};
+    use crate::ask::{DefaultAction, DueAction, Phase, Route};
+    use crate::command::{AskCommand, NewAsk, NewOnExpiry};
     use crate::testing::{Cast, human, new_ask, no, yes};
 
     #[test]
@@ -67,7 +67,7 @@ mod tests {
         let at = cast.now();
         cast.advance(5);
         let late = cast.attempt(web("olga"), AskCommand::UndoAnswer(id));
-        let by = web("olga").by();
+        let by = web("olga").to_ref();
         assert_eq!(late, Err(Refusal::AlreadyAnswered { by: by.clone(), at }));
         cast.run(Actor::System, AskCommand::CommitHeld(id));
         let late = cast.attempt(web("olga"), AskCommand::UndoAnswer(id));
@@ -77,10 +77,10 @@ mod tests {
     #[test]
     fn after_the_deadline_a_held_answer_stands() {
         let mut cast = Cast::new();
-        let approve = Silence::Report(DefaultAction::Approve);
+        let approve = NewOnExpiry::Report(DefaultAction::Approve);
         let timed = |on_expiry| NewAsk { timeout: Some(3), on_expiry, ..new_ask() };
         let (held, undone) = (cast.ask(timed(approve.clone())), cast.ask(timed(approve)));
-        let stays = cast.ask(timed(Silence::StayOpen));
+        let stays = cast.ask(timed(NewOnExpiry::StayOpen));
         let at = cast.now();
         for id in [held, undone, stays] {
             cast.run(web("olga"), AskCommand::HoldAnswer(id, no()));
@@ -90,12 +90,16 @@ mod tests {
         cast.advance(1);
         // An undo would let the request expire as approved, against the person's decision.
         let late = cast.attempt(web("olga"), AskCommand::UndoAnswer(held));
-        assert_eq!(late, Err(Refusal::AlreadyAnswered { by: web("olga").by(), at }));
-        assert_eq!(cast.seen(held).due(cast.now()), Some(Due::CommitHeld));
+        assert_eq!(late, Err(Refusal::AlreadyAnswered { by: web("olga").to_ref(), at }));
+        assert_eq!(cast.seen(held).due(cast.now()), Some(DueAction::CommitHeld));
         cast.run(Actor::System, AskCommand::CommitHeld(held));
-        let said = cast.seen(held).resolution().and_then(|it| it.reply.value());
+        let said = cast.seen(held).deciding_answer().and_then(|it| it.reply.value());
         assert_eq!(said, Some(&*no()));
-        assert_eq!(cast.seen(undone).due(cast.now()), Some(Due::Expire), "it was undone in time");
+        assert_eq!(
+            cast.seen(undone).due(cast.now()),
+            Some(DueAction::Expire),
+            "it was undone in time"
+        );
         // A deadline that changes nothing does not shorten the undo time.
         cast.advance(1);
         cast.run(web("olga"), AskCommand::UndoAnswer(stays));

@@ -1,24 +1,24 @@
 //! Verifies a chain, link by link.
 
-use super::{Digest, Head, Record, Row, link_hash};
+use super::{Digest, Head, Record, RecordRow, link_hash};
 use crate::event::Event;
 use crate::ids::Subject;
 
 /// The event at which a chain fails verification, and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{subject} event {seq}: {why}")]
-pub struct Broken {
+pub struct ChainError {
     /// The subject of the chain.
     pub subject: Subject,
     /// The number of the event.
     pub seq: u64,
     /// The check that failed.
-    pub why: Why,
+    pub why: ChainFault,
 }
 
 /// What can be wrong with a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Why {
+pub enum ChainFault {
     /// The stored bytes do not hash to the stored hash.
     #[error("its bytes do not give its hash")]
     Hash,
@@ -47,8 +47,8 @@ pub struct Verifier {
 
 impl Verifier {
     /// Checks the next record and returns its event.
-    pub fn check(&mut self, record: &Record) -> Result<Event, Broken> {
-        let place = Place {
+    pub fn check(&mut self, record: &Record) -> Result<Event, ChainError> {
+        let place = RecordLink {
             subject: &record.subject,
             seq: record.seq,
             prev: record.prev,
@@ -56,14 +56,14 @@ impl Verifier {
         };
         self.follow(place, || {
             if link_hash(record.prev, record.body.as_bytes()) != record.hash {
-                return Err(Why::Hash);
+                return Err(ChainFault::Hash);
             }
             let event = record.event().map_err(|broken| broken.why)?;
             let columns = event.subject == record.subject
                 && event.seq == record.seq
                 && event.at == record.at
                 && event.what.name() == record.what;
-            if columns { Ok(event) } else { Err(Why::Columns) }
+            if columns { Ok(event) } else { Err(ChainFault::Columns) }
         })
     }
 
@@ -71,31 +71,31 @@ impl Verifier {
     pub fn check_row(
         &mut self,
         subject: &Subject,
-        row: &Row,
-        opened: impl FnOnce() -> Result<Event, Why>,
-    ) -> Result<Event, Broken> {
-        self.follow(Place { subject, seq: row.seq, prev: row.prev, hash: row.hash }, opened)
+        row: &RecordRow,
+        opened: impl FnOnce() -> Result<Event, ChainFault>,
+    ) -> Result<Event, ChainError> {
+        self.follow(RecordLink { subject, seq: row.seq, prev: row.prev, hash: row.hash }, opened)
     }
 
     fn follow(
         &mut self,
-        place: Place<'_>,
-        opened: impl FnOnce() -> Result<Event, Why>,
-    ) -> Result<Event, Broken> {
-        let broken = |why| Broken { subject: place.subject.clone(), seq: place.seq, why };
+        place: RecordLink<'_>,
+        opened: impl FnOnce() -> Result<Event, ChainFault>,
+    ) -> Result<Event, ChainError> {
+        let broken = |why| ChainError { subject: place.subject.clone(), seq: place.seq, why };
         let (seq, prev) =
             self.last.as_ref().map_or((1, Digest::ZERO), |(_, head)| (head.seq + 1, head.hash));
         if place.seq != seq {
-            return Err(broken(Why::Gap));
+            return Err(broken(ChainFault::Gap));
         }
         if place.prev != prev {
-            return Err(broken(Why::Link));
+            return Err(broken(ChainFault::Link));
         }
         let event = opened().map_err(broken)?;
         let follows =
             |(subject, head): &(Subject, Head)| *subject == event.subject && head.at <= event.at;
         if !self.last.as_ref().is_none_or(follows) {
-            return Err(broken(Why::Link));
+            return Err(broken(ChainFault::Link));
         }
         let head = Head { seq, hash: place.hash, at: event.at };
         self.last = Some((event.subject.clone(), head));
@@ -115,7 +115,7 @@ impl Verifier {
 
 /// The fields of a record that place it in the chain.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct RecordLink<'a> {
     subject: &'a Subject,
     seq: u64,
     prev: Digest,

@@ -1,7 +1,7 @@
 //! Addresses that people add, remove and verify themselves.
 
-use super::notices::{concerned, saved};
-use super::{Contact, Human, Means, Profile, contact};
+use super::notification_preferences::{person_to_change, save_profile};
+use super::{Contact, ContactMethod, Human, Profile, contact};
 use crate::command::Envelope;
 use crate::ids::HumanId;
 use crate::refusal::Refusal;
@@ -14,15 +14,15 @@ pub(crate) fn add(
     id: &HumanId,
     new: &Contact,
 ) -> Result<Decision, Stop> {
-    let (human, before) = concerned(world, envelope, id)?;
+    let (human, before) = person_to_change(world, envelope, id)?;
     let mut contacts = before.contacts.clone().unwrap_or_default();
-    if contacts.iter().any(|known| Means::from(known) == Means::from(new)) {
+    if contacts.iter().any(|known| ContactMethod::from(known) == ContactMethod::from(new)) {
         return Err(Refusal::Exists { what: "contact" }.into());
     }
     contacts.push(new.clone());
     contact::check(&contacts)?;
     let after = Profile { contacts: Some(contacts), ..before.clone() };
-    Ok(saved(envelope, human, &before, after))
+    Ok(save_profile(envelope, human, &before, after))
 }
 
 /// Removes a contact method; the server sends nothing there any more. The address a person signs in
@@ -31,18 +31,18 @@ pub(crate) fn remove(
     world: &World<'_>,
     envelope: &Envelope,
     id: &HumanId,
-    gone: &Means,
+    gone: &ContactMethod,
 ) -> Result<Decision, Stop> {
-    let (human, before) = concerned(world, envelope, id)?;
+    let (human, before) = person_to_change(world, envelope, id)?;
     let mut contacts = before.contacts.clone().unwrap_or_default();
     let were = contacts.len();
-    contacts.retain(|contact| Means::from(contact) != *gone);
+    contacts.retain(|contact| ContactMethod::from(contact) != *gone);
     if contacts.len() == were {
         return Err(Refusal::NotFound { what: "contact" }.into());
     }
     let contacts = Some(contacts).filter(|contacts| !contacts.is_empty());
     let after = Profile { contacts, ..before.clone() };
-    Ok(saved(envelope, human, &before, after))
+    Ok(save_profile(envelope, human, &before, after))
 }
 
 /// Records that a person verified an address: the server has checked the code that was sent there.
@@ -51,25 +51,25 @@ pub(crate) fn verify(
     world: &World<'_>,
     envelope: &Envelope,
     id: &HumanId,
-    means: &Means,
+    means: &ContactMethod,
 ) -> Result<Decision, Stop> {
     if world.directory.person(&envelope.actor)?.id != *id {
         let why = "only they themselves can do this";
         return Err(Refusal::NotAllowed { why }.into());
     }
-    let (human, before) = concerned(world, envelope, id)?;
-    if *means == Means::Devices || !before.has(means) {
+    let (human, before) = person_to_change(world, envelope, id)?;
+    if *means == ContactMethod::Devices || !before.has_contact_method(means) {
         return Err(Refusal::NotFound { what: "contact" }.into());
     }
-    Ok(proven(envelope, human, means))
+    Ok(mark_verified(envelope, human, means))
 }
 
 /// The decision that marks an address of a person as verified.
-pub(super) fn proven(envelope: &Envelope, human: Human, means: &Means) -> Decision {
+pub(super) fn mark_verified(envelope: &Envelope, human: Human, means: &ContactMethod) -> Decision {
     let before = human.profile.value().cloned().unwrap_or_default();
     let mut after = before.clone();
     after.verified.insert(means.clone());
-    saved(envelope, human, &before, after)
+    save_profile(envelope, human, &before, after)
 }
 
 #[cfg(test)]
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use crate::Actor;
     use crate::command::DirectoryCommand;
-    use crate::directory::{NewHuman, NewKey, NewLink, NewSession, Profile, Proof};
+    use crate::directory::{NewHuman, NewKey, NewLink, NewSession, Profile, SignInProof};
     use crate::ids::KeyId;
     use crate::testing::{Cast, human};
 
@@ -102,7 +102,8 @@ mod tests {
         let add = |address: &str| DirectoryCommand::AddContact(human("olga"), mail(address));
         cast.run(cast.human("olga"), add("olga@example.com"));
         cast.run(Actor::System, add("home@example.com"));
-        let means: Vec<_> = profile(&cast).means().iter().map(Means::to_string).collect();
+        let means: Vec<_> =
+            profile(&cast).contact_methods().iter().map(ContactMethod::to_string).collect();
         assert_eq!(means, ["devices", "email:olga@example.com", "email:home@example.com"]);
         let again = cast.attempt(cast.human("olga"), add("OLGA@example.com"));
         assert_eq!(again, Err(Refusal::Exists { what: "contact" }));
@@ -116,7 +117,7 @@ mod tests {
         let full = cast.attempt(cast.human("olga"), add("more@example.com"));
         assert!(matches!(full, Err(Refusal::Invalid { field: "contacts", .. })), "{full:?}");
         let remove =
-            |address| DirectoryCommand::RemoveContact(human("olga"), Means::email(address));
+            |address| DirectoryCommand::RemoveContact(human("olga"), ContactMethod::email(address));
         cast.run(cast.human("olga"), remove("home@example.com"));
         let gone = cast.attempt(cast.human("olga"), remove("home@example.com"));
         assert_eq!(gone, Err(Refusal::NotFound { what: "contact" }));
@@ -125,32 +126,32 @@ mod tests {
     #[test]
     fn an_address_is_theirs_once_they_show_it_and_as_long_as_it_is_there() {
         let mut cast = Cast::new();
-        let home = || Means::email("home@example.com");
+        let home = || ContactMethod::email("home@example.com");
         let verify = || DirectoryCommand::VerifyContact(human("olga"), home());
         let early = cast.attempt(cast.human("olga"), verify());
         assert_eq!(early, Err(Refusal::NotFound { what: "contact" }));
         let add = || DirectoryCommand::AddContact(human("olga"), mail("Home@example.com"));
         cast.run(cast.human("olga"), add());
-        assert!(!profile(&cast).may_tell(&home()));
+        assert!(!profile(&cast).may_notify(&home()));
         for actor in [cast.human("mark"), Actor::System, cast.agent("bot")] {
             let other = cast.attempt(actor, verify());
             assert!(matches!(other, Err(Refusal::NotAllowed { .. })), "{other:?}");
         }
-        let devices = DirectoryCommand::VerifyContact(human("olga"), Means::Devices);
+        let devices = DirectoryCommand::VerifyContact(human("olga"), ContactMethod::Devices);
         assert!(cast.attempt(cast.human("olga"), devices).is_err());
         cast.run(cast.human("olga"), verify());
-        assert!(profile(&cast).may_tell(&home()));
+        assert!(profile(&cast).may_notify(&home()));
         // An administrator cannot verify an address. An unchanged address stays verified; a changed
         // one does not.
         let contacts = Some(vec![mail("home@EXAMPLE.com")]);
         save(&mut cast, Profile { contacts, ..Profile::default() });
-        assert!(profile(&cast).may_tell(&home()));
+        assert!(profile(&cast).may_notify(&home()));
         let contacts = Some(vec![mail("new@example.com")]);
-        let verified = [Means::email("new@example.com")].into();
+        let verified = [ContactMethod::email("new@example.com")].into();
         save(&mut cast, Profile { contacts, verified, ..Profile::default() });
-        assert!(!profile(&cast).may_tell(&Means::email("new@example.com")));
+        assert!(!profile(&cast).may_notify(&ContactMethod::email("new@example.com")));
         cast.run(cast.human("olga"), add());
-        assert!(!profile(&cast).may_tell(&home()), "it has to be shown anew");
+        assert!(!profile(&cast).may_notify(&home()), "it has to be shown anew");
     }
 
     fn session(cast: &Cast, secret: &str) -> NewSession {
@@ -182,35 +183,35 @@ mod tests {
     #[test]
     fn a_link_by_mail_shows_that_the_address_is_theirs() {
         let mut cast = Cast::new();
-        let own = Means::email("olga@example.com");
+        let own = ContactMethod::email("olga@example.com");
         with_address(&mut cast, "olga@example.com");
         // A link that was handed over directly verifies nothing.
         let handed = NewKey {
             hash: Cast::hash("handed"),
-            holder: crate::directory::Holder::Link { human: human("olga"), mailed: false },
+            holder: crate::directory::CredentialKind::Link { human: human("olga"), mailed: false },
             label: String::new(),
             expires_at: None,
         };
         cast.run(Actor::System, DirectoryCommand::IssueKey(handed));
         let handed = cast.directory().key_by_hash(&Cast::hash("handed")).unwrap().id;
         let new = session(&cast, "a");
-        cast.run(Actor::System, DirectoryCommand::SignIn(Proof::Link(handed), new));
-        assert!(!profile(&cast).may_tell(&own));
+        cast.run(Actor::System, DirectoryCommand::SignIn(SignInProof::Link(handed), new));
+        assert!(!profile(&cast).may_notify(&own));
         // An email to the previous address verifies nothing either.
         let early = mailed(&mut cast, "early");
         cast.advance(1);
         with_address(&mut cast, "new@example.com");
         let new = session(&cast, "b");
-        cast.run(Actor::System, DirectoryCommand::SignIn(Proof::Link(early), new));
+        cast.run(Actor::System, DirectoryCommand::SignIn(SignInProof::Link(early), new));
         assert!(profile(&cast).verified.is_empty());
         let link = mailed(&mut cast, "late");
         let new = session(&cast, "c");
-        cast.run(Actor::System, DirectoryCommand::SignIn(Proof::Link(link), new));
-        assert!(profile(&cast).may_tell(&Means::email("new@example.com")));
+        cast.run(Actor::System, DirectoryCommand::SignIn(SignInProof::Link(link), new));
+        assert!(profile(&cast).may_notify(&ContactMethod::email("new@example.com")));
         let before = cast.records().len();
         let link = mailed(&mut cast, "again");
         let new = session(&cast, "d");
-        cast.run(Actor::System, DirectoryCommand::SignIn(Proof::Link(link), new));
+        cast.run(Actor::System, DirectoryCommand::SignIn(SignInProof::Link(link), new));
         assert_eq!(cast.records().len(), before + 3, "a link, a session, a link used up");
     }
 
@@ -222,11 +223,11 @@ mod tests {
         for (said, shown) in
             [(None, false), (Some("eve@example.com"), false), (Some("Olga@example.com"), true)]
         {
-            let proof = Proof::Oidc(human("olga"), said.map(str::to_owned));
+            let proof = SignInProof::Oidc(human("olga"), said.map(str::to_owned));
             let new = session(&cast, &format!("{said:?}"));
             cast.run(Actor::System, DirectoryCommand::SignIn(proof, new));
             assert_eq!(
-                profile(&cast).may_tell(&Means::email("olga@example.com")),
+                profile(&cast).may_notify(&ContactMethod::email("olga@example.com")),
                 shown,
                 "{said:?}"
             );

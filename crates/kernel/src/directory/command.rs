@@ -3,8 +3,9 @@
 use ulid::Ulid;
 
 use super::{
-    Authority, Contact, HumanChange, Means, NewAgent, NewGroup, NewHuman, NewKey, NewLink,
-    NewNotices, NewPasskey, NewProfile, NewProject, NewRule, NewSession, NewWebhook, Proof,
+    Contact, ContactMethod, HumanChange, NewAgent, NewGroup, NewHuman, NewKey, NewLink,
+    NewNotificationPreferences, NewPasskey, NewProfile, NewProject, NewRule, NewSession,
+    NewWebhook, PasskeyAuthority, SignInProof,
 };
 use crate::ids::{HumanId, KeyId, RuleId, Subject, WebhookId};
 
@@ -28,13 +29,13 @@ pub enum DirectoryCommand {
     /// Change a person's name and profile.
     SaveProfile(NewProfile),
     /// Change how a person is notified.
-    SaveNotices(NewNotices),
+    SaveNotices(NewNotificationPreferences),
     /// Add a contact method.
     AddContact(HumanId, Contact),
     /// Remove a contact method.
-    RemoveContact(HumanId, Means),
+    RemoveContact(HumanId, ContactMethod),
     /// A contact method was verified.
-    VerifyContact(HumanId, Means),
+    VerifyContact(HumanId, ContactMethod),
     /// Set the members of a group.
     SaveGroup(NewGroup),
     /// Issue a credential.
@@ -46,11 +47,11 @@ pub enum DirectoryCommand {
     /// Send a person a sign-in link by email.
     MailLink(NewLink),
     /// Begin a session for a person who proved their identity.
-    SignIn(Proof, NewSession),
+    SignIn(SignInProof, NewSession),
     /// Enrol a passkey.
-    EnrolPasskey(Box<NewPasskey>, Box<Authority>),
+    EnrolPasskey(Box<NewPasskey>, Box<PasskeyAuthority>),
     /// Remove a passkey of one's own.
-    RemovePasskey(KeyId, Box<Authority>),
+    RemovePasskey(KeyId, Box<PasskeyAuthority>),
     /// Confirm a pending passkey, as an administrator.
     ConfirmPasskey(KeyId),
     /// End all sessions of a person, except for one.

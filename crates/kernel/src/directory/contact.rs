@@ -117,7 +117,7 @@ impl Contact {
                 context
             }
             Self::Ntfy { topic, context } => {
-                if !is_topic(topic) {
+                if !is_ntfy_topic(topic) {
                     return invalid("a topic of ntfy: at most 64 letters, digits, - and _");
                 }
                 context
@@ -169,7 +169,7 @@ pub fn is_telegram_id(text: &str) -> bool {
 }
 
 /// Whether a text is an ntfy topic.
-pub fn is_topic(text: &str) -> bool {
+pub fn is_ntfy_topic(text: &str) -> bool {
     let known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     (1..=64).contains(&text.len()) && text.bytes().all(known)
 }

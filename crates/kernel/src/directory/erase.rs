@@ -5,7 +5,7 @@
 
 use super::{ADMIN_ONLY, Directory, Human, Project};
 use crate::actor::Actor;
-use crate::ask::Seat;
+use crate::ask::Assignee;
 use crate::command::Envelope;
 use crate::event::DirectoryEvent;
 use crate::ids::{HumanId, Subject};
@@ -47,9 +47,9 @@ pub(crate) fn decide(
     decision
         .happened
         .extend(rules.map(|rule| (Subject::Rule(rule.id), DirectoryEvent::RuleRemoved.into())));
-    for project in directory.projects().filter(|project| project.names(id)) {
+    for project in directory.projects().filter(|project| project.escalates_to(id)) {
         let mut project = project.clone();
-        project.ladder.retain(|step| !step.seat.is(id));
+        project.ladder.retain(|step| !step.seat.is_person(id));
         let subject = Subject::Project(project.id.clone());
         decision.happened.push((subject, DirectoryEvent::ProjectSaved(Box::new(project)).into()));
     }
@@ -78,14 +78,14 @@ impl Directory {
 
 impl Project {
     /// Whether its escalation policy names a person.
-    fn names(&self, human: &HumanId) -> bool {
-        self.ladder.iter().any(|step| step.seat.is(human))
+    fn escalates_to(&self, human: &HumanId) -> bool {
+        self.ladder.iter().any(|step| step.seat.is_person(human))
     }
 }
 
-impl Seat {
+impl Assignee {
     /// Whether the assignee is this person.
-    fn is(&self, human: &HumanId) -> bool {
+    fn is_person(&self, human: &HumanId) -> bool {
         matches!(self, Self::Person { human: id } if id == human)
     }
 }
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
     use crate::command::DirectoryCommand;
-    use crate::directory::{Holder, HumanChange, NewHuman, NewKey, NewRule, Profile};
+    use crate::directory::{CredentialKind, HumanChange, NewHuman, NewKey, NewRule, Profile};
     use crate::follow_up::FollowUp;
     use crate::testing::{Cast, human};
 
@@ -126,7 +126,7 @@ mod tests {
         cast.run(Actor::System, DirectoryCommand::SaveHuman(ann(false)));
         let new = NewKey {
             hash: Cast::hash("token"),
-            holder: Holder::Token { human: human("ann") },
+            holder: CredentialKind::Token { human: human("ann") },
             label: "hush laptop".to_owned(),
             expires_at: None,
         };
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(added, Err(Refusal::NotAllowed { why }));
         let link = NewKey {
             hash: Cast::hash("link"),
-            holder: Holder::Link { human: human("ann"), mailed: false },
+            holder: CredentialKind::Link { human: human("ann"), mailed: false },
             label: String::new(),
             expires_at: None,
         };

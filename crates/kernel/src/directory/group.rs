@@ -30,7 +30,7 @@ pub(crate) fn decide(
     if !world.directory.administers(&envelope.actor) {
         return Err(ADMIN_ONLY.into());
     }
-    if !new.members.iter().all(|id| world.directory.living(id).is_some()) {
+    if !new.members.iter().all(|id| world.directory.existing_human(id).is_some()) {
         return Err(Refusal::Invalid { field: "members", expected: "people who exist" }.into());
     }
     let mut decision = Decision::default();
@@ -74,7 +74,7 @@ impl Directory {
 }
 
 /// Updates the index for a changed person. A group disappears with its last member.
-pub(super) fn regroup(
+pub(super) fn update_group_index(
     groups: &mut OrdMap<GroupId, OrdSet<HumanId>>,
     before: Option<&Human>,
     after: &Human,

@@ -1,7 +1,7 @@
 //! Issues and revokes credentials. Sessions begin by [signing in](super::session).
 
-use super::passkey::{not_as_key, notifying};
-use super::{Holder, Key};
+use super::passkey::{check_not_own_passkey, with_notifications};
+use super::{CredentialKind, Key};
 use crate::ask::{Ask, AskState};
 use crate::audit::Digest;
 use crate::command::Envelope;
@@ -20,7 +20,7 @@ pub struct NewKey {
     /// SHA-256 of the secret.
     pub hash: Digest,
     /// The kind of the credential and its holder.
-    pub holder: Holder,
+    pub holder: CredentialKind,
     /// The name of the credential.
     pub label: String,
     /// When it expires; `None` for never.
@@ -33,15 +33,17 @@ pub(crate) fn issue(
     new: &NewKey,
 ) -> Result<Decision, Stop> {
     match &new.holder {
-        Holder::Session { .. } => {
+        CredentialKind::Session { .. } => {
             let why = "a session is made by signing in";
             return Err(Refusal::NotAllowed { why }.into());
         }
-        Holder::Passkey { .. } => {
+        CredentialKind::Passkey { .. } => {
             let why = "a passkey is enrolled by its owner in a browser";
             return Err(Refusal::NotAllowed { why }.into());
         }
-        Holder::Agent { .. } | Holder::Token { .. } | Holder::Link { .. } => {}
+        CredentialKind::Agent { .. }
+        | CredentialKind::Token { .. }
+        | CredentialKind::Link { .. } => {}
     }
     if !world.directory.manages(&envelope.actor, &new.holder) {
         let why = "only an administrator or the owner can issue this";
@@ -63,24 +65,24 @@ pub(super) fn issued(
         return Err(Refusal::Exists { what: "key" }.into());
     }
     match &new.holder {
-        Holder::Agent { agent, .. } if world.directory.agent(agent).is_none() => {
+        CredentialKind::Agent { agent, .. } if world.directory.agent(agent).is_none() => {
             let expected = "an agent that exists";
             return Err(Refusal::Invalid { field: "agent", expected }.into());
         }
-        Holder::Token { human }
-        | Holder::Link { human, .. }
-        | Holder::Session { human, .. }
-        | Holder::Passkey { human, .. }
-            if world.directory.living(human).is_none() =>
+        CredentialKind::Token { human }
+        | CredentialKind::Link { human, .. }
+        | CredentialKind::Session { human, .. }
+        | CredentialKind::Passkey { human, .. }
+            if world.directory.existing_human(human).is_none() =>
         {
             let expected = "a person who exists";
             return Err(Refusal::Invalid { field: "human", expected }.into());
         }
-        Holder::Agent { .. }
-        | Holder::Token { .. }
-        | Holder::Link { .. }
-        | Holder::Session { .. }
-        | Holder::Passkey { .. } => {}
+        CredentialKind::Agent { .. }
+        | CredentialKind::Token { .. }
+        | CredentialKind::Link { .. }
+        | CredentialKind::Session { .. }
+        | CredentialKind::Passkey { .. } => {}
     }
     if !is_short(&new.label) {
         let expected = "a text of at most 200 bytes, without NUL";
@@ -114,8 +116,8 @@ pub(crate) fn revoke(
         .key(id)
         .filter(|key| world.directory.manages(&envelope.actor, &key.holder))
         .ok_or(Refusal::NotFound { what: "key" })?;
-    not_as_key(&envelope.actor, key)?;
-    let is_agents = matches!(key.holder, Holder::Agent { .. });
+    check_not_own_passkey(&envelope.actor, key)?;
+    let is_agents = matches!(key.holder, CredentialKind::Agent { .. });
     if with_tokens && !is_agents {
         let expected = "the key of an agent: other keys have no such tokens";
         return Err(Refusal::Invalid { field: "tokens", expected }.into());
@@ -128,14 +130,14 @@ pub(crate) fn revoke(
     }
     let decision = Decision::of(Subject::Key(id), DirectoryEvent::KeyRevoked);
     match &key.holder {
-        Holder::Passkey { human, .. } => Ok(match world.directory.living(human) {
-            Some(human) => notifying(decision, human, SecurityEvent::PasskeyRemoved),
+        CredentialKind::Passkey { human, .. } => Ok(match world.directory.existing_human(human) {
+            Some(human) => with_notifications(decision, human, SecurityEvent::PasskeyRemoved),
             None => decision,
         }),
-        Holder::Agent { .. }
-        | Holder::Token { .. }
-        | Holder::Link { .. }
-        | Holder::Session { .. } => Ok(decision),
+        CredentialKind::Agent { .. }
+        | CredentialKind::Token { .. }
+        | CredentialKind::Link { .. }
+        | CredentialKind::Session { .. } => Ok(decision),
     }
 }
 
@@ -162,7 +164,7 @@ mod tests {
         for (expires_at, good) in
             [(None, true), (Some(now), false), (Some(now.plus_seconds(1)), true)]
         {
-            let holder = Holder::Token { human: human("olga") };
+            let holder = CredentialKind::Token { human: human("olga") };
             let hash = Cast::hash(&format!("{expires_at:?}"));
             let new = NewKey { hash, holder, label: String::new(), expires_at };
             let issued = cast.attempt(cast.human("olga"), DirectoryCommand::IssueKey(new));
@@ -172,13 +174,17 @@ mod tests {
 
     #[test]
     fn revoking_an_agents_key_can_end_the_tokens_of_its_open_asks() {
-        use crate::actor::{Actor, Reach};
+        use crate::actor::{Actor, KeyScope};
         use crate::testing::{new_ask, yes};
         let mut cast = Cast::new();
         let issue = |cast: &mut Cast, secret: &str| {
             let agent = "bot".parse().unwrap();
-            let holder =
-                Holder::Agent { agent, reach: Reach::Agent, respond: false, own_app: false };
+            let holder = CredentialKind::Agent {
+                agent,
+                reach: KeyScope::Agent,
+                respond: false,
+                own_app: false,
+            };
             let (hash, label) = (Cast::hash(secret), String::new());
             let new = NewKey { hash, holder, label, expires_at: None };
             cast.run(Actor::System, DirectoryCommand::IssueKey(new));
@@ -210,7 +216,7 @@ mod tests {
         let records = cast.records().len();
         cast.run(Actor::System, DirectoryCommand::RevokeKeyWithTokens(leaked));
         assert_eq!(cast.records().len(), records);
-        let holder = Holder::Token { human: human("olga") };
+        let holder = CredentialKind::Token { human: human("olga") };
         let new = NewKey { hash: Cast::hash("t"), holder, label: String::new(), expires_at: None };
         cast.run(cast.human("olga"), DirectoryCommand::IssueKey(new));
         let token = cast.directory().key_by_hash(&Cast::hash("t")).unwrap().id;
@@ -225,7 +231,7 @@ mod tests {
         for (label, good) in [("laptop", true), ("a\0b", false), (&"x".repeat(201), false)] {
             let new = NewKey {
                 hash: Cast::hash(label),
-                holder: Holder::Token { human: human("olga") },
+                holder: CredentialKind::Token { human: human("olga") },
                 label: label.to_owned(),
                 expires_at: None,
             };

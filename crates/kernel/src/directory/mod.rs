@@ -3,30 +3,30 @@
 //! It is a snapshot held in memory and changed only by events, so that routing and authentication
 //! never wait for a query.
 
-pub mod about;
-pub mod access;
 pub mod address;
 pub mod command;
 pub mod contact;
-mod endpoint;
+mod contact_method;
+mod credential;
 pub mod erase;
 pub mod event;
 pub mod group;
-mod holder;
 pub mod key;
-pub mod link;
-mod means;
-pub mod notices;
+pub mod notification_preferences;
 pub mod passkey;
 pub mod people;
+mod people_index;
 pub mod profile;
+pub mod profile_settings;
 pub mod project;
 pub mod recipients;
+pub mod revoke_access;
 pub mod rule;
 pub mod session;
+pub mod sign_in_link;
 pub mod signing_key;
 pub mod webhook;
-mod words;
+mod webhook_endpoint;
 
 use std::collections::BTreeSet;
 use std::ops::{Bound, Deref};
@@ -35,27 +35,27 @@ use std::sync::Arc;
 use imbl::{HashMap, OrdMap, OrdSet};
 use serde::{Deserialize, Serialize};
 
-use crate::actor::{Actor, Assurance, Reach};
-use crate::ask::{Envelopes, Priority, Seat};
+use crate::actor::{Actor, Assurance, KeyScope};
+use crate::ask::{Assignee, EnvelopePolicy, Priority};
 use crate::audit::{Digest, Erasable, Head};
 use crate::evolve::Entity;
 use crate::ids::{AgentId, GroupId, HumanId, KeyId, ProjectId, RuleId, Subject, WebhookId};
-use crate::question::Kind;
+use crate::question::QuestionKind;
 use crate::quota::Limits;
 use crate::refusal::Refusal;
-use crate::retention::Keep;
+use crate::retention::RetentionSetting;
 use crate::time::Time;
 
 /// An entity with the end of its chain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Kept<T> {
+pub struct WithHead<T> {
     /// The end of its chain.
     pub head: Head,
     /// The current state of the entity.
     pub entity: T,
 }
 
-impl<T> Deref for Kept<T> {
+impl<T> Deref for WithHead<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
@@ -73,17 +73,17 @@ pub struct Project {
     /// The minimum assurance of an answer.
     pub floor: Assurance,
     /// The escalation policy: who is asked as well when no person answers.
-    pub ladder: Vec<Step>,
+    pub ladder: Vec<EscalationStep>,
     /// The default reminders, in seconds after the ask. They apply if the agent named none.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub reminders: BTreeSet<u64>,
     /// Whether it accepts only valid HXP envelopes.
-    #[serde(default, skip_serializing_if = "Envelopes::is_usual")]
-    pub envelopes: Envelopes,
+    #[serde(default, skip_serializing_if = "EnvelopePolicy::is_usual")]
+    pub envelopes: EnvelopePolicy,
     /// How long the text of its closed asks and tasks is kept; `None` for the installation's
     /// setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retention: Option<Keep>,
+    pub retention: Option<RetentionSetting>,
     /// The addresses to which its agents may send requests.
     #[serde(default, skip_serializing_if = "Recipients::is_any")]
     pub recipients: Recipients,
@@ -100,12 +100,12 @@ pub struct Project {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = LadderStep))]
-pub struct Step {
+pub struct EscalationStep {
     /// Seconds after the ask.
     pub after: u64,
     /// Who is asked as well.
     #[serde(flatten)]
-    pub seat: Seat,
+    pub seat: Assignee,
 }
 
 /// A program that asks people.
@@ -147,7 +147,7 @@ pub struct Human {
 
 impl Human {
     /// Whether all their access was revoked after something was sent to them at this time.
-    pub fn has_ended(&self, sent_at: Time) -> bool {
+    pub fn access_ended_since(&self, sent_at: Time) -> bool {
         self.access_ended_at.is_some_and(|ended| sent_at <= ended)
     }
 
@@ -196,17 +196,17 @@ pub struct Profile {
     pub email: Option<String>,
     /// Their self-description. Saving a person without it keeps the current value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub about: Option<About>,
+    pub about: Option<ProfileSettings>,
     /// Their contact methods in the order in which to try them. Saving a person without it keeps
     /// the current value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contacts: Option<Vec<Contact>>,
     /// The contact methods the person verified. An administrator cannot set this.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub verified: BTreeSet<Means>,
+    pub verified: BTreeSet<ContactMethod>,
     /// Their notification settings. Saving a person without it keeps the current value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub notices: Option<Box<Notices>>,
+    pub notices: Option<Box<NotificationPreferences>>,
 }
 
 /// A delegation rule: the owner's matching asks go to another person.
@@ -217,7 +217,7 @@ pub struct Rule {
     /// The owner whose asks it applies to.
     pub owner: HumanId,
     /// The kinds of question it matches; empty for all.
-    pub kinds: BTreeSet<Kind>,
+    pub kinds: BTreeSet<QuestionKind>,
     /// The project it matches, by id or by the agent's label; `None` for all.
     pub project: Option<String>,
     /// The tag it matches; `None` for all.
@@ -230,48 +230,52 @@ pub struct Rule {
     pub removed: bool,
 }
 
-pub use about::{About, Absence, LONGEST_UNDO, QuietHours, TimeOfDay, UNDO_SECONDS, quiet_until};
 pub use contact::Contact;
-pub use endpoint::{Disabled, Format, Hears, Webhook};
+pub use contact_method::{BadContactMethod, ContactMethod};
+pub use credential::{BrowserBinding, CredentialKind, Key, SignInMethod};
 pub use group::NewGroup;
-pub use holder::{Holder, Key, Visit, Way};
 pub use key::NewKey;
-pub use link::NewLink;
-pub use means::{BadMeans, Means};
-pub use notices::{Cadence, NewNotices, Notices};
+pub use notification_preferences::{
+    DigestFrequency, NewNotificationPreferences, NotificationPreferences,
+};
 pub use passkey::{
-    Authority, Enrolment, FRESH_SIGN_IN, NewPasskey, PasskeyUse, PasskeyUses, UsedChallenge,
+    Enrolment, FRESH_SIGN_IN, NewPasskey, PasskeyAuthority, PasskeyUse, PasskeyUses, UsedChallenge,
 };
 pub use people::{HumanChange, NewAgent, NewHuman};
 pub use profile::NewProfile;
+pub use profile_settings::{
+    Absence, LONGEST_UNDO, ProfileSettings, QuietHours, TimeOfDay, UNDO_SECONDS, quiet_until,
+};
 pub use project::{IrreversibleSetting, NewProject};
-pub use recipients::{Allowed, BadAllowed, Reachable, Recipients};
+pub use recipients::{AllowedRecipient, BadAllowedRecipient, RecipientPolicy, Recipients};
 pub use rule::NewRule;
-pub use session::{NewSession, Proof};
+pub use session::{NewSession, SignInProof};
+pub use sign_in_link::NewLink;
 pub use webhook::NewWebhook;
+pub use webhook_endpoint::{Webhook, WebhookDisabledReason, WebhookFormat, WebhookScope};
 
 /// The snapshot. A copy shares all its data, and a change copies only the path to the changed
 /// entity, so the cost hardly grows with the number of people.
 #[derive(Debug, Clone, Default)]
 pub struct Directory {
-    projects: OrdMap<ProjectId, Arc<Kept<Project>>>,
-    agents: OrdMap<AgentId, Arc<Kept<Agent>>>,
-    humans: OrdMap<HumanId, Arc<Kept<Human>>>,
-    keys: OrdMap<KeyId, Arc<Kept<Key>>>,
-    rules: OrdMap<RuleId, Arc<Kept<Rule>>>,
-    webhooks: OrdMap<WebhookId, Arc<Kept<Webhook>>>,
+    projects: OrdMap<ProjectId, Arc<WithHead<Project>>>,
+    agents: OrdMap<AgentId, Arc<WithHead<Agent>>>,
+    humans: OrdMap<HumanId, Arc<WithHead<Human>>>,
+    keys: OrdMap<KeyId, Arc<WithHead<Key>>>,
+    rules: OrdMap<RuleId, Arc<WithHead<Rule>>>,
+    webhooks: OrdMap<WebhookId, Arc<WithHead<Webhook>>>,
     by_hash: HashMap<[u8; 32], KeyId>,
     by_email: HashMap<String, HumanId>,
     /// The people who verified each address.
-    by_means: HashMap<Means, OrdSet<HumanId>>,
+    by_means: HashMap<ContactMethod, OrdSet<HumanId>>,
     by_group: OrdMap<GroupId, OrdSet<HumanId>>,
     by_owner: HashMap<HumanId, OrdSet<RuleId>>,
     by_human: HashMap<HumanId, OrdSet<KeyId>>,
     agents_of: HashMap<HumanId, OrdSet<AgentId>>,
     talkers: OrdMap<ProjectId, OrdSet<AgentId>>,
     keys_of: HashMap<AgentId, OrdSet<KeyId>>,
-    by_hears: HashMap<Hears, OrdSet<WebhookId>>,
-    words: words::Words,
+    by_hears: HashMap<WebhookScope, OrdSet<WebhookId>>,
+    words: people_index::PeopleIndex,
 }
 
 impl Directory {
@@ -301,16 +305,17 @@ impl Directory {
                 for means in kept.entity.verified() {
                     self.by_means.entry(means.clone()).or_default().insert(id.clone());
                 }
-                group::regroup(&mut self.by_group, before, &kept.entity);
+                group::update_group_index(&mut self.by_group, before, &kept.entity);
                 self.words.put(before, &kept.entity);
                 self.humans.insert(id, Arc::from(kept));
             }
             Entity::Key(kept) => {
                 self.by_hash.insert(kept.hash.0, kept.id);
-                if let Holder::Agent { agent, .. } = &kept.holder {
+                if let CredentialKind::Agent { agent, .. } = &kept.holder {
                     self.keys_of.entry(agent.clone()).or_default().insert(kept.id);
                 }
-                if let Holder::Session { human, .. } | Holder::Passkey { human, .. } = &kept.holder
+                if let CredentialKind::Session { human, .. }
+                | CredentialKind::Passkey { human, .. } = &kept.holder
                 {
                     let theirs = self.by_human.entry(human.clone()).or_default();
                     if kept.revoked_at.is_none() {
@@ -375,7 +380,7 @@ impl Directory {
     }
 
     /// A person by id, unless they were erased.
-    pub fn living(&self, id: &HumanId) -> Option<&Human> {
+    pub fn existing_human(&self, id: &HumanId) -> Option<&Human> {
         self.human(id).filter(|human| !human.is_erased())
     }
 
@@ -390,7 +395,7 @@ impl Directory {
     }
 
     /// The person who verified this contact method; `None` if several people did.
-    pub fn human_by_means(&self, means: &Means) -> Option<&Human> {
+    pub fn human_by_contact_method(&self, means: &ContactMethod) -> Option<&Human> {
         let mut people = self.by_means.get(means).into_iter().flatten();
         let (one, None) = (people.next()?, people.next()) else { return None };
         self.human(one)
@@ -468,17 +473,18 @@ impl Directory {
 
     /// A person's sessions that were not ended, oldest first.
     pub fn sessions_of(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
-        let session = |key: &&Key| matches!(key.holder, Holder::Session { .. });
-        self.held_by(human).filter(session)
+        let session = |key: &&Key| matches!(key.holder, CredentialKind::Session { .. });
+        self.credentials_of(human).filter(session)
     }
 
     /// A person's passkeys, oldest first.
     pub fn passkeys_of(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
-        self.held_by(human).filter(|key| matches!(key.holder, Holder::Passkey { .. }))
+        self.credentials_of(human)
+            .filter(|key| matches!(key.holder, CredentialKind::Passkey { .. }))
     }
 
     /// The sessions and passkeys of a person that were not revoked. Limits keep their number small.
-    fn held_by(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
+    fn credentials_of(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
         self.by_human.get(human).into_iter().flatten().filter_map(|id| self.key(*id))
     }
 
@@ -505,23 +511,26 @@ impl Directory {
     /// Whether the actor may issue, see and revoke such a credential. Administrators manage all
     /// credentials. People manage their own, and those of agents they own unless the key can do
     /// more than the agent itself.
-    pub fn manages(&self, actor: &Actor, holder: &Holder) -> bool {
+    pub fn manages(&self, actor: &Actor, holder: &CredentialKind) -> bool {
         if self.administers(actor) {
             return true;
         }
         let Ok(person) = self.person(actor) else { return false };
         match holder {
             // They may not allow a key to pass on people's answers, or to post through another app.
-            Holder::Agent { reach: Reach::Project, .. }
-            | Holder::Agent { respond: true, .. }
-            | Holder::Agent { own_app: true, .. }
-            | Holder::Link { .. } => false,
-            Holder::Agent { agent, reach: Reach::Agent, respond: false, own_app: false } => {
-                self.agent(agent).is_some_and(|agent| agent.owner == person.id)
-            }
-            Holder::Token { human }
-            | Holder::Session { human, .. }
-            | Holder::Passkey { human, .. } => *human == person.id,
+            CredentialKind::Agent { reach: KeyScope::Project, .. }
+            | CredentialKind::Agent { respond: true, .. }
+            | CredentialKind::Agent { own_app: true, .. }
+            | CredentialKind::Link { .. } => false,
+            CredentialKind::Agent {
+                agent,
+                reach: KeyScope::Agent,
+                respond: false,
+                own_app: false,
+            } => self.agent(agent).is_some_and(|agent| agent.owner == person.id),
+            CredentialKind::Token { human }
+            | CredentialKind::Session { human, .. }
+            | CredentialKind::Passkey { human, .. } => *human == person.id,
         }
     }
 
@@ -541,7 +550,7 @@ impl Directory {
 
 /// The entries of a map after a key, in order.
 fn after<'a, K: Ord, T>(
-    map: &'a OrdMap<K, Arc<Kept<T>>>,
+    map: &'a OrdMap<K, Arc<WithHead<T>>>,
     key: Option<&K>,
 ) -> impl Iterator<Item = &'a T> + use<'a, K, T> {
     let from = key.map_or(Bound::Unbounded, Bound::Excluded);

@@ -3,13 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ADMIN_ONLY, Holder, Human, Key};
+use super::{ADMIN_ONLY, CredentialKind, Human, Key};
 use crate::actor::Actor;
 use crate::ask::Ask;
 use crate::ask::answer::PasskeyAnswer;
 use crate::audit::Digest;
 use crate::command::Envelope;
-use crate::event::{DirectoryEvent, Happened};
+use crate::event::{DirectoryEvent, DomainEvent};
 use crate::follow_up::{FollowUp, SecurityEvent};
 use crate::ids::{HumanId, KeyId, Subject};
 use crate::passkey_evidence::AnswerStatement;
@@ -74,7 +74,12 @@ impl PasskeyUses {
 
     /// The uses after one more assertion.
     #[must_use]
-    pub(crate) fn and(mut self, challenge: Option<Digest>, counter: u32, at: Time) -> Self {
+    pub(crate) fn with_assertion(
+        mut self,
+        challenge: Option<Digest>,
+        counter: u32,
+        at: Time,
+    ) -> Self {
         self.counter = self.counter.max(counter);
         self.challenges.retain(|used| at < used.at.plus_seconds(CHALLENGE_MEMORY));
         self.challenges.extend(challenge.map(|challenge| UsedChallenge { challenge, at }));
@@ -114,7 +119,7 @@ pub struct NewPasskey {
 
 /// The proof that allows a person to enrol or remove a passkey.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Authority {
+pub enum PasskeyAuthority {
     /// The session of a browser that signed in recently.
     SignIn(KeyId),
     /// An assertion of another passkey of the person.
@@ -124,13 +129,15 @@ pub enum Authority {
 impl Key {
     /// Whether answers it confirms have the assurance `passkey` at `now`.
     pub fn counts_as_passkey(&self, now: Time) -> bool {
-        let Holder::Passkey { enrolment, .. } = &self.holder else { return false };
+        let CredentialKind::Passkey { enrolment, .. } = &self.holder else { return false };
         enrolment.as_ref().is_none_or(|enrolment| enrolment.counts_from <= now)
     }
 
     /// When it begins to count; `None` if it already counts.
     pub fn counts_from(&self, now: Time) -> Option<Time> {
-        let Holder::Passkey { enrolment: Some(enrolment), .. } = &self.holder else { return None };
+        let CredentialKind::Passkey { enrolment: Some(enrolment), .. } = &self.holder else {
+            return None;
+        };
         Some(enrolment.counts_from).filter(|from| now < *from)
     }
 }
@@ -141,7 +148,7 @@ pub(crate) fn enrol(
     world: &World<'_>,
     envelope: &Envelope,
     new: &NewPasskey,
-    authority: &Authority,
+    authority: &PasskeyAuthority,
 ) -> Result<Decision, Stop> {
     let human = world.directory.person(&envelope.actor)?;
     let longest = [&new.public, &new.public_key, &new.credential_id].into_iter();
@@ -162,18 +169,18 @@ pub(crate) fn enrol(
         return Err(Refusal::Invalid { field: "passkeys", expected }.into());
     }
     let (used, counts_from) = match authority {
-        Authority::Passkey(used) => {
+        PasskeyAuthority::Passkey(used) => {
             let (key, happened) = asserted(world, &human.id, used)?;
             // The new passkey counts no earlier than the passkey that vouches for it.
             (Some(happened), key.counts_from(world.now).unwrap_or(world.now))
         }
-        Authority::SignIn(_) if have > 0 => {
+        PasskeyAuthority::SignIn(_) if have > 0 => {
             let why = "adding another passkey needs a passkey you have; if you lost it, remove it \
                        first or ask an administrator to";
             return Err(Refusal::NotAllowed { why }.into());
         }
-        Authority::SignIn(session) => {
-            fresh(world, &human.id, *session)?;
+        PasskeyAuthority::SignIn(session) => {
+            check_fresh_session(world, &human.id, *session)?;
             let exempt = is_sole_owner(world, human) && !had_passkey(world, &human.id);
             let wait = if exempt { 0 } else { new.wait };
             (None, world.now.plus_seconds(wait))
@@ -181,7 +188,7 @@ pub(crate) fn enrol(
     };
     let id = KeyId::new(envelope.fresh);
     let NewPasskey { hash, credential_id, public_key, public, label, .. } = new.clone();
-    let holder = Holder::Passkey {
+    let holder = CredentialKind::Passkey {
         human: human.id.clone(),
         public,
         enrolment: Some(Box::new(Enrolment { credential_id, public_key, counts_from })),
@@ -199,7 +206,7 @@ pub(crate) fn enrol(
     };
     let mut decision = Decision::of(Subject::Key(id), DirectoryEvent::KeyIssued(Box::new(key)));
     decision.happened.extend(used);
-    Ok(notifying(decision, human, SecurityEvent::PasskeyAdded))
+    Ok(with_notifications(decision, human, SecurityEvent::PasskeyAdded))
 }
 
 /// Removes a passkey of the actor, with an assertion of any of their passkeys or after a fresh
@@ -208,7 +215,7 @@ pub(crate) fn remove(
     world: &World<'_>,
     envelope: &Envelope,
     id: KeyId,
-    authority: &Authority,
+    authority: &PasskeyAuthority,
 ) -> Result<Decision, Stop> {
     let human = world.directory.person(&envelope.actor)?;
     let own = world.directory.passkeys_of(&human.id).any(|key| key.id == id);
@@ -217,13 +224,13 @@ pub(crate) fn remove(
     }
     let mut decision = Decision::default();
     match authority {
-        Authority::Passkey(used) => {
+        PasskeyAuthority::Passkey(used) => {
             decision.happened.push(asserted(world, &human.id, used)?.1);
         }
-        Authority::SignIn(session) => fresh(world, &human.id, *session)?,
+        PasskeyAuthority::SignIn(session) => check_fresh_session(world, &human.id, *session)?,
     }
     decision.happened.push((Subject::Key(id), DirectoryEvent::KeyRevoked.into()));
-    Ok(notifying(decision, human, SecurityEvent::PasskeyRemoved))
+    Ok(with_notifications(decision, human, SecurityEvent::PasskeyRemoved))
 }
 
 /// An administrator confirms a passkey that is waiting, so that it counts at once. A person cannot
@@ -233,7 +240,7 @@ pub(crate) fn confirm(world: &World<'_>, envelope: &Envelope, id: KeyId) -> Resu
         return Err(ADMIN_ONLY.into());
     }
     let live = world.directory.key(id).filter(|key| key.is_live(world.now));
-    let passkey = live.filter(|key| matches!(key.holder, Holder::Passkey { .. }));
+    let passkey = live.filter(|key| matches!(key.holder, CredentialKind::Passkey { .. }));
     let key = passkey.ok_or(Refusal::NotFound { what: "passkey" })?;
     if matches!(&envelope.actor, Actor::Human { id, .. } if key.human() == Some(id)) {
         let why = "another administrator confirms your passkey";
@@ -246,9 +253,9 @@ pub(crate) fn confirm(world: &World<'_>, envelope: &Envelope, id: KeyId) -> Resu
 }
 
 /// Refuses to revoke one's own passkey through the command for other keys.
-pub(super) fn not_as_key(actor: &Actor, key: &Key) -> Result<(), Refusal> {
+pub(super) fn check_not_own_passkey(actor: &Actor, key: &Key) -> Result<(), Refusal> {
     let own = matches!(actor, Actor::Human { id, .. } if key.human() == Some(id));
-    if own && matches!(key.holder, Holder::Passkey { .. }) {
+    if own && matches!(key.holder, CredentialKind::Passkey { .. }) {
         let why =
             "remove your own passkey in the settings, with a passkey or right after signing in";
         return Err(Refusal::NotAllowed { why });
@@ -258,13 +265,13 @@ pub(super) fn not_as_key(actor: &Actor, key: &Key) -> Result<(), Refusal> {
 
 /// The events of a passkey that signs this answer. Its use is recorded in the same commit as the
 /// answer.
-pub(crate) fn confirms(
+pub(crate) fn confirm_answer(
     world: &World<'_>,
     envelope: &Envelope,
     ask: &Ask,
     reply: &Reply,
     given: &PasskeyAnswer,
-) -> Result<(Subject, Happened), Refusal> {
+) -> Result<(Subject, DomainEvent), Refusal> {
     let human = &world.directory.person(&envelope.actor)?.id;
     let PasskeyAnswer { used, evidence } = given;
     let (key, happened) = asserted(world, human, used)?;
@@ -290,9 +297,9 @@ pub(super) fn asserted<'d>(
     world: &World<'d>,
     human: &HumanId,
     used: &PasskeyUse,
-) -> Result<(&'d Key, (Subject, Happened)), Refusal> {
+) -> Result<(&'d Key, (Subject, DomainEvent)), Refusal> {
     let key = world.directory.key(used.key).filter(|key| key.is_live(world.now));
-    let (whose, key, happened) = key.and_then(|key| moved(key, used)).ok_or(UNKNOWN)??;
+    let (whose, key, happened) = key.and_then(|key| use_event(key, used)).ok_or(UNKNOWN)??;
     if whose != human {
         return Err(UNKNOWN);
     }
@@ -302,11 +309,14 @@ pub(super) fn asserted<'d>(
 const UNKNOWN: Refusal = Refusal::NotAllowed { why: "this passkey does not work here" };
 const REPLAYED: Refusal = Refusal::NotAllowed { why: "this passkey assertion was used before" };
 
-type Moved<'k> = (&'k HumanId, &'k Key, (Subject, Happened));
+type RecordedUse<'k> = (&'k HumanId, &'k Key, (Subject, DomainEvent));
 
 /// The event that records the use of a passkey of any person; `None` if the key is no passkey.
-pub(super) fn moved<'k>(key: &'k Key, used: &PasskeyUse) -> Option<Result<Moved<'k>, Refusal>> {
-    let Holder::Passkey { human, uses, .. } = &key.holder else { return None };
+pub(super) fn use_event<'k>(
+    key: &'k Key,
+    used: &PasskeyUse,
+) -> Option<Result<RecordedUse<'k>, Refusal>> {
+    let CredentialKind::Passkey { human, uses, .. } = &key.holder else { return None };
     let again = uses.challenges.iter().any(|before| before.challenge == used.challenge);
     let counts = used.counter > 0 || uses.counter > 0;
     if again || (counts && used.counter <= uses.counter) {
@@ -321,10 +331,10 @@ pub(super) fn moved<'k>(key: &'k Key, used: &PasskeyUse) -> Option<Result<Moved<
 }
 
 /// Refuses unless this is a session of the person that began recently.
-fn fresh(world: &World<'_>, human: &HumanId, session: KeyId) -> Result<(), Refusal> {
+fn check_fresh_session(world: &World<'_>, human: &HumanId, session: KeyId) -> Result<(), Refusal> {
     let key = world.directory.key(session).filter(|key| key.is_live(world.now));
     let own = key.filter(
-        |key| matches!(&key.holder, Holder::Session { human: whose, .. } if whose == human),
+        |key| matches!(&key.holder, CredentialKind::Session { human: whose, .. } if whose == human),
     );
     if own.is_none_or(|key| !key.is_fresh(world.now)) {
         let why = "sign in again first: this needs a sign-in of the last ten minutes";
@@ -350,23 +360,28 @@ fn is_sole_owner(world: &World<'_>, human: &Human) -> bool {
 /// Whether they ever had a passkey.
 fn had_passkey(world: &World<'_>, human: &HumanId) -> bool {
     let passkey =
-        |key: &Key| matches!(&key.holder, Holder::Passkey { human: of, .. } if of == human);
+        |key: &Key| matches!(&key.holder, CredentialKind::Passkey { human: of, .. } if of == human);
     world.directory.keys().any(passkey)
 }
 
 /// The decision with a notification to every contact method the person verified.
-pub(super) fn notifying(mut decision: Decision, human: &Human, event: SecurityEvent) -> Decision {
+pub(super) fn with_notifications(
+    mut decision: Decision,
+    human: &Human,
+    event: SecurityEvent,
+) -> Decision {
     let profile = human.profile.value();
     let mut means: Vec<_> = human.verified().cloned().collect();
     // The address they sign in with was set by an administrator and counts as verified here.
-    let email = profile.and_then(|profile| profile.email.as_deref()).map(super::Means::email);
+    let email =
+        profile.and_then(|profile| profile.email.as_deref()).map(super::ContactMethod::email);
     means.extend(email.filter(|email| !human.verified().any(|known| known == email)));
     for means in means {
         decision.work.push(FollowUp::Security {
             human: human.id.clone(),
             event,
             medium: means.kind().to_owned(),
-            to: means.mark(),
+            to: means.digest(),
         });
     }
     decision
@@ -376,7 +391,9 @@ pub(super) fn notifying(mut decision: Decision, human: &Human, event: SecurityEv
 pub(crate) mod tests {
     use super::*;
     use crate::command::DirectoryCommand;
-    use crate::directory::{NewHuman, NewKey, NewSession, Profile, Proof, Visit, Way};
+    use crate::directory::{
+        BrowserBinding, NewHuman, NewKey, NewSession, Profile, SignInMethod, SignInProof,
+    };
     use crate::testing::{Cast, human};
 
     const DAY: u64 = 24 * 60 * 60;
@@ -403,7 +420,7 @@ pub(crate) mod tests {
             label: String::new(),
             expires_at: cast.now().plus_seconds(30 * DAY),
         };
-        let proof = Proof::Oidc(human(name), None);
+        let proof = SignInProof::Oidc(human(name), None);
         cast.run(Actor::System, DirectoryCommand::SignIn(proof, session));
         id(cast, secret)
     }
@@ -413,14 +430,14 @@ pub(crate) mod tests {
         PasskeyUse { key, public, challenge: Cast::hash(challenge), counter }
     }
 
-    fn enrol_with(secret: &str, authority: Authority) -> DirectoryCommand {
+    fn enrol_with(secret: &str, authority: PasskeyAuthority) -> DirectoryCommand {
         DirectoryCommand::EnrolPasskey(Box::new(new(secret)), Box::new(authority))
     }
 
     /// Enrols a first passkey right after signing in.
     pub(crate) fn first(cast: &mut Cast, name: &str, secret: &str) -> KeyId {
         let session = session(cast, name, &format!("session for {secret}"));
-        cast.run(cast.human(name), enrol_with(secret, Authority::SignIn(session)));
+        cast.run(cast.human(name), enrol_with(secret, PasskeyAuthority::SignIn(session)));
         id(cast, secret)
     }
 
@@ -449,14 +466,14 @@ pub(crate) mod tests {
         cast.advance(FRESH_SIGN_IN + 1);
         let fresh = session(&mut cast, "mark", "fresh");
         for session in [old, others] {
-            let refused =
-                cast.attempt(cast.human("mark"), enrol_with("a", Authority::SignIn(session)));
+            let refused = cast
+                .attempt(cast.human("mark"), enrol_with("a", PasskeyAuthority::SignIn(session)));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         }
         for actor in [Actor::System, cast.agent("bot")] {
-            assert!(cast.attempt(actor, enrol_with("a", Authority::SignIn(fresh))).is_err());
+            assert!(cast.attempt(actor, enrol_with("a", PasskeyAuthority::SignIn(fresh))).is_err());
         }
-        cast.run(cast.human("mark"), enrol_with("a", Authority::SignIn(fresh)));
+        cast.run(cast.human("mark"), enrol_with("a", PasskeyAuthority::SignIn(fresh)));
         assert!(!counts(&cast, "a"));
         cast.advance(DAY - 1);
         assert!(!counts(&cast, "a"));
@@ -490,9 +507,10 @@ pub(crate) mod tests {
         assert!(matches!(own, Err(Refusal::NotAllowed { .. })), "{own:?}");
         // After all passkeys were removed, a stolen session must not get one at once.
         let session = session(&mut cast, "root", "again");
-        let removed = DirectoryCommand::RemovePasskey(key, Box::new(Authority::SignIn(session)));
+        let removed =
+            DirectoryCommand::RemovePasskey(key, Box::new(PasskeyAuthority::SignIn(session)));
         cast.run(cast.human("root"), removed);
-        cast.run(cast.human("root"), enrol_with("b", Authority::SignIn(session)));
+        cast.run(cast.human("root"), enrol_with("b", PasskeyAuthority::SignIn(session)));
         assert!(!counts(&cast, "b"));
         // The operator's command line can confirm it; this is how a sole administrator recovers.
         let key = id(&cast, "b");
@@ -510,11 +528,12 @@ pub(crate) mod tests {
         first(&mut cast, "mark", "a");
         first(&mut cast, "nina", "hers");
         let fresh = session(&mut cast, "mark", "fresh");
-        let refused = cast.attempt(cast.human("mark"), enrol_with("b", Authority::SignIn(fresh)));
+        let refused =
+            cast.attempt(cast.human("mark"), enrol_with("b", PasskeyAuthority::SignIn(fresh)));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
-        let hers = Authority::Passkey(used(&cast, "hers", "c", 1));
+        let hers = PasskeyAuthority::Passkey(used(&cast, "hers", "c", 1));
         assert!(cast.attempt(cast.human("mark"), enrol_with("b", hers)).is_err());
-        let own = Authority::Passkey(used(&cast, "a", "c", 1));
+        let own = PasskeyAuthority::Passkey(used(&cast, "a", "c", 1));
         cast.run(cast.human("mark"), enrol_with("b", own.clone()));
         // The new passkey counts no earlier than the one that vouched for it, and an assertion
         // vouches once.
@@ -523,7 +542,7 @@ pub(crate) mod tests {
         assert_eq!(again, Err(REPLAYED));
         cast.advance(DAY);
         assert!(counts(&cast, "a") && counts(&cast, "b"));
-        let own = Authority::Passkey(used(&cast, "b", "d", 0));
+        let own = PasskeyAuthority::Passkey(used(&cast, "b", "d", 0));
         cast.run(cast.human("mark"), enrol_with("c", own));
         assert!(counts(&cast, "c"));
     }
@@ -534,20 +553,22 @@ pub(crate) mod tests {
         let fresh = session(&mut cast, "mark", "fresh");
         for bad in ["\0", &"x".repeat(LONGEST + 1)] {
             let bad = NewPasskey { public: bad.to_owned(), ..new("a") };
-            let command =
-                DirectoryCommand::EnrolPasskey(Box::new(bad), Box::new(Authority::SignIn(fresh)));
+            let command = DirectoryCommand::EnrolPasskey(
+                Box::new(bad),
+                Box::new(PasskeyAuthority::SignIn(fresh)),
+            );
             let refused = cast.attempt(cast.human("mark"), command);
             assert!(matches!(refused, Err(Refusal::Invalid { field: "public", .. })));
         }
-        cast.run(cast.human("mark"), enrol_with("0", Authority::SignIn(fresh)));
+        cast.run(cast.human("mark"), enrol_with("0", PasskeyAuthority::SignIn(fresh)));
         for n in 1..MOST_PASSKEYS {
-            let own = Authority::Passkey(used(&cast, "0", &format!("c{n}"), 0));
+            let own = PasskeyAuthority::Passkey(used(&cast, "0", &format!("c{n}"), 0));
             cast.run(cast.human("mark"), enrol_with(&n.to_string(), own));
         }
-        let own = Authority::Passkey(used(&cast, "0", "more", 0));
+        let own = PasskeyAuthority::Passkey(used(&cast, "0", "more", 0));
         let refused = cast.attempt(cast.human("mark"), enrol_with("more", own));
         assert!(matches!(refused, Err(Refusal::Invalid { field: "passkeys", .. })));
-        let holder = Holder::Passkey {
+        let holder = CredentialKind::Passkey {
             human: human("mark"),
             public: "0".to_owned(),
             enrolment: None,
@@ -565,20 +586,20 @@ pub(crate) mod tests {
         let old = session(&mut cast, "mark", "old");
         cast.advance(FRESH_SIGN_IN + 1);
         let remove = |key, authority| DirectoryCommand::RemovePasskey(key, Box::new(authority));
-        let refused = cast.attempt(cast.human("mark"), remove(key, Authority::SignIn(old)));
+        let refused = cast.attempt(cast.human("mark"), remove(key, PasskeyAuthority::SignIn(old)));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         let refused = cast.attempt(cast.human("mark"), DirectoryCommand::RevokeKey(key));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         let refused = cast.attempt(cast.human("nina"), DirectoryCommand::RevokeKey(key));
         assert_eq!(refused, Err(Refusal::NotFound { what: "key" }));
-        let own = Authority::Passkey(used(&cast, "a", "c", 1));
+        let own = PasskeyAuthority::Passkey(used(&cast, "a", "c", 1));
         let nosy = cast.attempt(cast.human("nina"), remove(key, own.clone()));
         assert_eq!(nosy, Err(Refusal::NotFound { what: "passkey" }));
         cast.run(cast.human("mark"), remove(key, own));
         assert_eq!(cast.directory().passkeys_of(&human("mark")).count(), 0);
         let key = first(&mut cast, "mark", "b");
         let fresh = session(&mut cast, "mark", "fresh");
-        cast.run(cast.human("mark"), remove(key, Authority::SignIn(fresh)));
+        cast.run(cast.human("mark"), remove(key, PasskeyAuthority::SignIn(fresh)));
         // An administrator removes a lost passkey.
         let key = first(&mut cast, "mark", "c");
         cast.run(Actor::System, DirectoryCommand::RevokeKey(key));
@@ -600,7 +621,7 @@ pub(crate) mod tests {
             });
             notices.collect()
         };
-        let email = crate::directory::Means::email("root@example.com").mark();
+        let email = crate::directory::ContactMethod::email("root@example.com").digest();
         assert_eq!(told(&cast, before), [(SecurityEvent::PasskeyAdded, email)]);
         let before = cast.follow_ups().len();
         cast.run(cast.human("other"), DirectoryCommand::RevokeKey(key));
@@ -618,15 +639,20 @@ pub(crate) mod tests {
                 label: String::new(),
                 expires_at: cast.now().plus_seconds(60),
             };
-            cast.attempt(Actor::System, DirectoryCommand::SignIn(Proof::Passkey(used), session))
+            cast.attempt(
+                Actor::System,
+                DirectoryCommand::SignIn(SignInProof::Passkey(used), session),
+            )
         };
         let two = used(&cast, "a", "one", 2);
         sign_in(&mut cast, "in", two.clone()).unwrap();
         let session = cast.directory().key_by_hash(&Cast::hash("in")).unwrap();
-        let Holder::Session { visit: Some(Visit { way, .. }), human: who } = &session.holder else {
+        let CredentialKind::Session { visit: Some(BrowserBinding { way, .. }), human: who } =
+            &session.holder
+        else {
             panic!("{session:?}")
         };
-        assert_eq!((*way, who.as_str()), (Way::Passkey, "mark"));
+        assert_eq!((*way, who.as_str()), (SignInMethod::Passkey, "mark"));
         assert_eq!(sign_in(&mut cast, "again", two).unwrap_err(), REPLAYED);
         for (challenge, counter) in [("one", 3), ("other", 2), ("other", 1), ("other", 0)] {
             let replayed = used(&cast, "a", challenge, counter);
@@ -641,7 +667,8 @@ pub(crate) mod tests {
         cast.advance(1);
         let four = used(&cast, "a", "four", 4);
         sign_in(&mut cast, "fourth", four).unwrap();
-        let Holder::Passkey { uses, public, .. } = &cast.directory().key(key).unwrap().holder
+        let CredentialKind::Passkey { uses, public, .. } =
+            &cast.directory().key(key).unwrap().holder
         else {
             panic!("a passkey")
         };
@@ -655,10 +682,10 @@ pub(crate) mod tests {
     #[test]
     fn what_was_stored_before_is_stored_the_same() {
         let text = r#"{"kind":"passkey","human":"olga","public":"{}"}"#;
-        let read: Holder = serde_json::from_str(text).unwrap();
+        let read: CredentialKind = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), text);
         let event = r#"{"event":"passkey_used","public":"{}"}"#;
-        let read: Happened = serde_json::from_str(event).unwrap();
+        let read: DomainEvent = serde_json::from_str(event).unwrap();
         assert_eq!(serde_json::to_string(&read).unwrap(), event);
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
-use super::{ADMIN_ONLY, Agent, Directory, Hears, Human, Kept, Profile, contact, profile};
+use super::{
+    ADMIN_ONLY, Agent, Directory, Human, Profile, WebhookScope, WithHead, contact, profile,
+};
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::event::DirectoryEvent;
@@ -29,14 +31,14 @@ pub struct NewAgent {
 
 impl Agent {
     /// Whether a person may write to it: a member of its project, its owner, an administrator.
-    pub fn is_known_to(&self, human: &Human) -> bool {
+    pub fn accepts_messages_from(&self, human: &Human) -> bool {
         human.active
             && (human.admin || self.owner == human.id || human.projects.contains(&self.project))
     }
 }
 
 impl Directory {
-    pub(super) fn put_agent(&mut self, kept: Kept<Agent>) {
+    pub(super) fn put_agent(&mut self, kept: WithHead<Agent>) {
         if let Some(before) = self.agents.get(&kept.id)
             && let Some(theirs) = self.agents_of.get_mut(&before.owner)
         {
@@ -53,7 +55,7 @@ impl Directory {
     }
 
     /// The agents a person may write to, by project.
-    pub fn written_to_by<'a>(&'a self, human: &'a Human) -> impl Iterator<Item = &'a Agent> {
+    pub fn agents_open_to<'a>(&'a self, human: &'a Human) -> impl Iterator<Item = &'a Agent> {
         let open = |project: &ProjectId| human.admin || human.projects.contains(project);
         let everywhere = human.admin.then_some(&self.talkers).into_iter().flat_map(OrdMap::values);
         let theirs = human.projects.iter().filter(|_| !human.admin);
@@ -61,7 +63,7 @@ impl Directory {
         let named = everywhere.chain(theirs).flatten().filter_map(|id| self.agent(id));
         let own = self.agents_of(&human.id);
         let own = own.filter(move |agent| agent.conversations && !open(&agent.project));
-        named.chain(own).filter(|agent| agent.is_known_to(human))
+        named.chain(own).filter(|agent| agent.accepts_messages_from(human))
     }
 }
 
@@ -133,7 +135,8 @@ pub(crate) fn save_agent(
     let before = world.directory.agent(&new.id);
     // The owner of an agent sets whether it accepts conversations, and nothing else.
     let same = before.is_some_and(|kept| kept.owner == new.owner && kept.project == new.project);
-    let own = same && world.directory.keeps(&envelope.actor, &Hears::Agent(new.id.clone()));
+    let own = same
+        && world.directory.manages_webhooks(&envelope.actor, &WebhookScope::Agent(new.id.clone()));
     if !own && !world.directory.administers(&envelope.actor) {
         return Err(ADMIN_ONLY.into());
     }
@@ -141,7 +144,7 @@ pub(crate) fn save_agent(
     if world.directory.project(&new.project).is_none() {
         return Err(invalid("project", "a project that exists"));
     }
-    if world.directory.living(&new.owner).is_none() {
+    if world.directory.existing_human(&new.owner).is_none() {
         return Err(invalid("owner", "a person who exists"));
     }
     if before.is_some_and(|agent| agent.project != new.project) {
@@ -195,7 +198,7 @@ pub(crate) fn save_human(
     let NewHuman { id, mut profile, admin, active, projects, groups, skills } = new.clone();
     profile.about = match profile.about {
         Some(about) => profile::checked(world, &id, about)?,
-        None => world.directory.human(&id).and_then(|human| human.about().cloned()),
+        None => world.directory.human(&id).and_then(|human| human.profile_settings().cloned()),
     };
     contact::check(profile.contacts.as_deref().unwrap_or_default())?;
     profile.contacts = match profile.contacts {
@@ -205,7 +208,7 @@ pub(crate) fn save_human(
     let known = world.directory.human(&id).and_then(|human| human.profile.value());
     profile.verified = known.map(|known| known.verified.clone()).unwrap_or_default();
     profile.notices = profile.notices.or_else(|| known.and_then(|known| known.notices.clone()));
-    let profile = Erasable::new(profile.tidied(), &mut salts);
+    let profile = Erasable::new(profile.without_stale_settings(), &mut salts);
     let access_ended_at = world.directory.human(&id).and_then(|human| human.access_ended_at);
     let human =
         Human { id: id.clone(), profile, admin, active, projects, groups, skills, access_ended_at };
@@ -222,7 +225,7 @@ pub(crate) fn add_human(
         return Err(ADMIN_ONLY.into());
     }
     // An erased id is refused by `save_human`: nothing can be changed about it.
-    if world.directory.living(&new.id).is_some() {
+    if world.directory.existing_human(&new.id).is_some() {
         return Err(Refusal::Exists { what: "person" }.into());
     }
     save_human(world, envelope, new)
@@ -426,7 +429,7 @@ mod tests {
             ("out", &[]),
         ] {
             let person = cast.directory().human(&human(who)).unwrap();
-            let found = cast.directory().written_to_by(person);
+            let found = cast.directory().agents_open_to(person);
             assert_eq!(found.map(|agent| agent.id.as_str()).collect::<Vec<_>>(), agents, "{who}");
         }
     }

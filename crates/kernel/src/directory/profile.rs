@@ -1,10 +1,10 @@
 //! The name and the self-description of a person, set by the person or an administrator.
 //! Only administrators change the email address, because it allows signing in.
 
-use super::about::{LONGEST_UNDO, zone};
-use super::notices::{concerned, saved};
+use super::notification_preferences::{person_to_change, save_profile};
 use super::people::checked_name;
-use super::{About, Profile};
+use super::profile_settings::{LONGEST_UNDO, zone};
+use super::{Profile, ProfileSettings};
 use crate::command::Envelope;
 use crate::ids::HumanId;
 use crate::refusal::Refusal;
@@ -19,7 +19,7 @@ pub struct NewProfile {
     /// The name that others see; `None` keeps the current value.
     pub name: Option<String>,
     /// Their self-description; `None` keeps the current value.
-    pub about: Option<About>,
+    pub about: Option<ProfileSettings>,
 }
 
 /// The maximum length of a description, in characters.
@@ -30,7 +30,7 @@ pub(crate) fn decide(
     envelope: &Envelope,
     new: &NewProfile,
 ) -> Result<Decision, Stop> {
-    let (human, before) = concerned(world, envelope, &new.human)?;
+    let (human, before) = person_to_change(world, envelope, &new.human)?;
     let name = new.name.clone().unwrap_or_else(|| before.name.clone());
     checked_name(&name)?;
     let about = match new.about.clone() {
@@ -38,17 +38,18 @@ pub(crate) fn decide(
         None => before.about.clone(),
     };
     let after = Profile { name, about, ..before.clone() };
-    Ok(saved(envelope, human, &before, after))
+    Ok(save_profile(envelope, human, &before, after))
 }
 
 /// Checks what a person says about themselves; `None` if all fields are empty.
 pub(super) fn checked(
     world: &World<'_>,
     human: &HumanId,
-    about: About,
-) -> Result<Option<About>, Refusal> {
+    about: ProfileSettings,
+) -> Result<Option<ProfileSettings>, Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
-    let About { description, time_zone, language, quiet_hours, absence, undo_seconds } = &about;
+    let ProfileSettings { description, time_zone, language, quiet_hours, absence, undo_seconds } =
+        &about;
     let fits = |text: &String| is_storable(text) && text.chars().count() <= LONGEST_DESCRIPTION;
     if !description.as_ref().is_none_or(fits) {
         return invalid("about.description", "at most 1000 characters, without NUL");
@@ -102,7 +103,7 @@ mod tests {
     use crate::directory::{Absence, NewHuman, QuietHours};
     use crate::testing::{Cast, human};
 
-    fn save(name: &str, about: About) -> DirectoryCommand {
+    fn save(name: &str, about: ProfileSettings) -> DirectoryCommand {
         DirectoryCommand::SaveProfile(NewProfile {
             human: human(name),
             name: None,
@@ -110,8 +111,8 @@ mod tests {
         })
     }
 
-    fn about() -> About {
-        About {
+    fn about() -> ProfileSettings {
+        ProfileSettings {
             description: Some("Refunds and returns".to_owned()),
             time_zone: Some("Europe/Berlin".to_owned()),
             language: Some("de-AT".to_owned()),
@@ -128,13 +129,16 @@ mod tests {
     fn people_say_it_themselves_and_administrators_for_anybody() {
         let mut cast = Cast::new();
         cast.run(cast.human("olga"), save("olga", about()));
-        assert_eq!(cast.directory().human(&human("olga")).unwrap().about(), Some(&about()));
+        assert_eq!(
+            cast.directory().human(&human("olga")).unwrap().profile_settings(),
+            Some(&about())
+        );
         for actor in [cast.human("mark"), cast.agent("bot")] {
-            let nosy = cast.attempt(actor, save("olga", About::default()));
+            let nosy = cast.attempt(actor, save("olga", ProfileSettings::default()));
             assert!(matches!(nosy, Err(Refusal::NotAllowed { .. })), "{nosy:?}");
         }
-        cast.run(Actor::System, save("olga", About::default()));
-        assert_eq!(cast.directory().human(&human("olga")).unwrap().about(), None);
+        cast.run(Actor::System, save("olga", ProfileSettings::default()));
+        assert_eq!(cast.directory().human(&human("olga")).unwrap().profile_settings(), None);
         let ghost = cast.attempt(Actor::System, save("ghost", about()));
         assert_eq!(ghost, Err(Refusal::NotFound { what: "person" }));
     }
@@ -180,22 +184,31 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused_with_its_name() {
         let mut cast = Cast::new();
-        let away = |absence| About { absence: Some(absence), ..about() };
+        let away = |absence| ProfileSettings { absence: Some(absence), ..about() };
         let delegate = |name: &str| Absence { delegate: Some(human(name)), ..Absence::default() };
         let noon = "12:00".parse().unwrap();
         let at = |seconds| Some(cast.now().plus_seconds(seconds));
         let long = "x".repeat(1001);
         let backwards = Absence { from: at(60), until: at(60), delegate: None };
         for (field, wrong) in [
-            ("about.description", About { description: Some(long), ..about() }),
-            ("about.description", About { description: Some("a\0b".to_owned()), ..about() }),
-            ("about.time_zone", About { time_zone: Some("Mars/Olympus".to_owned()), ..about() }),
-            ("about.language", About { language: Some("German!".to_owned()), ..about() }),
-            ("about.language", About { language: Some(String::new()), ..about() }),
-            ("about.undo_seconds", About { undo_seconds: Some(61), ..about() }),
+            ("about.description", ProfileSettings { description: Some(long), ..about() }),
+            (
+                "about.description",
+                ProfileSettings { description: Some("a\0b".to_owned()), ..about() },
+            ),
+            (
+                "about.time_zone",
+                ProfileSettings { time_zone: Some("Mars/Olympus".to_owned()), ..about() },
+            ),
+            ("about.language", ProfileSettings { language: Some("German!".to_owned()), ..about() }),
+            ("about.language", ProfileSettings { language: Some(String::new()), ..about() }),
+            ("about.undo_seconds", ProfileSettings { undo_seconds: Some(61), ..about() }),
             (
                 "about.quiet_hours.to",
-                About { quiet_hours: Some(QuietHours { from: noon, to: noon }), ..about() },
+                ProfileSettings {
+                    quiet_hours: Some(QuietHours { from: noon, to: noon }),
+                    ..about()
+                },
             ),
             ("about.absence.until", away(backwards)),
             ("about.absence.delegate", away(delegate("olga"))),

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::{ADMIN_ONLY, Allowed, Directory, Project, Reachable, Recipients, Step};
-use crate::actor::{Actor, Assurance, Reach};
-use crate::ask::Envelopes;
+use super::{
+    ADMIN_ONLY, AllowedRecipient, Directory, EscalationStep, Project, RecipientPolicy, Recipients,
+};
+use crate::actor::{Actor, Assurance, KeyScope};
+use crate::ask::EnvelopePolicy;
 use crate::ask::create::MOST_REMINDERS;
 use crate::command::Envelope;
 use crate::event::DirectoryEvent;
 use crate::ids::{ProjectId, Subject};
 use crate::quota::Limits;
 use crate::refusal::Refusal;
-use crate::retention::Keep;
+use crate::retention::RetentionSetting;
 use crate::time::LONGEST_TIMEOUT;
 use crate::world::{Decision, Stop, World};
 
@@ -25,18 +27,18 @@ pub struct NewProject {
     /// The minimum assurance of an answer.
     pub floor: Assurance,
     /// The escalation policy, in order of time.
-    pub ladder: Vec<Step>,
+    pub ladder: Vec<EscalationStep>,
     /// The default reminders, in seconds after the ask. They apply if the agent named none.
     pub reminders: BTreeSet<u64>,
     /// Whether it accepts only valid HXP envelopes.
-    pub envelopes: Envelopes,
+    pub envelopes: EnvelopePolicy,
     /// How long the text of closed asks and tasks is kept; `None` for the installation's setting.
-    pub retention: Option<Keep>,
+    pub retention: Option<RetentionSetting>,
     /// Whom agents may reach. `None` keeps the current value; a new project gets
     /// [`Recipients::of_new_projects`].
-    pub recipients: Option<Reachable>,
+    pub recipients: Option<RecipientPolicy>,
     /// Further addresses that agents may use. `None` keeps the current value.
-    pub allowed_recipients: Option<BTreeSet<Allowed>>,
+    pub allowed_recipients: Option<BTreeSet<AllowedRecipient>>,
     /// Quotas that differ from those of the installation. `None` keeps the current value.
     pub quotas: Option<Limits>,
     /// The minimum assurance for approving irreversible or critical asks.
@@ -76,7 +78,7 @@ impl NewProject {
             floor: Assurance::AgentAttested,
             ladder: Vec::new(),
             reminders: BTreeSet::new(),
-            envelopes: Envelopes::Lenient,
+            envelopes: EnvelopePolicy::Lenient,
             retention: None,
             recipients: None,
             allowed_recipients: None,
@@ -132,7 +134,7 @@ pub(crate) fn decide(
     recipients.check()?;
     let quotas =
         quotas.unwrap_or_else(|| known.map(|known| known.quotas.clone()).unwrap_or_default());
-    if !quotas.are_of_projects() {
+    if !quotas.all_settable_by_project() {
         let expected =
             "quotas of `agent` and `project`; those of people are set for the installation";
         return Err(Refusal::Invalid { field: "quotas", expected }.into());
@@ -173,8 +175,8 @@ impl Directory {
             Actor::Human { .. } => self
                 .person(actor)
                 .is_ok_and(|human| human.admin || human.projects.contains(project)),
-            Actor::Agent { project: own, reach: Reach::Project, .. } => own == project,
-            Actor::Agent { reach: Reach::Agent, .. }
+            Actor::Agent { project: own, reach: KeyScope::Project, .. } => own == project,
+            Actor::Agent { reach: KeyScope::Agent, .. }
             | Actor::LinkHolder { .. }
             | Actor::Relay { .. }
             | Actor::Guest { .. } => false,

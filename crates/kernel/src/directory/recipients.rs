@@ -7,12 +7,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Agent, Directory, Human, Means};
+use super::{Agent, ContactMethod, Directory, Human};
 use crate::refusal::Refusal;
 
 /// The maximum number of entries of an allow-list.
 pub const MOST_ALLOWED: usize = 500;
-/// The addresses that a project with [`Reachable::Project`] accepts.
+/// The addresses that a project with [`RecipientPolicy::Project`] accepts.
 const EXPECTED: &str = "an address of somebody in this project, a verified address of the agent's \
     owner, or one on the project's list of allowed recipients (setting `recipients`)";
 
@@ -20,10 +20,10 @@ const EXPECTED: &str = "an address of somebody in this project, a verified addre
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipients {
     /// Whom agents may reach.
-    pub reachable: Reachable,
+    pub reachable: RecipientPolicy,
     /// Further addresses that may be used.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub allow: BTreeSet<Allowed>,
+    pub allow: BTreeSet<AllowedRecipient>,
 }
 
 /// Whom the agents of a project may reach.
@@ -31,7 +31,7 @@ pub struct Recipients {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ProjectRecipients))]
 #[serde(rename_all = "snake_case")]
-pub enum Reachable {
+pub enum RecipientPolicy {
     /// Any address an agent names. Projects that are older than this setting have it.
     #[default]
     Any,
@@ -42,7 +42,7 @@ pub enum Reachable {
 impl Recipients {
     /// The setting of a new project.
     pub fn of_new_projects() -> Self {
-        Self { reachable: Reachable::Project, allow: BTreeSet::new() }
+        Self { reachable: RecipientPolicy::Project, allow: BTreeSet::new() }
     }
 
     /// Whether every address may be used.
@@ -59,20 +59,20 @@ impl Recipients {
     }
 
     /// Refuses an address that the agent may not use.
-    pub(crate) fn admit(
+    pub(crate) fn check_recipient(
         &self,
         directory: &Directory,
         agent: &Agent,
-        means: &Means,
+        means: &ContactMethod,
     ) -> Result<(), Refusal> {
         let known = |human: &Human| {
             human.active && (human.id == agent.owner || human.projects.contains(&agent.project))
         };
         let admitted = match self.reachable {
-            Reachable::Any => true,
-            Reachable::Project => {
+            RecipientPolicy::Any => true,
+            RecipientPolicy::Project => {
                 self.allow.iter().any(|allowed| allowed.admits(means))
-                    || directory.humans_by_means(means).any(known)
+                    || directory.humans_by_contact_method(means).any(known)
             }
         };
         if admitted { Ok(()) } else { Err(Refusal::Invalid { field: "place", expected: EXPECTED }) }
@@ -81,7 +81,7 @@ impl Recipients {
 
 impl Directory {
     /// All people who verified this contact method.
-    pub fn humans_by_means(&self, means: &Means) -> impl Iterator<Item = &Human> {
+    pub fn humans_by_contact_method(&self, means: &ContactMethod) -> impl Iterator<Item = &Human> {
         self.by_means.get(means).into_iter().flatten().filter_map(|id| self.human(id))
     }
 }
@@ -90,9 +90,9 @@ impl Directory {
 /// `@example.com`, or all addresses of a kind such as `slack:*`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Allowed {
+pub enum AllowedRecipient {
     /// Exactly this address.
-    Address(Means),
+    Address(ContactMethod),
     /// Every email address of a domain, in lower case. Subdomains are not included.
     Domain(String),
     /// Every address of a kind, such as `slack`.
@@ -104,40 +104,40 @@ pub enum Allowed {
 #[error(
     "{given:?} is not a recipient; expected an address such as email:ada@example.com or slack:C0123ABC, a mail domain such as @example.com, or a whole kind such as slack:*"
 )]
-pub struct BadAllowed {
+pub struct BadAllowedRecipient {
     given: String,
 }
 
-impl Allowed {
-    fn admits(&self, means: &Means) -> bool {
+impl AllowedRecipient {
+    fn admits(&self, means: &ContactMethod) -> bool {
         match self {
             Self::Address(address) => address == means,
             Self::Domain(domain) => match means {
-                Means::Email(address) => {
+                ContactMethod::Email(address) => {
                     address.rsplit_once('@').is_some_and(|(_, host)| host == domain)
                 }
-                Means::Devices
-                | Means::Slack(_)
-                | Means::Sms(_)
-                | Means::Whatsapp(_)
-                | Means::Telegram(_)
-                | Means::Ntfy(_)
-                | Means::Webhook(_) => false,
+                ContactMethod::Devices
+                | ContactMethod::Slack(_)
+                | ContactMethod::Sms(_)
+                | ContactMethod::Whatsapp(_)
+                | ContactMethod::Telegram(_)
+                | ContactMethod::Ntfy(_)
+                | ContactMethod::Webhook(_) => false,
             },
             Self::Kind(kind) => means.kind() == kind,
         }
     }
 }
 
-impl FromStr for Allowed {
-    type Err = BadAllowed;
+impl FromStr for AllowedRecipient {
+    type Err = BadAllowedRecipient;
 
-    fn from_str(text: &str) -> Result<Self, BadAllowed> {
-        let bad = || BadAllowed { given: text.chars().take(100).collect() };
+    fn from_str(text: &str) -> Result<Self, BadAllowedRecipient> {
+        let bad = || BadAllowedRecipient { given: text.chars().take(100).collect() };
         let domain = text.strip_prefix('@').or_else(|| text.strip_prefix("*@"));
         if let Some(domain) = domain.or_else(|| text.strip_prefix("email:*@")) {
             let domain = domain.to_lowercase();
-            let sound = Means::from_str(&format!("email:a@{domain}")).is_ok();
+            let sound = ContactMethod::from_str(&format!("email:a@{domain}")).is_ok();
             return if sound { Ok(Self::Domain(domain)) } else { Err(bad()) };
         }
         if let Some(kind) = text.strip_suffix(":*") {
@@ -145,13 +145,13 @@ impl FromStr for Allowed {
             return kinds.contains(&kind).then(|| Self::Kind(kind.to_owned())).ok_or_else(bad);
         }
         match text.parse() {
-            Ok(Means::Devices) | Err(_) => Err(bad()),
+            Ok(ContactMethod::Devices) | Err(_) => Err(bad()),
             Ok(means) => Ok(Self::Address(means)),
         }
     }
 }
 
-impl fmt::Display for Allowed {
+impl fmt::Display for AllowedRecipient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Address(means) => write!(f, "{means}"),
@@ -161,16 +161,16 @@ impl fmt::Display for Allowed {
     }
 }
 
-impl TryFrom<String> for Allowed {
-    type Error = BadAllowed;
+impl TryFrom<String> for AllowedRecipient {
+    type Error = BadAllowedRecipient;
 
-    fn try_from(text: String) -> Result<Self, BadAllowed> {
+    fn try_from(text: String) -> Result<Self, BadAllowedRecipient> {
         text.parse()
     }
 }
 
-impl From<Allowed> for String {
-    fn from(allowed: Allowed) -> Self {
+impl From<AllowedRecipient> for String {
+    fn from(allowed: AllowedRecipient) -> Self {
         allowed.to_string()
     }
 }
@@ -179,13 +179,13 @@ impl From<Allowed> for String {
 mod tests {
     use super::*;
     use crate::actor::Actor;
-    use crate::ask::Place;
+    use crate::ask::PostingAddress;
     use crate::command::{AskCommand, DirectoryCommand, NewAsk};
     use crate::directory::{Contact, NewProject};
     use crate::testing::{Cast, human, new_ask};
 
     fn placed(at: &str) -> AskCommand {
-        let place = Place { means: at.parse().unwrap(), only: Vec::new(), thread: None };
+        let place = PostingAddress { means: at.parse().unwrap(), only: Vec::new(), thread: None };
         AskCommand::Create(Box::new(NewAsk { place: Some(place), ..new_ask() }))
     }
 
@@ -193,10 +193,13 @@ mod tests {
         let contact = Contact::Email { address: address.to_owned(), context: None };
         let person = cast.human(who);
         cast.run(person.clone(), DirectoryCommand::AddContact(human(who), contact));
-        cast.run(person, DirectoryCommand::VerifyContact(human(who), Means::email(address)));
+        cast.run(
+            person,
+            DirectoryCommand::VerifyContact(human(who), ContactMethod::email(address)),
+        );
     }
 
-    fn save(cast: &mut Cast, reachable: Reachable, allow: &[&str]) {
+    fn save(cast: &mut Cast, reachable: RecipientPolicy, allow: &[&str]) {
         let allowed_recipients = Some(allow.iter().map(|text| text.parse().unwrap()).collect());
         let recipients = Some(reachable);
         let plain = NewProject::plain("acme".parse().unwrap());
@@ -218,7 +221,7 @@ mod tests {
             add_verified(&mut cast, who, address);
         }
         let allow = ["@partner.example", "slack:C0123ABC", "sms:*"];
-        save(&mut cast, Reachable::Project, &allow);
+        save(&mut cast, RecipientPolicy::Project, &allow);
         for (at, admitted) in [
             ("email:olga@home.example", true),
             ("email:Mark@acme.example", true),
@@ -239,7 +242,7 @@ mod tests {
                 assert!(refused, "{at}: {asked:?}");
             }
         }
-        save(&mut cast, Reachable::Any, &[]);
+        save(&mut cast, RecipientPolicy::Any, &[]);
         assert!(cast.attempt(cast.agent("bot"), placed("email:stranger@acme.example")).is_ok());
     }
 
@@ -248,9 +251,9 @@ mod tests {
     fn copies_go_only_where_the_message_may_go() {
         let mut cast = Cast::new();
         add_verified(&mut cast, "mark", "mark@acme.example");
-        save(&mut cast, Reachable::Project, &["@partner.example"]);
+        save(&mut cast, RecipientPolicy::Project, &["@partner.example"]);
         let copied = |to: &[&str]| {
-            let copies = to.iter().map(|address| Means::email(address)).collect();
+            let copies = to.iter().map(|address| ContactMethod::email(address)).collect();
             AskCommand::Create(Box::new(NewAsk { copies, ..new_ask() }))
         };
         cast.run(cast.agent("bot"), copied(&["mark@acme.example", "bob@partner.example"]));
@@ -265,7 +268,7 @@ mod tests {
         let mut cast = Cast::new();
         let contact = Contact::Email { address: "victim@else.example".into(), context: None };
         cast.run(cast.human("mark"), DirectoryCommand::AddContact(human("mark"), contact));
-        save(&mut cast, Reachable::Project, &[]);
+        save(&mut cast, RecipientPolicy::Project, &[]);
         let asked = cast.attempt(cast.agent("bot"), placed("email:victim@else.example"));
         assert!(matches!(asked, Err(Refusal::Invalid { field: "place", .. })), "{asked:?}");
     }
@@ -285,7 +288,7 @@ mod tests {
         assert!(old.recipients.is_any());
         assert_eq!(serde_json::to_value(&old).unwrap(), stored, "and is written as it was");
         // Saving without naming it keeps the current value.
-        save(&mut cast, Reachable::Any, &[]);
+        save(&mut cast, RecipientPolicy::Any, &[]);
         let plain = NewProject::plain("acme".parse().unwrap());
         cast.run(Actor::System, DirectoryCommand::SaveProject(plain));
         assert!(project(&cast, "acme").recipients.is_any());
@@ -301,12 +304,12 @@ mod tests {
             ("slack:*", "slack:*"),
             ("slack:C0123ABC", "slack:C0123ABC"),
         ] {
-            let allowed: Allowed = given.parse().unwrap();
+            let allowed: AllowedRecipient = given.parse().unwrap();
             assert_eq!(allowed.to_string(), written);
-            assert_eq!(written.parse::<Allowed>().unwrap(), allowed);
+            assert_eq!(written.parse::<AllowedRecipient>().unwrap(), allowed);
         }
         for bad in ["", "@", "devices", "devices:*", "fax:*", "ada", "@exa mple", "*"] {
-            assert!(bad.parse::<Allowed>().is_err(), "{bad}");
+            assert!(bad.parse::<AllowedRecipient>().is_err(), "{bad}");
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::ask::Priority;
 use crate::command::Envelope;
 use crate::event::DirectoryEvent;
 use crate::ids::{HumanId, RuleId, Subject};
-use crate::question::Kind;
+use crate::question::QuestionKind;
 use crate::refusal::Refusal;
 use crate::text::is_short;
 use crate::world::{Decision, Stop, World};
@@ -16,7 +16,7 @@ use crate::world::{Decision, Stop, World};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRule {
     /// The kinds of question it matches; empty for all.
-    pub kinds: BTreeSet<Kind>,
+    pub kinds: BTreeSet<QuestionKind>,
     /// The project it matches, by id or by the agent's label; `None` for all.
     pub project: Option<String>,
     /// The tag it matches; `None` for all.

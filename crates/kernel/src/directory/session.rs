@@ -1,10 +1,12 @@
 //! Sessions: signing in and ending sessions.
 
-use crate::event::Happened;
+use crate::event::DomainEvent;
 
 use super::key::{NewKey, issued};
-use super::passkey::moved;
-use super::{ADMIN_ONLY, Holder, Means, PasskeyUse, Visit, Way, address};
+use super::passkey::use_event;
+use super::{
+    ADMIN_ONLY, BrowserBinding, ContactMethod, CredentialKind, PasskeyUse, SignInMethod, address,
+};
 use crate::actor::Actor;
 use crate::audit::Digest;
 use crate::command::Envelope;
@@ -19,7 +21,7 @@ pub const MOST_SESSIONS: usize = 50;
 
 /// The proof of identity of a sign-in. The server has checked it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Proof {
+pub enum SignInProof {
     /// A one-time link, which can then no longer be used.
     Link(KeyId),
     /// A passkey that signed its challenge.
@@ -45,18 +47,18 @@ pub struct NewSession {
 pub(crate) fn sign_in(
     world: &World<'_>,
     envelope: &Envelope,
-    proof: &Proof,
+    proof: &SignInProof,
     session: &NewSession,
 ) -> Result<Decision, Stop> {
     if envelope.actor != Actor::System {
         return Err(ADMIN_ONLY.into());
     }
-    let Entry { human, way, used, reads } = proven(world, proof)?;
+    let VerifiedSignIn { human, way, used, reads } = verify_proof(world, proof)?;
     let known = world.directory.human(&human).filter(|human| human.active).ok_or(STALE)?;
-    let shown = reads.map(|means| address::proven(envelope, known.clone(), &means));
+    let shown = reads.map(|means| address::mark_verified(envelope, known.clone(), &means));
     let NewSession { hash, browser, label, expires_at } = session.clone();
-    let visit = Some(Visit { way, browser });
-    let holder = Holder::Session { human: human.clone(), visit };
+    let visit = Some(BrowserBinding { way, browser });
+    let holder = CredentialKind::Session { human: human.clone(), visit };
     let new = NewKey { hash, holder, label, expires_at: Some(expires_at) };
     let mut decision = issued(world, envelope, &new)?;
     decision.happened.extend(used);
@@ -73,62 +75,67 @@ pub(crate) fn sign_in(
 const STALE: Refusal = Refusal::NotAllowed { why: "this sign-in was used or has run out" };
 
 /// The person whom a proof identifies, the sign-in method, and the events that use up the proof.
-struct Entry {
+struct VerifiedSignIn {
     human: HumanId,
-    way: Way,
-    used: Option<(Subject, Happened)>,
+    way: SignInMethod,
+    used: Option<(Subject, DomainEvent)>,
     /// The address that the sign-in verifies.
-    reads: Option<Means>,
+    reads: Option<ContactMethod>,
 }
 
 /// The address a person signs in with.
-fn own_address(world: &World<'_>, human: &HumanId) -> Option<Means> {
+fn own_address(world: &World<'_>, human: &HumanId) -> Option<ContactMethod> {
     let profile = world.directory.human(human)?.profile.value()?;
-    profile.email.as_deref().map(Means::email)
+    profile.email.as_deref().map(ContactMethod::email)
 }
 
 /// The address to which an email was sent at this time, unless the person's record changed since.
-fn written_to(world: &World<'_>, human: &HumanId, at: Time) -> Option<Means> {
+fn emailed_address(world: &World<'_>, human: &HumanId, at: Time) -> Option<ContactMethod> {
     let known = world.directory.entity(&Subject::Human(human.clone()))?;
     own_address(world, human).filter(|_| known.head().at < at)
 }
 
-fn proven(world: &World<'_>, proof: &Proof) -> Result<Entry, Refusal> {
+fn verify_proof(world: &World<'_>, proof: &SignInProof) -> Result<VerifiedSignIn, Refusal> {
     match proof {
-        Proof::Link(id) => {
+        SignInProof::Link(id) => {
             let key = world.directory.key(*id).filter(|key| key.is_live(world.now));
             match key.map(|key| &key.holder) {
-                Some(Holder::Link { human, mailed }) => {
-                    let way = if *mailed { Way::Mail } else { Way::Link };
+                Some(CredentialKind::Link { human, mailed }) => {
+                    let way = if *mailed { SignInMethod::Mail } else { SignInMethod::Link };
                     let used = Some((Subject::Key(*id), DirectoryEvent::KeyRevoked.into()));
                     let sent = key.filter(|_| *mailed).map(|key| key.issued_at);
-                    let reads = sent.and_then(|at| written_to(world, human, at));
-                    Ok(Entry { human: human.clone(), way, used, reads })
+                    let reads = sent.and_then(|at| emailed_address(world, human, at));
+                    Ok(VerifiedSignIn { human: human.clone(), way, used, reads })
                 }
                 Some(
-                    Holder::Agent { .. }
-                    | Holder::Token { .. }
-                    | Holder::Session { .. }
-                    | Holder::Passkey { .. },
+                    CredentialKind::Agent { .. }
+                    | CredentialKind::Token { .. }
+                    | CredentialKind::Session { .. }
+                    | CredentialKind::Passkey { .. },
                 )
                 | None => Err(STALE),
             }
         }
-        Proof::Oidc(human, said) => {
-            let said = said.as_deref().map(Means::email);
+        SignInProof::Oidc(human, said) => {
+            let said = said.as_deref().map(ContactMethod::email);
             let reads = said.filter(|said| own_address(world, human).as_ref() == Some(said));
-            Ok(Entry { human: human.clone(), way: Way::Oidc, used: None, reads })
+            Ok(VerifiedSignIn { human: human.clone(), way: SignInMethod::Oidc, used: None, reads })
         }
-        Proof::Passkey(used) => {
+        SignInProof::Passkey(used) => {
             let key = world.directory.key(used.key).filter(|key| key.is_live(world.now));
-            let (human, _, used) = key.and_then(|key| moved(key, used)).ok_or(STALE)??;
-            Ok(Entry { human: human.clone(), way: Way::Passkey, used: Some(used), reads: None })
+            let (human, _, used) = key.and_then(|key| use_event(key, used)).ok_or(STALE)??;
+            Ok(VerifiedSignIn {
+                human: human.clone(),
+                way: SignInMethod::Passkey,
+                used: Some(used),
+                reads: None,
+            })
         }
     }
 }
 
 /// Ends all sessions of a person except one. The person or an administrator may do this.
-pub(crate) fn end(
+pub(crate) fn end_all(
     world: &World<'_>,
     envelope: &Envelope,
     human: &HumanId,
@@ -156,7 +163,7 @@ mod tests {
     fn link(cast: &mut Cast, secret: &str, name: &str) -> KeyId {
         let new = NewKey {
             hash: Cast::hash(secret),
-            holder: Holder::Link { human: human(name), mailed: false },
+            holder: CredentialKind::Link { human: human(name), mailed: false },
             label: String::new(),
             expires_at: Some(cast.now().plus_seconds(60)),
         };
@@ -176,7 +183,7 @@ mod tests {
     fn enter(cast: &mut Cast, secret: &str, name: &str) -> KeyId {
         let link = link(cast, &format!("link of {secret}"), name);
         let new = session(cast, secret);
-        cast.run(Actor::System, DirectoryCommand::SignIn(Proof::Link(link), new));
+        cast.run(Actor::System, DirectoryCommand::SignIn(SignInProof::Link(link), new));
         cast.directory().key_by_hash(&Cast::hash(secret)).unwrap().id
     }
 
@@ -191,7 +198,7 @@ mod tests {
         let late = link(&mut cast, "late", "olga");
         let sign = |cast: &mut Cast, actor, id, secret: &str| {
             let new = session(cast, secret);
-            cast.attempt(actor, DirectoryCommand::SignIn(Proof::Link(id), new))
+            cast.attempt(actor, DirectoryCommand::SignIn(SignInProof::Link(id), new))
                 .map_err(|refusal| refusal.code())
         };
         let olga = cast.human("olga");
@@ -204,20 +211,28 @@ mod tests {
         cast.advance(60);
         assert_eq!(sign(&mut cast, Actor::System, late, "d"), Err("not-allowed"));
         let key = cast.directory().key(own).unwrap();
-        let Holder::Session { visit: Some(visit), .. } = &key.holder else { panic!("{key:?}") };
-        assert_eq!(*visit, Visit { way: Way::Link, browser: Cast::hash("browser") });
+        let CredentialKind::Session { visit: Some(visit), .. } = &key.holder else {
+            panic!("{key:?}")
+        };
+        assert_eq!(
+            *visit,
+            BrowserBinding { way: SignInMethod::Link, browser: Cast::hash("browser") }
+        );
     }
 
     #[test]
     fn a_provider_lets_in_whom_we_know_and_nobody_else() {
         let mut cast = Cast::new();
         let olga = session(&cast, "a");
-        cast.run(Actor::System, DirectoryCommand::SignIn(Proof::Oidc(human("olga"), None), olga));
+        cast.run(
+            Actor::System,
+            DirectoryCommand::SignIn(SignInProof::Oidc(human("olga"), None), olga),
+        );
         assert_eq!(sessions(&cast, "olga").len(), 1);
         let ghost = session(&cast, "b");
         let refused = cast.attempt(
             Actor::System,
-            DirectoryCommand::SignIn(Proof::Oidc(human("ghost"), None), ghost),
+            DirectoryCommand::SignIn(SignInProof::Oidc(human("ghost"), None), ghost),
         );
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
     }
@@ -225,7 +240,7 @@ mod tests {
     #[test]
     fn nobody_makes_a_session_without_signing_in() {
         let mut cast = Cast::new();
-        let holder = Holder::Session { human: human("olga"), visit: None };
+        let holder = CredentialKind::Session { human: human("olga"), visit: None };
         let new = NewKey { hash: Cast::hash("x"), holder, label: String::new(), expires_at: None };
         for actor in [Actor::System, cast.human("olga")] {
             let refused = cast.attempt(actor, DirectoryCommand::IssueKey(new.clone()));
@@ -237,7 +252,7 @@ mod tests {
     #[test]
     fn what_was_stored_before_is_stored_the_same() {
         for text in [r#"{"kind":"session","human":"olga"}"#, r#"{"kind":"link","human":"olga"}"#] {
-            let read: Holder = serde_json::from_str(text).unwrap();
+            let read: CredentialKind = serde_json::from_str(text).unwrap();
             assert_eq!(serde_json::to_string(&read).unwrap(), text);
         }
     }

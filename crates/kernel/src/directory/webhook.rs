@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Directory, Disabled, Format, Hears, Webhook};
+use super::{Directory, Webhook, WebhookDisabledReason, WebhookFormat, WebhookScope};
 use crate::actor::Actor;
 use crate::command::Envelope;
 use crate::event::DirectoryEvent;
@@ -26,13 +26,13 @@ pub struct NewWebhook {
     /// Its id, which the caller generated if it is new.
     pub id: WebhookId,
     /// Whose asks it receives events of; this cannot change.
-    pub of: Hears,
+    pub of: WebhookScope,
     /// The URL of the endpoint. The server decides whether it may call this URL.
     pub url: String,
     /// The topics it receives.
     pub events: BTreeSet<Topic>,
     /// The format of its deliveries.
-    pub format: Format,
+    pub format: WebhookFormat,
     /// The purpose of the endpoint, as its owner describes it.
     pub description: String,
     /// Whether deliveries are enabled.
@@ -46,13 +46,13 @@ pub(crate) fn save(
 ) -> Result<Decision, Stop> {
     let directory = world.directory;
     let known = directory.had_webhook(new.id);
-    let before = known.then(|| kept(world, envelope, new.id)).transpose()?;
+    let before = known.then(|| manageable(world, envelope, new.id)).transpose()?;
     if before.is_some_and(|before| before.of != new.of) {
         let expected = "whom the endpoint was made for; it never moves";
         return Err(Refusal::Invalid { field: "agent", expected }.into());
     }
     // If the agent does not exist, only an administrator passes this check.
-    if !directory.keeps(&envelope.actor, &new.of) {
+    if !directory.manages_webhooks(&envelope.actor, &new.of) {
         let why = "only an administrator or the owner of the agent can do this";
         return Err(Refusal::NotAllowed { why }.into());
     }
@@ -62,7 +62,7 @@ pub(crate) fn save(
         return Err(Refusal::Invalid { field: "agent", expected }.into());
     }
     let NewWebhook { id, of, url, events, format, description, .. } = new.clone();
-    let still = before.and_then(|before| before.disabled).unwrap_or(Disabled::ByHand);
+    let still = before.and_then(|before| before.disabled).unwrap_or(WebhookDisabledReason::ByHand);
     let webhook = Webhook {
         id,
         of,
@@ -82,13 +82,13 @@ pub(crate) fn save(
 fn check(directory: &Directory, new: &NewWebhook) -> Result<(), Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
     match &new.of {
-        Hears::Agent(agent) if directory.agent(agent).is_none() => {
+        WebhookScope::Agent(agent) if directory.agent(agent).is_none() => {
             return invalid("agent", "an agent that exists");
         }
-        Hears::Project(project) if directory.project(project).is_none() => {
+        WebhookScope::Project(project) if directory.project(project).is_none() => {
             return invalid("project", "a project that exists");
         }
-        Hears::Agent(_) | Hears::Project(_) => {}
+        WebhookScope::Agent(_) | WebhookScope::Project(_) => {}
     }
     if new.url.is_empty() || new.url.len() > LONGEST_URL || !is_storable(&new.url) {
         return invalid("url", "an address of at most 2000 bytes, without NUL");
@@ -96,7 +96,7 @@ fn check(directory: &Directory, new: &NewWebhook) -> Result<(), Refusal> {
     if new.events.is_empty() {
         return invalid("events", "at least one event");
     }
-    if !new.events.iter().all(|topic| new.format.knows(*topic)) {
+    if !new.events.iter().all(|topic| new.format.supports(*topic)) {
         return invalid(
             "events",
             "what HumanLayer's formats can tell: ask.answered, ask.changes_requested, \
@@ -117,7 +117,7 @@ pub(crate) fn rotate(
     id: WebhookId,
     grace: u64,
 ) -> Result<Decision, Stop> {
-    kept(world, envelope, id)?;
+    manageable(world, envelope, id)?;
     if grace > LONGEST_GRACE {
         let expected = "at most 604800 seconds, a week";
         return Err(Refusal::Invalid { field: "grace_seconds", expected }.into());
@@ -132,7 +132,7 @@ pub(crate) fn test(
     envelope: &Envelope,
     id: WebhookId,
 ) -> Result<Decision, Stop> {
-    let webhook = kept(world, envelope, id)?;
+    let webhook = manageable(world, envelope, id)?;
     if webhook.disabled.is_some() {
         let why = "this endpoint is disabled; enable it first";
         return Err(Refusal::NotAllowed { why }.into());
@@ -141,7 +141,7 @@ pub(crate) fn test(
 }
 
 /// Records that an endpoint answered that it is gone. The server no longer calls it.
-pub(crate) fn gone(
+pub(crate) fn disable_gone(
     world: &World<'_>,
     envelope: &Envelope,
     id: WebhookId,
@@ -149,7 +149,7 @@ pub(crate) fn gone(
     if envelope.actor != Actor::System {
         return Err(Refusal::NotAllowed { why: "only the server knows what it was told" }.into());
     }
-    let webhook = kept(world, envelope, id)?;
+    let webhook = manageable(world, envelope, id)?;
     if webhook.disabled.is_some() {
         return Ok(Decision::default());
     }
@@ -161,15 +161,19 @@ pub(crate) fn remove(
     envelope: &Envelope,
     id: WebhookId,
 ) -> Result<Decision, Stop> {
-    kept(world, envelope, id)?;
+    manageable(world, envelope, id)?;
     Ok(Decision::of(Subject::Webhook(id), DirectoryEvent::WebhookRemoved))
 }
 
 /// An endpoint the actor may manage. For other actors it does not exist.
-fn kept<'a>(world: &World<'a>, envelope: &Envelope, id: WebhookId) -> Result<&'a Webhook, Refusal> {
+fn manageable<'a>(
+    world: &World<'a>,
+    envelope: &Envelope,
+    id: WebhookId,
+) -> Result<&'a Webhook, Refusal> {
     let known = world.directory.webhook(id);
     known
-        .filter(|webhook| world.directory.keeps(&envelope.actor, &webhook.of))
+        .filter(|webhook| world.directory.manages_webhooks(&envelope.actor, &webhook.of))
         .ok_or(Refusal::NotFound { what: "webhook" })
 }
 
@@ -178,30 +182,30 @@ mod tests {
     use ulid::Ulid;
 
     use super::*;
-    use crate::command::{AskCommand, DirectoryCommand, NewAsk, Silence};
+    use crate::command::{AskCommand, DirectoryCommand, NewAsk, NewOnExpiry};
     use crate::follow_up::FollowUp;
     use crate::question::{Answer, Reply};
-    use crate::task::{Given, TaskCommand};
+    use crate::task::{AgentInput, TaskCommand};
     use crate::testing::{Cast, new_ask, new_task, no, yes};
 
-    fn hook(of: Hears) -> NewWebhook {
+    fn hook(of: WebhookScope) -> NewWebhook {
         NewWebhook {
             id: WebhookId::new(Ulid::from(0_u128)),
             of,
             url: "https://agent.example/hook".to_owned(),
             events: Topic::ALL.into(),
-            format: Format::Standard,
+            format: WebhookFormat::Standard,
             description: String::new(),
             enabled: true,
         }
     }
 
-    fn bot() -> Hears {
-        Hears::Agent("bot".parse().unwrap())
+    fn bot() -> WebhookScope {
+        WebhookScope::Agent("bot".parse().unwrap())
     }
 
-    fn acme() -> Hears {
-        Hears::Project("acme".parse().unwrap())
+    fn acme() -> WebhookScope {
+        WebhookScope::Project("acme".parse().unwrap())
     }
 
     fn save(cast: &mut Cast, actor: Actor, new: NewWebhook) -> WebhookId {
@@ -239,8 +243,8 @@ mod tests {
         let withdrawn = cast.ask(new_ask());
         cast.run(cast.agent("bot"), AskCommand::Cancel(withdrawn, None));
         let expiring = |on_expiry| NewAsk { timeout: Some(5), on_expiry, ..new_ask() };
-        let failed = cast.ask(expiring(Silence::Fail));
-        let defaulted = cast.ask(expiring(Silence::Answer(*yes())));
+        let failed = cast.ask(expiring(NewOnExpiry::Fail));
+        let defaulted = cast.ask(expiring(NewOnExpiry::Answer(*yes())));
         cast.advance(5);
         cast.run(Actor::System, AskCommand::Expire(failed));
         cast.run(Actor::System, AskCommand::Expire(defaulted));
@@ -297,7 +301,7 @@ mod tests {
         assert_eq!(told(&cast).len(), 1);
         cast.run(Actor::System, DirectoryCommand::WebhookGone(id));
         let state = |cast: &Cast| cast.directory().webhook(id).unwrap().disabled;
-        assert_eq!(state(&cast), Some(Disabled::Gone));
+        assert_eq!(state(&cast), Some(WebhookDisabledReason::Gone));
         let forged = cast.attempt(cast.human("olga"), DirectoryCommand::WebhookGone(id));
         assert!(matches!(forged, Err(Refusal::NotAllowed { .. })));
     }
@@ -355,11 +359,11 @@ mod tests {
         let mut cast = Cast::new();
         let of_project = save(&mut cast, Actor::System, hook(acme()));
         let task = cast.written(new_task());
-        let assign = TaskCommand::Assign(task, "bot".parse().unwrap(), Given::default());
-        cast.may(cast.human("olga"), assign);
+        let assign = TaskCommand::Assign(task, "bot".parse().unwrap(), AgentInput::default());
+        cast.run_task(cast.human("olga"), assign);
         let few = NewWebhook { events: [Topic::Stop].into(), ..hook(bot()) };
         let own = save(&mut cast, Actor::System, few);
-        cast.may(cast.human("olga"), TaskCommand::Cancel(task, None));
+        cast.run_task(cast.human("olga"), TaskCommand::Cancel(task, None));
         let contracts = cast.contracts(task);
         let told = told(&cast);
         let expected: Vec<_> = [(of_project, Topic::Delegate), (own, Topic::Stop)]
@@ -373,9 +377,9 @@ mod tests {
     #[test]
     fn what_is_not_acceptable_is_said() {
         let mut cast = Cast::new();
-        let nobody = Hears::Agent("nobody".parse().unwrap());
-        let nowhere = Hears::Project("nowhere".parse().unwrap());
-        let contact = Format::Humanlayer;
+        let nobody = WebhookScope::Agent("nobody".parse().unwrap());
+        let nowhere = WebhookScope::Project("nowhere".parse().unwrap());
+        let contact = WebhookFormat::Humanlayer;
         for (field, new) in [
             ("agent", hook(nobody)),
             ("project", hook(nowhere)),

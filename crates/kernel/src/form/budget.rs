@@ -10,8 +10,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::error::FormError;
-use super::kind::Kind;
-use super::pattern::{Compiled, Pattern};
+use super::kind::FieldKind;
+use super::pattern::{CompiledPattern, Pattern};
 use super::{Field, Form};
 
 /// The maximum number of fields of a form, in all steps together.
@@ -29,11 +29,11 @@ pub const MAX_COMPILED_BYTES: usize = 2 << 20;
 
 /// The compiled patterns of a form. They stay in the cache while this value exists.
 #[derive(Debug, Default)]
-pub struct Prepared {
-    compiled: Vec<Arc<Compiled>>,
+pub struct PreparedPatterns {
+    compiled: Vec<Arc<CompiledPattern>>,
 }
 
-impl Prepared {
+impl PreparedPatterns {
     /// The memory of the compiled patterns, in bytes.
     pub fn bytes(&self) -> usize {
         self.compiled.iter().map(|compiled| compiled.bytes()).sum()
@@ -47,18 +47,20 @@ impl Form {
     }
 
     /// Compiles every valid pattern without a limit on their sum. Used for stored forms.
-    pub fn compile(&self) -> Prepared {
+    pub fn compile(&self) -> PreparedPatterns {
         let patterns = self.fields().filter_map(Field::pattern);
-        Prepared { compiled: patterns.filter_map(|pattern| pattern.compile().ok()).collect() }
+        PreparedPatterns {
+            compiled: patterns.filter_map(|pattern| pattern.compile().ok()).collect(),
+        }
     }
 
     /// Checks the form against the limits and compiles its patterns, up to the first one that
     /// exceeds a limit.
-    pub fn prepare(&self) -> Result<Prepared, FormError> {
+    pub fn prepare(&self) -> Result<PreparedPatterns, FormError> {
         self.check_counts()?;
         let mut seen = HashSet::new();
         let mut written = 0;
-        let mut prepared = Prepared::default();
+        let mut prepared = PreparedPatterns::default();
         let mut compiled_bytes = 0;
         for field in self.fields() {
             let Some(pattern) = field.pattern() else { continue };
@@ -115,18 +117,18 @@ impl Field {
     /// The pattern of the field, if it has one.
     fn pattern(&self) -> Option<&Pattern> {
         match self.kind() {
-            Kind::Text(rules)
-            | Kind::Textarea(rules)
-            | Kind::Email(rules)
-            | Kind::Url(rules)
-            | Kind::Custom(_, rules) => rules.pattern(),
-            Kind::Number(_)
-            | Kind::Range { .. }
-            | Kind::Date(_)
-            | Kind::Boolean
-            | Kind::Select(_)
-            | Kind::Multiselect(_)
-            | Kind::File => None,
+            FieldKind::Text(rules)
+            | FieldKind::Textarea(rules)
+            | FieldKind::Email(rules)
+            | FieldKind::Url(rules)
+            | FieldKind::Custom(_, rules) => rules.pattern(),
+            FieldKind::Number(_)
+            | FieldKind::Range { .. }
+            | FieldKind::Date(_)
+            | FieldKind::Boolean
+            | FieldKind::Select(_)
+            | FieldKind::Multiselect(_)
+            | FieldKind::File => None,
         }
     }
 }

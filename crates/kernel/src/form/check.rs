@@ -2,52 +2,52 @@
 
 use super::{
     date::Moment,
-    error::{Code, Fault},
-    kind::{Kind, TextRules},
+    error::{FieldErrorCode, ValueError},
+    kind::{FieldKind, TextRules},
     number,
-    pattern::Matched,
+    pattern::PatternMatch,
 };
 use crate::text::is_email;
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
 use url::Url;
 
-impl Kind {
-    /// Whether a value from [`Kind::coerce`] is within the limits of this type.
-    pub(super) fn check(&self, value: &Value) -> Result<(), Fault> {
+impl FieldKind {
+    /// Whether a value from [`FieldKind::coerce`] is within the limits of this type.
+    pub(super) fn check(&self, value: &Value) -> Result<(), ValueError> {
         match self {
             Self::Text(rules) | Self::Textarea(rules) | Self::Custom(_, rules) => {
-                text(rules, value.as_str().unwrap_or_default())
+                check_text(rules, value.as_str().unwrap_or_default())
             }
             Self::Email(rules) => {
                 let address = value.as_str().unwrap_or_default();
                 if !is_email(address) {
                     let message = "Enter an email address, like name@example.com";
-                    return Err(Fault::new(Code::InvalidEmail, message));
+                    return Err(ValueError::new(FieldErrorCode::InvalidEmail, message));
                 }
-                text(rules, address)
+                check_text(rules, address)
             }
             Self::Url(rules) => {
                 let address = value.as_str().unwrap_or_default();
                 if !is_url(address) {
                     let message = "Enter a web address, like https://example.com";
-                    return Err(Fault::new(Code::InvalidUrl, message));
+                    return Err(ValueError::new(FieldErrorCode::InvalidUrl, message));
                 }
-                text(rules, address)
+                check_text(rules, address)
             }
-            Self::Number(bounds) => numeric(bounds.min(), bounds.max(), value),
-            Self::Range { min, max } => numeric(Some(min), Some(max), value),
-            Self::Date(bounds) => dated(bounds.min(), bounds.max(), value),
+            Self::Number(bounds) => check_number(bounds.min(), bounds.max(), value),
+            Self::Range { min, max } => check_number(Some(min), Some(max), value),
+            Self::Date(bounds) => check_date(bounds.min(), bounds.max(), value),
             Self::Boolean | Self::Select(_) | Self::Multiselect(_) | Self::File => Ok(()),
         }
     }
 
-    /// Whether two values from [`Kind::coerce`] are equal as values of this type.
+    /// Whether two values from [`FieldKind::coerce`] are equal as values of this type.
     pub(super) fn same(&self, a: &Value, b: &Value) -> bool {
         if self.is_ordered() { self.order(a, b) == Some(Ordering::Equal) } else { a == b }
     }
 
-    /// The order of two values from [`Kind::coerce`], for types that have one.
+    /// The order of two values from [`FieldKind::coerce`], for types that have one.
     pub(super) fn order(&self, a: &Value, b: &Value) -> Option<Ordering> {
         match self {
             Self::Number(_) | Self::Range { .. } => number::compare(a.as_number()?, b.as_number()?),
@@ -67,47 +67,71 @@ impl Kind {
     }
 }
 
-fn text(rules: &TextRules, text: &str) -> Result<(), Fault> {
+fn check_text(rules: &TextRules, text: &str) -> Result<(), ValueError> {
     let characters =
         |n: u64| if n == 1 { "1 character".to_owned() } else { format!("{n} characters") };
     if rules.min_length().is_some() || rules.max_length().is_some() {
         let length = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
         if let Some(min) = rules.min_length().filter(|min| length < *min) {
-            return Err(Fault::new(Code::TooShort, format!("Enter at least {}", characters(min))));
+            return Err(ValueError::new(
+                FieldErrorCode::TooShort,
+                format!("Enter at least {}", characters(min)),
+            ));
         }
         if let Some(max) = rules.max_length().filter(|max| length > *max) {
-            return Err(Fault::new(Code::TooLong, format!("Enter at most {}", characters(max))));
+            return Err(ValueError::new(
+                FieldErrorCode::TooLong,
+                format!("Enter at most {}", characters(max)),
+            ));
         }
     }
     match rules.pattern().map(|pattern| pattern.matches(text)) {
-        Some(Matched::No) => Err(Fault::new(Code::Pattern, "Enter this in the expected format")),
-        Some(Matched::TooLong) => {
-            let message = "Enter a shorter text: this one is too long to check its format";
-            Err(Fault::new(Code::TooLong, message))
+        Some(PatternMatch::No) => {
+            Err(ValueError::new(FieldErrorCode::Pattern, "Enter this in the expected format"))
         }
-        Some(Matched::Yes) | None => Ok(()),
+        Some(PatternMatch::TooLong) => {
+            let message = "Enter a shorter text: this one is too long to check its format";
+            Err(ValueError::new(FieldErrorCode::TooLong, message))
+        }
+        Some(PatternMatch::Yes) | None => Ok(()),
     }
 }
 
-fn numeric(min: Option<&Number>, max: Option<&Number>, value: &Value) -> Result<(), Fault> {
+fn check_number(
+    min: Option<&Number>,
+    max: Option<&Number>,
+    value: &Value,
+) -> Result<(), ValueError> {
     let relation = |bound: &Number| value.as_number().and_then(|n| number::compare(n, bound));
     if let Some(min) = min.filter(|min| relation(min) == Some(Ordering::Less)) {
-        return Err(Fault::new(Code::TooSmall, format!("Enter a number of at least {min}")));
+        return Err(ValueError::new(
+            FieldErrorCode::TooSmall,
+            format!("Enter a number of at least {min}"),
+        ));
     }
     if let Some(max) = max.filter(|max| relation(max) == Some(Ordering::Greater)) {
-        return Err(Fault::new(Code::TooLarge, format!("Enter a number of at most {max}")));
+        return Err(ValueError::new(
+            FieldErrorCode::TooLarge,
+            format!("Enter a number of at most {max}"),
+        ));
     }
     Ok(())
 }
 
-fn dated(min: Option<&Moment>, max: Option<&Moment>, value: &Value) -> Result<(), Fault> {
+fn check_date(min: Option<&Moment>, max: Option<&Moment>, value: &Value) -> Result<(), ValueError> {
     let moment = value.as_str().and_then(Moment::parse);
     let relation = |bound: &Moment| moment.map(|moment| moment.compare(bound));
     if let Some(min) = min.filter(|min| relation(min) == Some(Ordering::Less)) {
-        return Err(Fault::new(Code::TooSmall, format!("Enter a date of {min} or later")));
+        return Err(ValueError::new(
+            FieldErrorCode::TooSmall,
+            format!("Enter a date of {min} or later"),
+        ));
     }
     if let Some(max) = max.filter(|max| relation(max) == Some(Ordering::Greater)) {
-        return Err(Fault::new(Code::TooLarge, format!("Enter a date of {max} or earlier")));
+        return Err(ValueError::new(
+            FieldErrorCode::TooLarge,
+            format!("Enter a date of {max} or earlier"),
+        ));
     }
     Ok(())
 }
@@ -127,10 +151,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn check(wire: &Value, value: &Value) -> Result<(), Fault> {
+    fn check(wire: &Value, value: &Value) -> Result<(), ValueError> {
         let mut field = json!({"key": "k", "label": "K"});
         field.as_object_mut().unwrap().extend(wire.as_object().unwrap().clone());
-        let kind = Kind::parse(&serde_json::from_value(field).unwrap()).unwrap();
+        let kind = FieldKind::parse(&serde_json::from_value(field).unwrap()).unwrap();
         kind.check(&kind.coerce(value).unwrap())
     }
 
@@ -253,7 +277,7 @@ mod tests {
         let long = json!("é".repeat(1 << 20));
         assert_eq!(check(&json!({"type": "text"}), &long), Ok(()));
         let limited = json!({"type": "text", "validation": {"maxLength": 10}});
-        assert_eq!(check(&limited, &long).unwrap_err().code, Code::TooLong);
+        assert_eq!(check(&limited, &long).unwrap_err().code, FieldErrorCode::TooLong);
         for kind in ["email", "url"] {
             assert!(check(&json!({"type": kind}), &long).is_err());
         }

@@ -5,9 +5,9 @@
 
 use super::{
     date::Moment,
-    error::{Code, Fault},
+    error::{FieldErrorCode, ValueError},
     file::{FileRef, is_reference},
-    kind::{Choices, Kind},
+    kind::{FieldKind, FormChoices},
     number,
 };
 use serde::Deserialize;
@@ -24,9 +24,9 @@ pub(super) fn is_missing(raw: &Value) -> bool {
     }
 }
 
-impl Kind {
-    /// Reads `raw` as a value of this type; limits are checked by [`Kind::check`].
-    pub(super) fn coerce(&self, raw: &Value) -> Result<Value, Fault> {
+impl FieldKind {
+    /// Reads `raw` as a value of this type; limits are checked by [`FieldKind::check`].
+    pub(super) fn coerce(&self, raw: &Value) -> Result<Value, ValueError> {
         match self {
             Self::Text(_) | Self::Custom(..) => Ok(Value::String(text(raw)?.to_owned())),
             // Browsers submit CRLF for a line break that counts as one character.
@@ -40,13 +40,16 @@ impl Kind {
                 Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
             }
             .map(Value::Number)
-            .ok_or_else(|| Fault::new(Code::WrongType, "Enter a number")),
+            .ok_or_else(|| ValueError::new(FieldErrorCode::WrongType, "Enter a number")),
             Self::Date(_) => {
                 const MESSAGE: &str = "Enter a date, like 2026-01-31";
-                let text = raw.as_str().ok_or_else(|| Fault::new(Code::WrongType, MESSAGE))?.trim();
+                let text = raw
+                    .as_str()
+                    .ok_or_else(|| ValueError::new(FieldErrorCode::WrongType, MESSAGE))?
+                    .trim();
                 match Moment::parse(text) {
                     Some(_) => Ok(Value::String(text.to_owned())),
-                    None => Err(Fault::new(Code::InvalidDate, MESSAGE)),
+                    None => Err(ValueError::new(FieldErrorCode::InvalidDate, MESSAGE)),
                 }
             }
             Self::Boolean => match raw {
@@ -60,7 +63,7 @@ impl Kind {
                 | Value::Object(_) => None,
             }
             .map(Value::Bool)
-            .ok_or_else(|| Fault::new(Code::WrongType, "Answer yes or no")),
+            .ok_or_else(|| ValueError::new(FieldErrorCode::WrongType, "Answer yes or no")),
             Self::Select(choices) => choice(choices, raw).map(Value::from),
             Self::Multiselect(choices) => match raw {
                 Value::Array(items) => {
@@ -92,7 +95,7 @@ impl Kind {
     }
 
     /// The message for a person who left a required field of this type empty.
-    pub(super) fn missing(&self) -> Fault {
+    pub(super) fn missing(&self) -> ValueError {
         let message = match self {
             Self::Text(_)
             | Self::Textarea(_)
@@ -106,35 +109,43 @@ impl Kind {
             Self::Multiselect(_) => "Choose at least one option",
             Self::File => "Add a file",
         };
-        Fault::new(Code::Required, message)
+        ValueError::new(FieldErrorCode::Required, message)
     }
 }
 
 /// Accepts any text except one with NUL, which no keyboard types and not every database stores.
-fn text(raw: &Value) -> Result<&str, Fault> {
-    let text = raw.as_str().ok_or_else(|| Fault::new(Code::WrongType, "Enter text"))?;
+fn text(raw: &Value) -> Result<&str, ValueError> {
+    let text =
+        raw.as_str().ok_or_else(|| ValueError::new(FieldErrorCode::WrongType, "Enter text"))?;
     if text.contains('\0') {
-        return Err(Fault::new(Code::WrongType, "Remove the invisible NUL character"));
+        return Err(ValueError::new(
+            FieldErrorCode::WrongType,
+            "Remove the invisible NUL character",
+        ));
     }
     Ok(text)
 }
 
-fn choice<'v>(choices: &Choices, raw: &'v Value) -> Result<&'v str, Fault> {
+fn choice<'v>(choices: &FormChoices, raw: &'v Value) -> Result<&'v str, ValueError> {
     const MESSAGE: &str = "Choose from the options shown";
-    let value = raw.as_str().ok_or_else(|| Fault::new(Code::WrongType, MESSAGE))?;
-    if choices.contains(value) { Ok(value) } else { Err(Fault::new(Code::NotAnOption, MESSAGE)) }
+    let value = raw.as_str().ok_or_else(|| ValueError::new(FieldErrorCode::WrongType, MESSAGE))?;
+    if choices.contains(value) {
+        Ok(value)
+    } else {
+        Err(ValueError::new(FieldErrorCode::NotAnOption, MESSAGE))
+    }
 }
 
-fn file(raw: &Value) -> Result<Value, Fault> {
+fn file(raw: &Value) -> Result<Value, ValueError> {
     const MESSAGE: &str = "Add a file, or a web address where it can be fetched";
     match raw {
         Value::Object(_) => FileRef::deserialize(raw).and_then(serde_json::to_value).ok(),
         Value::String(text) => is_reference(text.trim()).then(|| Value::from(text.trim())),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {
-            return Err(Fault::new(Code::WrongType, MESSAGE));
+            return Err(ValueError::new(FieldErrorCode::WrongType, MESSAGE));
         }
     }
-    .ok_or_else(|| Fault::new(Code::InvalidFile, MESSAGE))
+    .ok_or_else(|| ValueError::new(FieldErrorCode::InvalidFile, MESSAGE))
 }
 
 #[cfg(test)]
@@ -142,7 +153,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn kind(name: &str) -> Kind {
+    fn kind(name: &str) -> FieldKind {
         let options = if name.ends_with("select") {
             json!([{"value": "a", "label": "A"}, {"value": "b", "label": "B"}])
         } else {
@@ -152,7 +163,7 @@ mod tests {
         let wire = json!({
             "key": "k", "label": "K", "type": name, "options": options, "validation": validation,
         });
-        Kind::parse(&serde_json::from_value(wire).unwrap()).unwrap()
+        FieldKind::parse(&serde_json::from_value(wire).unwrap()).unwrap()
     }
 
     /// HITL-133, HXPX-032: the type table, with the strings that web clients send.
@@ -197,33 +208,33 @@ mod tests {
         let deep = format!("{}1{}", "[".repeat(127), "]".repeat(127));
         let deep: Value = serde_json::from_str(&deep).unwrap();
         for (name, raw, code) in [
-            ("text", json!(5), Code::WrongType),
-            ("text", json!(["a"]), Code::WrongType),
-            ("text", json!("a\0b"), Code::WrongType),
-            ("text", deep.clone(), Code::WrongType),
-            ("number", json!("five"), Code::WrongType),
-            ("number", json!("NaN"), Code::WrongType),
-            ("number", json!("inf"), Code::WrongType),
-            ("number", json!(true), Code::WrongType),
-            ("range", json!({}), Code::WrongType),
-            ("date", json!(20_484), Code::WrongType),
-            ("date", json!("2026-02-30"), Code::InvalidDate),
-            ("boolean", json!("yes"), Code::WrongType),
-            ("boolean", json!(1), Code::WrongType),
-            ("select", json!("c"), Code::NotAnOption),
-            ("select", json!(["a"]), Code::WrongType),
-            ("multiselect", json!(["a", "c"]), Code::NotAnOption),
-            ("multiselect", json!([["a"]]), Code::WrongType),
-            ("multiselect", deep.clone(), Code::WrongType),
-            ("multiselect", json!({"a": true}), Code::WrongType),
-            ("file", json!({"sha256": "x"}), Code::InvalidFile),
+            ("text", json!(5), FieldErrorCode::WrongType),
+            ("text", json!(["a"]), FieldErrorCode::WrongType),
+            ("text", json!("a\0b"), FieldErrorCode::WrongType),
+            ("text", deep.clone(), FieldErrorCode::WrongType),
+            ("number", json!("five"), FieldErrorCode::WrongType),
+            ("number", json!("NaN"), FieldErrorCode::WrongType),
+            ("number", json!("inf"), FieldErrorCode::WrongType),
+            ("number", json!(true), FieldErrorCode::WrongType),
+            ("range", json!({}), FieldErrorCode::WrongType),
+            ("date", json!(20_484), FieldErrorCode::WrongType),
+            ("date", json!("2026-02-30"), FieldErrorCode::InvalidDate),
+            ("boolean", json!("yes"), FieldErrorCode::WrongType),
+            ("boolean", json!(1), FieldErrorCode::WrongType),
+            ("select", json!("c"), FieldErrorCode::NotAnOption),
+            ("select", json!(["a"]), FieldErrorCode::WrongType),
+            ("multiselect", json!(["a", "c"]), FieldErrorCode::NotAnOption),
+            ("multiselect", json!([["a"]]), FieldErrorCode::WrongType),
+            ("multiselect", deep.clone(), FieldErrorCode::WrongType),
+            ("multiselect", json!({"a": true}), FieldErrorCode::WrongType),
+            ("file", json!({"sha256": "x"}), FieldErrorCode::InvalidFile),
             (
                 "file",
                 Value::Object([("a".to_owned(), deep)].into_iter().collect()),
-                Code::InvalidFile,
+                FieldErrorCode::InvalidFile,
             ),
-            ("file", json!("notes.txt"), Code::InvalidFile),
-            ("file", json!(5), Code::WrongType),
+            ("file", json!("notes.txt"), FieldErrorCode::InvalidFile),
+            ("file", json!(5), FieldErrorCode::WrongType),
         ] {
             assert_eq!(kind(name).coerce(&raw).unwrap_err().code, code, "{name}");
         }

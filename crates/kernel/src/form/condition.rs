@@ -4,7 +4,7 @@ use super::{
     coerce::is_missing,
     error::{FormError, shorten},
     field::Field,
-    kind::Kind,
+    kind::FieldKind,
     spec::Conditional,
 };
 use serde::{Deserialize, Serialize};
@@ -95,7 +95,7 @@ impl Condition {
     }
 
     /// Whether the condition holds for the earlier field's answer.
-    pub(super) fn is_met(&self, kind: &Kind, answer: Option<&Value>) -> bool {
+    pub(super) fn is_met(&self, kind: &FieldKind, answer: Option<&Value>) -> bool {
         let same = || self.operands.iter().any(|operand| matches(kind, answer, operand));
         let order = || answer.zip(self.operands.first()).and_then(|(a, b)| kind.order(a, b));
         match self.operator {
@@ -108,7 +108,7 @@ impl Condition {
 }
 
 /// `raw` as a value the earlier field can have; a bare string stays one for multiselect.
-fn operand(kind: &Kind, raw: &Value) -> Option<Value> {
+fn operand(kind: &FieldKind, raw: &Value) -> Option<Value> {
     if is_missing(raw) {
         return Some(Value::Null);
     }
@@ -116,7 +116,7 @@ fn operand(kind: &Kind, raw: &Value) -> Option<Value> {
     Some(if raw.is_string() && value.is_array() { raw.clone() } else { value })
 }
 
-fn matches(kind: &Kind, answer: Option<&Value>, operand: &Value) -> bool {
+fn matches(kind: &FieldKind, answer: Option<&Value>, operand: &Value) -> bool {
     match (answer, operand) {
         (None, Value::Null) => true,
         (None, _) | (Some(_), Value::Null) => false,

@@ -263,7 +263,7 @@ impl FormError {
 /// What is wrong with an answer. The spelling of each code is stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Code {
+pub enum FieldErrorCode {
     /// A required field was left empty.
     Required,
     /// The value has the wrong JSON type and could not be read as the right one.
@@ -292,7 +292,7 @@ pub enum Code {
     UnknownField,
 }
 
-impl Code {
+impl FieldErrorCode {
     /// The code as it appears in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -313,7 +313,7 @@ impl Code {
     }
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for FieldErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -329,20 +329,20 @@ pub struct FieldError {
     /// The key of the field, or the unknown key that was submitted.
     pub key: String,
     /// The stable code of the error.
-    pub code: Code,
+    pub code: FieldErrorCode,
     /// What the person should do, in one plain sentence.
     pub message: String,
 }
 
 /// A field error that does not yet know its field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
-    pub(super) code: Code,
+pub(super) struct ValueError {
+    pub(super) code: FieldErrorCode,
     pub(super) message: String,
 }
 
-impl Fault {
-    pub(super) fn new(code: Code, message: impl Into<String>) -> Self {
+impl ValueError {
+    pub(super) fn new(code: FieldErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 
@@ -383,7 +383,7 @@ mod tests {
             "invalid_file",
             "unknown_field",
         ] {
-            let code: Code = serde_json::from_value(name.into()).unwrap();
+            let code: FieldErrorCode = serde_json::from_value(name.into()).unwrap();
             assert_eq!(code.as_str(), name);
             assert_eq!(code.to_string(), name);
         }

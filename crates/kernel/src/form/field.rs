@@ -3,9 +3,9 @@
 use super::{
     coerce::is_missing,
     condition::Condition,
-    error::{Code, Fault, FormError, shorten},
-    kind::Kind,
-    spec::{Choice, FieldSpec},
+    error::{FieldErrorCode, FormError, ValueError, shorten},
+    kind::FieldKind,
+    spec::{FieldSpec, FormChoice},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,7 +23,7 @@ const MAX_LABEL: usize = 200;
 #[serde(try_from = "FieldSpec", into = "FieldSpec")]
 pub struct Field {
     spec: FieldSpec,
-    kind: Kind,
+    kind: FieldKind,
     allowed: Vec<Value>,
     condition: Option<Condition>,
 }
@@ -43,7 +43,7 @@ impl Field {
     }
 
     /// The type and the limits that belong to it.
-    pub fn kind(&self) -> &Kind {
+    pub fn kind(&self) -> &FieldKind {
         &self.kind
     }
 
@@ -78,7 +78,7 @@ impl Field {
     }
 
     /// The options to choose from; not empty for select and multiselect.
-    pub fn options(&self) -> &[Choice] {
+    pub fn options(&self) -> &[FormChoice] {
         &self.spec.options
     }
 
@@ -101,8 +101,8 @@ impl Field {
         self.condition = condition;
     }
 
-    /// Whether a value from [`Kind::coerce`] is within all limits of the field.
-    pub(super) fn check(&self, value: &Value) -> Result<(), Fault> {
+    /// Whether a value from [`FieldKind::coerce`] is within all limits of the field.
+    pub(super) fn check(&self, value: &Value) -> Result<(), ValueError> {
         self.kind.check(value)?;
         let allowed = |value: &Value| self.allowed.iter().any(|other| self.kind.same(value, other));
         let within = match value {
@@ -117,7 +117,7 @@ impl Field {
         if within {
             Ok(())
         } else {
-            Err(Fault::new(Code::NotAnOption, "Choose one of the allowed values"))
+            Err(ValueError::new(FieldErrorCode::NotAnOption, "Choose one of the allowed values"))
         }
     }
 }
@@ -134,7 +134,7 @@ impl TryFrom<FieldSpec> for Field {
         if length > MAX_LABEL {
             return Err(FormError::LabelTooLong { key: key(), length, max: MAX_LABEL });
         }
-        let kind = Kind::parse(&spec)?;
+        let kind = FieldKind::parse(&spec)?;
         let allowed = allowed_values(&spec, &kind)?;
         if let Some(default) = spec.default.as_ref().filter(|default| !is_missing(default)) {
             if spec.sensitive {
@@ -160,7 +160,7 @@ impl From<Field> for FieldSpec {
 }
 
 /// The allowed scalars of the field's type; for multiselect, of each chosen item.
-fn allowed_values(spec: &FieldSpec, kind: &Kind) -> Result<Vec<Value>, FormError> {
+fn allowed_values(spec: &FieldSpec, kind: &FieldKind) -> Result<Vec<Value>, FormError> {
     let Some(values) = spec.validation.as_ref().and_then(|rules| rules.allowed_values.as_ref())
     else {
         return Ok(Vec::new());
@@ -264,7 +264,7 @@ mod tests {
             let field = field(&rest).unwrap();
             let check = |raw: &Value| field.check(&field.kind().coerce(raw).unwrap());
             assert_eq!(check(&good), Ok(()), "{rest}");
-            assert_eq!(check(&bad).unwrap_err().code, Code::NotAnOption, "{rest}");
+            assert_eq!(check(&bad).unwrap_err().code, FieldErrorCode::NotAnOption, "{rest}");
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{
     error::{FormError, shorten},
     number,
     pattern::Pattern,
-    spec::{Bound, Choice, FieldSpec, Validation},
+    spec::{Bound, FieldSpec, FormChoice, Validation},
 };
 use serde_json::Number;
 use std::{cmp::Ordering, collections::HashSet};
@@ -18,7 +18,7 @@ const MAX_CUSTOM: usize = 64;
 /// A rule that a type would ignore is refused when the form is created, so every rule found here is
 /// enforced.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum FieldKind {
     /// One line of text.
     Text(TextRules),
     /// Several lines of text.
@@ -44,17 +44,17 @@ pub enum Kind {
     /// A yes or no value.
     Boolean,
     /// One of several options.
-    Select(Choices),
+    Select(FormChoices),
     /// Some of several options.
-    Multiselect(Choices),
+    Multiselect(FormChoices),
     /// A reference to a file.
     File,
 }
 
-impl Kind {
+impl FieldKind {
     /// The type and its rules, from the JSON of a field.
     pub(super) fn parse(spec: &FieldSpec) -> Result<Self, FormError> {
-        let rules = Rules { spec, validation: spec.validation.as_ref() };
+        let rules = RuleParser { spec, validation: spec.validation.as_ref() };
         let kind = match spec.kind.as_str() {
             "text" => Self::Text(rules.text()?),
             "textarea" => Self::Textarea(rules.text()?),
@@ -182,11 +182,11 @@ impl<T> Bounds<T> {
 
 /// At least one option, each with its own non-empty value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choices(Vec<Choice>);
+pub struct FormChoices(Vec<FormChoice>);
 
-impl Choices {
+impl FormChoices {
     /// The options in the order they are shown.
-    pub fn iter(&self) -> impl Iterator<Item = &Choice> {
+    pub fn iter(&self) -> impl Iterator<Item = &FormChoice> {
         self.0.iter()
     }
 
@@ -234,12 +234,12 @@ impl Limit for Moment {
     }
 }
 
-struct Rules<'a> {
+struct RuleParser<'a> {
     spec: &'a FieldSpec,
     validation: Option<&'a Validation>,
 }
 
-impl Rules<'_> {
+impl RuleParser<'_> {
     fn text(&self) -> Result<TextRules, FormError> {
         let key = &self.spec.key;
         let Some(rules) = self.validation else { return Ok(TextRules::default()) };
@@ -274,13 +274,13 @@ impl Rules<'_> {
         Ok(Bounds { min, max })
     }
 
-    fn choices(&self) -> Result<Choices, FormError> {
+    fn choices(&self) -> Result<FormChoices, FormError> {
         let key = || self.spec.key.clone();
         if self.spec.options.is_empty() {
             return Err(FormError::OptionsMissing { key: key(), kind: self.spec.kind.clone() });
         }
         let mut seen = HashSet::new();
-        for Choice { value, .. } in &self.spec.options {
+        for FormChoice { value, .. } in &self.spec.options {
             if value.is_empty() {
                 return Err(FormError::OptionEmpty { key: key() });
             }
@@ -288,11 +288,11 @@ impl Rules<'_> {
                 return Err(FormError::DuplicateOption { key: key(), value: shorten(value) });
             }
         }
-        Ok(Choices(self.spec.options.clone()))
+        Ok(FormChoices(self.spec.options.clone()))
     }
 
     /// Refuses rules that this kind would silently ignore.
-    fn apply_to(&self, kind: &Kind) -> Result<(), FormError> {
+    fn apply_to(&self, kind: &FieldKind) -> Result<(), FormError> {
         let refuse = |rule, hint| {
             let (key, kind) = (self.spec.key.clone(), kind.name().to_owned());
             Err(FormError::RuleDoesNotApply { key, rule, kind, hint })
@@ -338,10 +338,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn parse(rest: &serde_json::Value) -> Result<Kind, FormError> {
+    fn parse(rest: &serde_json::Value) -> Result<FieldKind, FormError> {
         let mut wire = json!({"key": "k", "label": "K"});
         wire.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-        Kind::parse(&serde_json::from_value(wire).unwrap())
+        FieldKind::parse(&serde_json::from_value(wire).unwrap())
     }
 
     /// HITL-133: every standard type, Countersign's own, and custom ones under their own name.

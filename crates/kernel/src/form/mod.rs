@@ -4,7 +4,7 @@
 //! (§10.3). HXP's PROVIDE is a form with one field ([`Form::single`]). A constructed form is valid,
 //! so no other code checks it again.
 //!
-//! Layout: [`FieldSpec`] is the wire format, [`Kind`] the types with their limits, [`Field`] one
+//! Layout: [`FieldSpec`] is the wire format, [`FieldKind`] the types with their limits, [`Field`] one
 //! field, [`Condition`] its visibility. `coerce` reads a value as its type, `check` applies the
 //! limits, `validate` walks the form, and `budget` limits the cost of a form.
 
@@ -25,16 +25,16 @@ mod values;
 
 pub use budget::{
     MAX_ALL_OPTIONS, MAX_ALLOWED, MAX_COMPILED_BYTES, MAX_FIELDS, MAX_OPTIONS, MAX_PATTERN_BYTES,
-    Prepared, check_patterns,
+    PreparedPatterns, check_patterns,
 };
 pub use condition::{Condition, Operator};
 pub use date::Moment;
-pub use error::{Code, FieldError, FormError};
+pub use error::{FieldError, FieldErrorCode, FormError};
 pub use field::Field;
 pub use file::{FileRef, FileRefError};
-pub use kind::{Bounds, Choices, Kind, TextRules};
+pub use kind::{Bounds, FieldKind, FormChoices, TextRules};
 pub use pattern::Pattern;
-pub use spec::{Bound, Choice, Conditional, FieldSpec, Validation};
+pub use spec::{Bound, Conditional, FieldSpec, FormChoice, Validation};
 pub use validate::Progress;
 pub use values::{REDACTED, Values};
 
@@ -58,7 +58,7 @@ pub enum Layout {
     /// All fields on one page.
     Single(Vec<Field>),
     /// One page after the other; at least one.
-    Steps(Vec<Step>),
+    Steps(Vec<FormStep>),
 }
 
 /// One page of a form with several.
@@ -66,14 +66,14 @@ pub enum Layout {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = FormStep))]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct FormStep {
     title: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     fields: Vec<Field>,
 }
 
-impl Step {
+impl FormStep {
     /// Creates a step; one without fields is a summary.
     pub fn new(title: impl Into<String>, description: Option<String>, fields: Vec<Field>) -> Self {
         Self { title: title.into(), description, fields }
@@ -102,7 +102,7 @@ impl Form {
     }
 
     /// Creates a form in steps; refused without any.
-    pub fn of_steps(steps: Vec<Step>) -> Result<Self, FormError> {
+    pub fn of_steps(steps: Vec<FormStep>) -> Result<Self, FormError> {
         Self::new(Layout::Steps(steps), None)
     }
 
@@ -212,7 +212,7 @@ struct Wire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fields: Option<Vec<Field>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    steps: Option<Vec<Step>>,
+    steps: Option<Vec<FormStep>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
 }
@@ -315,8 +315,8 @@ mod tests {
             form.validate(&submitted)
         };
         assert_eq!(submit(json!("7")).unwrap().get("result"), Some(&json!(7)));
-        assert_eq!(submit(json!(99_999)).unwrap_err()[0].code, Code::TooLarge);
-        assert_eq!(submit(json!("")).unwrap_err()[0].code, Code::Required);
+        assert_eq!(submit(json!(99_999)).unwrap_err()[0].code, FieldErrorCode::TooLarge);
+        assert_eq!(submit(json!("")).unwrap_err()[0].code, FieldErrorCode::Required);
 
         let lonely: Field = serde_json::from_value(shown_if("b", "a")).unwrap();
         assert!(matches!(Form::single(lonely), Err(FormError::ConditionField { .. })));

@@ -45,7 +45,7 @@ pub struct Pattern {
 
 /// The result of matching a text with a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Matched {
+pub(super) enum PatternMatch {
     Yes,
     No,
     /// The search would take too much work.
@@ -54,7 +54,7 @@ pub(super) enum Matched {
 
 /// A compiled pattern. It stays in the cache as long as a reference to it exists.
 #[derive(Debug)]
-pub(super) struct Compiled {
+pub(super) struct CompiledPattern {
     regex: Regex,
     bytes: usize,
     /// Outcomes of expensive searches, oldest first. An answer is checked before it is committed
@@ -87,24 +87,24 @@ impl Pattern {
     ///
     /// Fails with the reason if the pattern needs more memory than a single pattern may take, or
     /// names a Unicode property that does not exist.
-    pub(super) fn compile(&self) -> Result<Arc<Compiled>, String> {
-        if let Some(compiled) = Cache::lock().find(&self.source) {
+    pub(super) fn compile(&self) -> Result<Arc<CompiledPattern>, String> {
+        if let Some(compiled) = PatternCache::lock().find(&self.source) {
             return Ok(compiled);
         }
         // The pattern is compiled without the lock, so that requests do not wait for each other's
         // patterns.
-        let compiled = Arc::new(Compiled::new(&self.source)?);
-        Cache::lock().keep(&self.source, &compiled);
+        let compiled = Arc::new(CompiledPattern::new(&self.source)?);
+        PatternCache::lock().keep(&self.source, &compiled);
         Ok(compiled)
     }
 
     /// Whether the whole of `text` matches.
-    pub(super) fn matches(&self, text: &str) -> Matched {
-        self.compile().map_or(Matched::No, |compiled| compiled.matches(text))
+    pub(super) fn matches(&self, text: &str) -> PatternMatch {
+        self.compile().map_or(PatternMatch::No, |compiled| compiled.matches(text))
     }
 }
 
-impl Compiled {
+impl CompiledPattern {
     fn new(source: &str) -> Result<Self, String> {
         let config = Config::new()
             .nfa_size_limit(Some(MAX_COMPILED))
@@ -127,10 +127,10 @@ impl Compiled {
         self.bytes
     }
 
-    fn matches(&self, text: &str) -> Matched {
+    fn matches(&self, text: &str) -> PatternMatch {
         let work = (text.len() as u64).saturating_mul(self.bytes as u64);
         if work > MAX_WORK {
-            return Matched::TooLong;
+            return PatternMatch::TooLong;
         }
         let name = (work > REMEMBERED_WORK).then(|| Sha256::digest(text).into());
         if let Some(known) = name.and_then(|name| self.outcome(&name)) {
@@ -159,7 +159,7 @@ impl Compiled {
     }
 }
 
-impl From<bool> for Matched {
+impl From<bool> for PatternMatch {
     fn from(found: bool) -> Self {
         if found { Self::Yes } else { Self::No }
     }
@@ -167,22 +167,22 @@ impl From<bool> for Matched {
 
 /// Compiled patterns by their source. The least recently used are evicted first.
 #[derive(Default)]
-struct Cache {
-    kept: HashMap<Arc<str>, (u64, Arc<Compiled>)>,
+struct PatternCache {
+    kept: HashMap<Arc<str>, (u64, Arc<CompiledPattern>)>,
     order: BTreeMap<u64, Arc<str>>,
     /// Evicted patterns that are still referenced elsewhere.
-    held: HashMap<Arc<str>, Weak<Compiled>>,
+    held: HashMap<Arc<str>, Weak<CompiledPattern>>,
     bytes: usize,
     clock: u64,
 }
 
-impl Cache {
+impl PatternCache {
     fn lock() -> MutexGuard<'static, Self> {
-        static CACHE: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
+        static CACHE: LazyLock<Mutex<PatternCache>> = LazyLock::new(Mutex::default);
         CACHE.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn find(&mut self, source: &str) -> Option<Arc<Compiled>> {
+    fn find(&mut self, source: &str) -> Option<Arc<CompiledPattern>> {
         self.clock += 1;
         let clock = self.clock;
         let Some((used, compiled)) = self.kept.get_mut(source) else {
@@ -195,7 +195,7 @@ impl Cache {
         Some(Arc::clone(compiled))
     }
 
-    fn keep(&mut self, source: &str, compiled: &Arc<Compiled>) {
+    fn keep(&mut self, source: &str, compiled: &Arc<CompiledPattern>) {
         self.clock += 1;
         let name: Arc<str> = source.into();
         let before = self.kept.insert(Arc::clone(&name), (self.clock, Arc::clone(compiled)));
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     fn matches(pattern: &str, text: &str) -> bool {
-        Pattern::parse("k", pattern).unwrap().matches(text) == Matched::Yes
+        Pattern::parse("k", pattern).unwrap().matches(text) == PatternMatch::Yes
     }
 
     /// HITL-134, HXPX-031.
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn a_pattern_is_compiled_once_and_not_when_it_is_read() {
         let pattern = Pattern::parse("k", "[^x]{611}").unwrap();
-        assert!(Cache::lock().find("[^x]{611}").is_none(), "reading compiles nothing");
+        assert!(PatternCache::lock().find("[^x]{611}").is_none(), "reading compiles nothing");
         let first = pattern.compile().unwrap();
         let again = Pattern::parse("other", "[^x]{611}").unwrap().compile().unwrap();
         assert!(Arc::ptr_eq(&first, &again));
@@ -326,11 +326,11 @@ mod tests {
         let held = Pattern::parse("k", "[^y]{650}").unwrap().compile().unwrap();
         for n in 0..100 {
             Pattern::parse("k", &format!("[^y]{{{}}}", 500 + n)).unwrap().compile().unwrap();
-            assert!(Cache::lock().bytes <= CACHE_BYTES);
+            assert!(PatternCache::lock().bytes <= CACHE_BYTES);
         }
         let again = Pattern::parse("k", "[^y]{650}").unwrap().compile().unwrap();
         assert!(Arc::ptr_eq(&held, &again), "nobody compiles again what somebody holds");
-        let cache = Cache::lock();
+        let cache = PatternCache::lock();
         assert_eq!(cache.bytes, cache.kept.values().map(|(_, kept)| kept.bytes).sum::<usize>());
         assert_eq!(cache.order.len(), cache.kept.len());
     }
@@ -339,13 +339,13 @@ mod tests {
     #[test]
     fn a_text_can_be_too_long_for_its_pattern() {
         let pattern = Pattern::parse("k", "[^z]{1,600}").unwrap();
-        assert_eq!(pattern.matches(&"é".repeat(600)), Matched::Yes);
-        assert_eq!(pattern.matches(&"a".repeat(1 << 20)), Matched::TooLong);
+        assert_eq!(pattern.matches(&"é".repeat(600)), PatternMatch::Yes);
+        assert_eq!(pattern.matches(&"a".repeat(1 << 20)), PatternMatch::TooLong);
         let compiled = pattern.compile().unwrap();
         let text = "b".repeat(601);
-        assert_eq!(compiled.matches(&text), Matched::No);
+        assert_eq!(compiled.matches(&text), PatternMatch::No);
         assert_eq!(compiled.outcome(&Sha256::digest(&text).into()), Some(false));
-        assert_eq!(compiled.matches(&text), Matched::No);
+        assert_eq!(compiled.matches(&text), PatternMatch::No);
         for n in 0..50 {
             compiled.matches(&"c".repeat(400 + n));
         }

@@ -42,7 +42,7 @@ pub struct FieldSpec {
     pub sensitive: bool,
     /// What can be chosen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub options: Vec<Choice>,
+    pub options: Vec<FormChoice>,
     /// Limits on the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub validation: Option<Validation>,
@@ -63,7 +63,7 @@ impl FieldSpec {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = FormChoice))]
 #[serde(deny_unknown_fields)]
-pub struct Choice {
+pub struct FormChoice {
     /// What the answer carries.
     pub value: String,
     /// What the person reads.

@@ -6,8 +6,8 @@
 use super::{
     Field, Form,
     coerce::is_missing,
-    error::{Code, Fault, FieldError, shorten},
-    kind::Kind,
+    error::{FieldError, FieldErrorCode, ValueError, shorten},
+    kind::FieldKind,
     values::Values,
 };
 use serde::{Deserialize, Serialize};
@@ -39,29 +39,29 @@ impl Form {
     pub fn validate(&self, submitted: &Map<String, Value>) -> Result<Values, Vec<FieldError>> {
         let mut values = Map::new();
         let mut errors = Vec::new();
-        for Seen { field, state, .. } in self.walk(submitted) {
+        for VisitedField { field, state, .. } in self.walk(submitted) {
             match state {
-                State::Good(value) => {
+                FieldState::Good(value) => {
                     values.insert(field.key().to_owned(), value);
                 }
-                State::Wrong(fault) => errors.push(fault.on(field.key())),
-                State::Empty if field.is_required() => {
+                FieldState::Wrong(fault) => errors.push(fault.on(field.key())),
+                FieldState::Empty if field.is_required() => {
                     errors.push(field.kind().missing().on(field.key()));
                 }
-                State::Empty | State::Hidden => {}
+                FieldState::Empty | FieldState::Hidden => {}
             }
         }
         let known: HashSet<&str> = self.fields().map(Field::key).collect();
         for key in submitted.keys().filter(|key| !known.contains(key.as_str())) {
             let message = format!("This form has no field `{}`", shorten(key));
-            errors.push(Fault::new(Code::UnknownField, message).on(key));
+            errors.push(ValueError::new(FieldErrorCode::UnknownField, message).on(key));
         }
         if errors.is_empty() { Ok(Values::new(values)) } else { Err(errors) }
     }
 
     /// The fields to show, given the answers so far, in form order.
     pub fn visible(&self, so_far: &Map<String, Value>) -> impl Iterator<Item = &Field> {
-        self.walk(so_far).into_iter().filter(Seen::is_visible).map(|seen| seen.field)
+        self.walk(so_far).into_iter().filter(VisitedField::is_visible).map(|seen| seen.field)
     }
 
     /// The progress of the answers so far.
@@ -70,9 +70,10 @@ impl Form {
     /// acceptable answer, or fields without any answer there and in later steps. With nothing left
     /// it is the last step.
     pub fn progress(&self, so_far: &Map<String, Value>) -> Progress {
-        let seen: Vec<Seen<'_>> = self.walk(so_far).into_iter().filter(Seen::is_visible).collect();
+        let seen: Vec<VisitedField<'_>> =
+            self.walk(so_far).into_iter().filter(VisitedField::is_visible).collect();
         let furthest = seen.iter().filter(|seen| seen.is_answered()).map(|seen| seen.step).max();
-        let left = |seen: &&Seen<'_>| {
+        let left = |seen: &&VisitedField<'_>| {
             let untouched = furthest.is_none_or(|furthest| furthest < seen.step);
             !seen.is_good() && (untouched || seen.must_change())
         };
@@ -86,8 +87,8 @@ impl Form {
         }
     }
 
-    fn walk(&self, submitted: &Map<String, Value>) -> Vec<Seen<'_>> {
-        let mut answers: HashMap<&str, (&Kind, Option<Value>)> = HashMap::new();
+    fn walk(&self, submitted: &Map<String, Value>) -> Vec<VisitedField<'_>> {
+        let mut answers: HashMap<&str, (&FieldKind, Option<Value>)> = HashMap::new();
         let mut walked = Vec::new();
         for (step, field) in self.fields_by_step() {
             let is_met = field.condition().is_none_or(|condition| {
@@ -97,54 +98,54 @@ impl Form {
             });
             let raw = submitted.get(field.key()).filter(|raw| !is_missing(raw));
             let (state, answer) = match raw {
-                _ if !is_met => (State::Hidden, None),
-                None => (State::Empty, None),
+                _ if !is_met => (FieldState::Hidden, None),
+                None => (FieldState::Empty, None),
                 Some(raw) => match field.kind().coerce(raw) {
-                    Err(fault) => (State::Wrong(fault), None),
+                    Err(fault) => (FieldState::Wrong(fault), None),
                     Ok(value) => match field.check(&value) {
-                        Err(fault) => (State::Wrong(fault), Some(value)),
-                        Ok(()) => (State::Good(value.clone()), Some(value)),
+                        Err(fault) => (FieldState::Wrong(fault), Some(value)),
+                        Ok(()) => (FieldState::Good(value.clone()), Some(value)),
                     },
                 },
             };
             answers.insert(field.key(), (field.kind(), answer));
-            walked.push(Seen { step, field, state });
+            walked.push(VisitedField { step, field, state });
         }
         walked
     }
 }
 
-struct Seen<'f> {
+struct VisitedField<'f> {
     step: usize,
     field: &'f Field,
-    state: State,
+    state: FieldState,
 }
 
-enum State {
+enum FieldState {
     Hidden,
     Empty,
-    Wrong(Fault),
+    Wrong(ValueError),
     Good(Value),
 }
 
-impl Seen<'_> {
+impl VisitedField<'_> {
     fn is_visible(&self) -> bool {
-        !matches!(self.state, State::Hidden)
+        !matches!(self.state, FieldState::Hidden)
     }
 
     fn is_good(&self) -> bool {
-        matches!(self.state, State::Good(_))
+        matches!(self.state, FieldState::Good(_))
     }
 
     fn is_answered(&self) -> bool {
-        matches!(self.state, State::Good(_) | State::Wrong(_))
+        matches!(self.state, FieldState::Good(_) | FieldState::Wrong(_))
     }
 
     fn must_change(&self) -> bool {
         match self.state {
-            State::Wrong(_) => true,
-            State::Empty => self.field.is_required(),
-            State::Hidden | State::Good(_) => false,
+            FieldState::Wrong(_) => true,
+            FieldState::Empty => self.field.is_required(),
+            FieldState::Hidden | FieldState::Good(_) => false,
         }
     }
 }

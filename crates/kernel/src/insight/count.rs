@@ -4,11 +4,11 @@
 use serde_json::{Map, Value};
 
 use super::Measure;
-use super::scale::{load, tenth, wait};
-use crate::actor::By;
-use crate::ask::claims::Level;
-use crate::ask::{Ask, Dialect, Resolution};
-use crate::event::{AskEvent, Event, Happened};
+use super::bins::{load, tenth, wait};
+use crate::actor::ActorRef;
+use crate::ask::experience_envelope::EnvelopeLevel;
+use crate::ask::{Ask, Dialect, RecordedAnswer};
+use crate::event::{AskEvent, DomainEvent, Event};
 use crate::question::{Answer, Body, Question};
 use crate::time::Time;
 
@@ -60,7 +60,7 @@ pub(super) const REFUSED: [[&str; 3]; 6] = [
 /// The protocols through which asks come.
 pub(super) const DIALECTS: [&str; 5] = ["hxp_execution", "hitl", "a2h", "hacp", "native"];
 /// The completeness levels of envelopes.
-pub(super) const TOLD: [&str; 5] = ["none", "invalid", "core", "standard", "full"];
+pub(super) const ENVELOPE_LEVELS: [&str; 5] = ["none", "invalid", "core", "standard", "full"];
 /// How asks end.
 pub(super) const ENDS: [&str; 5] = ["answered", "defaulted", "expired", "failed", "cancelled"];
 /// How people decide on recommendations.
@@ -75,19 +75,19 @@ pub(super) const OTHER: &str = "other";
 const MILLIS_PER_WORD: u64 = 250;
 
 /// The names of events that are counted; no other is.
-pub const COUNTED: [&str; 8] =
+pub const COUNTED_EVENTS: [&str; 8] =
     ["asked", "opened", "action_picked", "answered", "defaulted", "expired", "failed", "cancelled"];
 
 /// One count: its measure and its bin.
-pub type Count = (Measure, &'static str);
+pub type MeasureBin = (Measure, &'static str);
 
 /// The counts of an event. A message that a person wrote first is not an ask of the agent, so it
 /// counts nothing.
-pub fn counts_for(event: &Event, ask: &Ask) -> Vec<Count> {
-    if ask.is_opening() {
+pub fn counts_for(event: &Event, ask: &Ask) -> Vec<MeasureBin> {
+    if ask.starts_conversation() {
         return Vec::new();
     }
-    let Happened::Ask(what) = &event.what else { return Vec::new() };
+    let DomainEvent::Ask(what) = &event.what else { return Vec::new() };
     match what {
         AskEvent::Asked(_) => asked(ask),
         AskEvent::Opened => opened(event.at, ask),
@@ -118,7 +118,7 @@ pub fn counts_for(event: &Event, ask: &Ask) -> Vec<Count> {
     }
 }
 
-fn asked(ask: &Ask) -> Vec<Count> {
+fn asked(ask: &Ask) -> Vec<MeasureBin> {
     let dialect = match ask.dialect {
         Dialect::HxpExecution => "hxp_execution",
         Dialect::Hitl => "hitl",
@@ -130,9 +130,9 @@ fn asked(ask: &Ask) -> Vec<Count> {
         None => "none",
         Some(claims) => match claims.finding.level {
             None => "invalid",
-            Some(Level::Core) => "core",
-            Some(Level::Standard) => "standard",
-            Some(Level::Full) => "full",
+            Some(EnvelopeLevel::Core) => "core",
+            Some(EnvelopeLevel::Standard) => "standard",
+            Some(EnvelopeLevel::Full) => "full",
         },
     };
     let mut counts = vec![(Measure::Asked, dialect), (Measure::Envelope, told)];
@@ -173,7 +173,7 @@ fn action_type(action: &Map<String, Value>) -> &'static str {
     known(&ACTIONS, action.get("type").and_then(Value::as_str).unwrap_or_default())
 }
 
-fn opened(at: Time, ask: &Ask) -> Vec<Count> {
+fn opened(at: Time, ask: &Ask) -> Vec<MeasureBin> {
     let mut counts = vec![(Measure::FirstView, wait(at.millis() - ask.created_at.millis()))];
     let offered = ask.envelope().and_then(|said| said.get("actions")).and_then(Value::as_array);
     let places = 0..offered.map_or(0, Vec::len);
@@ -183,13 +183,13 @@ fn opened(at: Time, ask: &Ask) -> Vec<Count> {
 }
 
 /// Only the first pick of an action counts: it was shown once, no matter how many people pick it.
-fn picked(event: &Event, ask: &Ask, action: usize) -> Option<Count> {
+fn picked(event: &Event, ask: &Ask, action: usize) -> Option<MeasureBin> {
     let first = ask.picked.iter().find(|picked| picked.action == action)?;
     (first.by == event.by).then_some(())?;
     Some((Measure::Picked, action_type(ask.action(action)?)))
 }
 
-fn answered(resolution: &Resolution, ask: &Ask) -> Vec<Count> {
+fn answered(resolution: &RecordedAnswer, ask: &Ask) -> Vec<MeasureBin> {
     let mut counts = vec![
         (Measure::Ended, "answered"),
         (Measure::Decision, wait(resolution.at.millis() - ask.created_at.millis())),
@@ -254,8 +254,8 @@ fn verdict(question: &Question, answer: &Answer) -> &'static str {
 /// Whether the person who decided had time to read, counted from when the ask was first opened. An
 /// answer that an agent passed on was read elsewhere, so it is not counted; an unopened ask may
 /// have been read in a message.
-fn reading(resolution: &Resolution, ask: &Ask) -> Option<&'static str> {
-    if !matches!(resolution.by, By::Human(_) | By::LinkHolder | By::Guest) {
+fn reading(resolution: &RecordedAnswer, ask: &Ask) -> Option<&'static str> {
+    if !matches!(resolution.by, ActorRef::Human(_) | ActorRef::LinkHolder | ActorRef::Guest) {
         return None;
     }
     // A held answer may have been given before another person opened the ask.
@@ -269,7 +269,7 @@ fn reading(resolution: &Resolution, ask: &Ask) -> Option<&'static str> {
 /// The time it takes to read a question. It is computed, not taken from the agent's claim, so that
 /// the claim can neither excuse nor accuse a person.
 pub fn reading_millis(question: &Question) -> u64 {
-    let mut words = Words::default();
+    let mut words = WordCounter::default();
     words.text(question.prompt());
     words.text(question.context().unwrap_or_default());
     match question.body() {
@@ -293,12 +293,12 @@ pub fn reading_millis(question: &Question) -> u64 {
 
 /// Counts words as people read them. In scripts without spaces, two characters count as one word.
 #[derive(Default)]
-struct Words {
+struct WordCounter {
     spaced: u64,
     characters: u64,
 }
 
-impl Words {
+impl WordCounter {
     fn text(&mut self, text: &str) {
         let unspaced = |c: char| matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}');
         self.characters += text.chars().filter(|c| unspaced(*c)).count() as u64;

@@ -12,8 +12,8 @@
 //! | [`summary`] | from counts to the displayed figures |
 
 pub mod access;
+mod bins;
 mod count;
-mod scale;
 pub mod summary;
 
 use std::collections::BTreeMap;
@@ -29,12 +29,12 @@ use crate::event::Event;
 use crate::ids::{AgentId, ProjectId};
 use crate::time::Time;
 
+pub use bins::{Histogram, Span, TENTHS, WAITS};
 use count::OTHER;
 pub use count::{
-    ACTIONS, COUNTED, Count, INTENTS, REFUSALS, SEVERITIES, counts_for, reading_millis,
+    ACTIONS, COUNTED_EVENTS, INTENTS, MeasureBin, REFUSALS, SEVERITIES, counts_for, reading_millis,
 };
-pub use scale::{Histogram, Span, TENTHS, WAITS};
-pub use summary::{LEAST_DECISIONS, Summary};
+pub use summary::{InsightSummary, LEAST_DECISIONS};
 
 /// A quantity that is counted. Each has its own bins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -125,10 +125,10 @@ impl Measure {
         let with_others = |names: &[&'static str]| [names, &[OTHER]].concat();
         match self {
             Self::Asked => count::DIALECTS.to_vec(),
-            Self::Envelope => count::TOLD.to_vec(),
+            Self::Envelope => count::ENVELOPE_LEVELS.to_vec(),
             Self::Intent => with_others(&INTENTS),
             Self::Confidence | Self::Claimed | Self::Overruled => TENTHS.to_vec(),
-            Self::Load => scale::LOADS.to_vec(),
+            Self::Load => bins::LOADS.to_vec(),
             Self::Refusal => count::REFUSED.concat(),
             Self::Shown | Self::Picked => with_others(&ACTIONS),
             Self::FirstView | Self::Decision => WAITS.map(|(name, _)| name).to_vec(),
@@ -139,7 +139,7 @@ impl Measure {
     }
 
     /// The measure with this name; `None` if there is none.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|measure| measure.as_str() == name)
     }
 }
@@ -151,11 +151,11 @@ pub struct Day(i32);
 impl Day {
     /// The day that contains a moment.
     pub fn of(at: Time) -> Self {
-        Self::numbered(at.millis().div_euclid(86_400_000))
+        Self::from_number(at.millis().div_euclid(86_400_000))
     }
 
     /// The day with this number, clamped to the supported range.
-    pub fn numbered(n: i64) -> Self {
+    pub fn from_number(n: i64) -> Self {
         Self(i32::try_from(n).unwrap_or(if n < 0 { i32::MIN } else { i32::MAX }))
     }
 
@@ -200,7 +200,7 @@ impl FromStr for Day {
 
 /// Whose asks are counted together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Whose {
+pub enum CountScope {
     /// All asks of the installation.
     All,
     /// The asks of a project.
@@ -209,7 +209,7 @@ pub enum Whose {
     Agent(ProjectId, AgentId),
 }
 
-impl Whose {
+impl CountScope {
     /// The project as stored; empty for all, because no project has an empty id.
     pub fn project(&self) -> &str {
         match self {
@@ -229,9 +229,9 @@ impl Whose {
 
 /// The key of a count: one number is stored for each.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Cell {
+pub struct CountKey {
     /// Whose asks are counted.
-    pub whose: Whose,
+    pub whose: CountScope,
     /// The measure that is counted.
     pub measure: Measure,
     /// The day of the event.
@@ -242,7 +242,7 @@ pub struct Cell {
 
 /// A set of counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally(BTreeMap<Cell, u64>);
+pub struct Tally(BTreeMap<CountKey, u64>);
 
 impl Tally {
     /// Counts one event of an ask for its agent, its project and the installation. Later events of
@@ -251,9 +251,9 @@ impl Tally {
         let day = Day::of(event.at);
         for (measure, bin) in counts_for(event, ask) {
             let project = || ask.project.clone();
-            let agent = Whose::Agent(project(), ask.agent.clone());
-            for whose in [Whose::All, Whose::Project(project()), agent] {
-                *self.0.entry(Cell { whose, measure, day, bin }).or_default() += 1;
+            let agent = CountScope::Agent(project(), ask.agent.clone());
+            for whose in [CountScope::All, CountScope::Project(project()), agent] {
+                *self.0.entry(CountKey { whose, measure, day, bin }).or_default() += 1;
             }
         }
     }
@@ -266,7 +266,7 @@ impl Tally {
     }
 
     /// The counts, in order.
-    pub fn cells(&self) -> impl Iterator<Item = (&Cell, u64)> {
+    pub fn cells(&self) -> impl Iterator<Item = (&CountKey, u64)> {
         self.0.iter().map(|(cell, n)| (cell, *n))
     }
 
@@ -298,16 +298,16 @@ mod tests {
         assert!("tomorrow".parse::<Day>().is_err());
         // No day number a caller can give overflows.
         for n in [i64::MIN, i64::MAX] {
-            let _ = Day::numbered(n).before(u16::MAX).next().to_string();
+            let _ = Day::from_number(n).before(u16::MAX).next().to_string();
         }
     }
 
     #[test]
     fn a_measure_has_one_name() {
         for measure in Measure::ALL {
-            assert_eq!(Measure::named(measure.as_str()), Some(measure));
+            assert_eq!(Measure::from_name(measure.as_str()), Some(measure));
         }
-        assert_eq!(Measure::named("people"), None);
+        assert_eq!(Measure::from_name("people"), None);
     }
 
     /// The bins of a measure have distinct names, so a lookup by name is unambiguous.

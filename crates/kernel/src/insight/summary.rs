@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::count::{ACTIONS, INTENTS, REFUSALS, SEVERITIES, TOLD};
-use super::scale::{Histogram, LOADS, TENTHS, number};
-use super::{Day, Measure, Whose};
+use super::bins::{Histogram, LOADS, TENTHS, number};
+use super::count::{ACTIONS, ENVELOPE_LEVELS, INTENTS, REFUSALS, SEVERITIES};
+use super::{CountScope, Day, Measure};
 
 /// With fewer decisions than this, no calibration is shown: one answer would change it too much,
 /// and could reveal whose it was.
@@ -12,9 +12,9 @@ pub const LEAST_DECISIONS: u64 = 20;
 
 /// One count, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct StoredCount {
     /// Whose asks are counted.
-    pub whose: Whose,
+    pub whose: CountScope,
     /// The measure that is counted.
     pub measure: Measure,
     /// The day of the events.
@@ -27,7 +27,7 @@ pub struct Line {
 
 /// The figures of a period.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Summary {
+pub struct InsightSummary {
     /// The number of asks, by the protocol they came through.
     pub asked: Vec<(String, u64)>,
     /// The number of asks, by the completeness of their envelope.
@@ -51,11 +51,11 @@ pub struct Summary {
     /// How asks ended.
     pub ended: Ended,
     /// How people decided on recommendations.
-    pub verdicts: Verdicts,
+    pub verdicts: VerdictCounts,
     /// The claimed confidence compared with people's decisions, if there are enough of them.
     pub calibration: Calibration,
     /// Whether people had time to read.
-    pub reading: Reading,
+    pub reading: ReadingCounts,
 }
 
 /// The figures of one day.
@@ -111,19 +111,19 @@ impl Ended {
     }
 
     /// The number of asks whose deadline passed without an answer, with any consequence.
-    pub fn ran_out(&self) -> u64 {
+    pub fn unanswered(&self) -> u64 {
         self.defaulted + self.expired + self.failed
     }
 
     /// The share of ended asks that expired without an answer.
     pub fn expiry_rate(&self) -> Option<f64> {
-        share(self.ran_out(), self.total())
+        share(self.unanswered(), self.total())
     }
 }
 
 /// How people decided on recommendations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Verdicts {
+pub struct VerdictCounts {
     /// Recommendations that were followed unchanged.
     pub followed: u64,
     /// Recommendations that were followed with edits.
@@ -134,7 +134,7 @@ pub struct Verdicts {
     pub open: u64,
 }
 
-impl Verdicts {
+impl VerdictCounts {
     /// The number of recommendations that were decided on.
     pub fn decided(&self) -> u64 {
         self.followed + self.edited + self.overruled
@@ -163,7 +163,7 @@ pub struct Calibration {
 
 /// Whether people had time to read before they decided.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct ReadingCounts {
     /// Decisions with enough time to read.
     pub read: u64,
     /// Decisions sooner than the text can be read.
@@ -172,7 +172,7 @@ pub struct Reading {
     pub unopened: u64,
 }
 
-impl Reading {
+impl ReadingCounts {
     /// The share of hasty decisions among those on opened asks.
     pub fn hasty_rate(&self) -> Option<f64> {
         share(self.hasty, self.hasty + self.read)
@@ -182,10 +182,10 @@ impl Reading {
 /// Counts by the names of their bins.
 type Bins = BTreeMap<String, u64>;
 
-impl Summary {
+impl InsightSummary {
     /// The figures of these lines for a period. The lines are added up regardless of whose they
     /// are; the caller separates them.
-    pub fn of<'a>(lines: impl IntoIterator<Item = &'a Line>, from: Day, to: Day) -> Self {
+    pub fn of<'a>(lines: impl IntoIterator<Item = &'a StoredCount>, from: Day, to: Day) -> Self {
         let mut all: BTreeMap<Measure, Bins> = BTreeMap::new();
         let mut days: BTreeMap<Day, DayCounts> = BTreeMap::new();
         for line in lines.into_iter().filter(|line| (from..=to).contains(&line.day)) {
@@ -205,7 +205,7 @@ impl Summary {
             (of(Measure::Ended), of(Measure::Verdict), of(Measure::Reading));
         Self {
             asked: of(Measure::Asked).iter().map(|(name, n)| (name.clone(), *n)).collect(),
-            envelopes: named(Measure::Envelope, &TOLD),
+            envelopes: named(Measure::Envelope, &ENVELOPE_LEVELS),
             intents: named(Measure::Intent, &with_others(&INTENTS)),
             confidence: tenths(Measure::Confidence),
             load: LOADS.map(|bin| n(of(Measure::Load), bin)),
@@ -221,14 +221,14 @@ impl Summary {
                 failed: n(ended, "failed"),
                 cancelled: n(ended, "cancelled"),
             },
-            verdicts: Verdicts {
+            verdicts: VerdictCounts {
                 followed: n(verdict, "followed"),
                 edited: n(verdict, "edited"),
                 overruled: n(verdict, "overruled"),
                 open: n(verdict, "open"),
             },
             calibration: Calibration::of(tenths(Measure::Claimed), tenths(Measure::Overruled)),
-            reading: Reading {
+            reading: ReadingCounts {
                 read: n(reading, "read"),
                 hasty: n(reading, "hasty"),
                 unopened: n(reading, "unopened"),
@@ -279,7 +279,7 @@ struct DayCounts {
 }
 
 impl DayCounts {
-    fn add(&mut self, line: &Line) {
+    fn add(&mut self, line: &StoredCount) {
         if line.measure == Measure::Asked {
             self.asked += line.n;
         } else if line.measure == Measure::Ended {
@@ -299,7 +299,7 @@ fn every_day(days: &BTreeMap<Day, DayCounts>, from: Day, to: Day) -> Vec<DaySumm
     let none = DayCounts::default();
     (from.number()..=last)
         .map(|day| {
-            let day = Day::numbered(day);
+            let day = Day::from_number(day);
             let counts = days.get(&day).unwrap_or(&none);
             let load = share(counts.load, counts.loads);
             DaySummary { day, asked: counts.asked, ended: counts.ended, load }
@@ -342,20 +342,20 @@ mod tests {
     use super::*;
 
     fn day(n: i64) -> Day {
-        Day::numbered(n)
+        Day::from_number(n)
     }
 
-    fn line(measure: Measure, on: i64, bin: &str, n: u64) -> Line {
-        Line { whose: Whose::All, measure, day: day(on), bin: bin.to_owned(), n }
+    fn line(measure: Measure, on: i64, bin: &str, n: u64) -> StoredCount {
+        StoredCount { whose: CountScope::All, measure, day: day(on), bin: bin.to_owned(), n }
     }
 
     #[test]
     fn nothing_says_nothing() {
-        let none = Summary::of(&[], day(3), day(4));
+        let none = InsightSummary::of(&[], day(3), day(4));
         assert_eq!((none.asks(), none.refusal_rate(), none.ended.expiry_rate()), (0, None, None));
         assert_eq!(none.days.len(), 2, "a day without anything is a day");
         assert_eq!(none.days[0].load, None);
-        assert_eq!(Summary::of(&[], day(4), day(3)).days, []);
+        assert_eq!(InsightSummary::of(&[], day(4), day(3)).days, []);
         assert_eq!(none.calibration, Calibration::default());
     }
 
@@ -388,7 +388,7 @@ mod tests {
             line(Measure::Reading, 3, "unopened", 9),
             line(Measure::Asked, 4, "native", 9),
         ];
-        let summary = Summary::of(&lines, day(2), day(3));
+        let summary = InsightSummary::of(&lines, day(2), day(3));
         assert_eq!(summary.asked, [("hitl".to_owned(), 3), ("native".to_owned(), 1)]);
         assert_eq!(summary.intents, [("refuse", 1), ("other", 1)]);
         assert_eq!(summary.refusals, [("safety", "hard", 1)]);
@@ -407,10 +407,10 @@ mod tests {
     fn claims_are_compared_once_there_are_enough() {
         let mut lines =
             vec![line(Measure::Claimed, 1, "9", 19), line(Measure::Overruled, 1, "9", 5)];
-        let few = Summary::of(&lines, day(1), day(1)).calibration;
+        let few = InsightSummary::of(&lines, day(1), day(1)).calibration;
         assert_eq!((few.decisions, few.tenths), (19, None));
         lines.push(line(Measure::Claimed, 1, "0", 1));
-        let enough = Summary::of(&lines, day(1), day(1)).calibration;
+        let enough = InsightSummary::of(&lines, day(1), day(1)).calibration;
         let tenths = enough.tenths.unwrap();
         assert_eq!((enough.decisions, tenths[9], tenths[0]), (20, (19, 5), (1, 0)));
     }

@@ -80,19 +80,19 @@ impl Answer {
     pub const REJECTED: Self = Self::Rejected { option: None };
 
     /// The kind of the answer.
-    pub fn stance(&self) -> Stance {
+    pub fn stance(&self) -> AnswerKind {
         match self {
-            Self::Approved { .. } => Stance::Approve,
-            Self::Rejected { .. } => Stance::Reject,
-            Self::ChangesRequested { .. } => Stance::Change,
-            Self::Chosen { .. } => Stance::Choose,
-            Self::Provided { .. } => Stance::Provide,
-            Self::Confirmed { .. } => Stance::Confirm,
-            Self::Declined => Stance::Decline,
-            Self::Retry { .. } => Stance::Retry,
-            Self::Skip => Stance::Skip,
-            Self::Abort => Stance::Abort,
-            Self::Replied { .. } => Stance::Reply,
+            Self::Approved { .. } => AnswerKind::Approve,
+            Self::Rejected { .. } => AnswerKind::Reject,
+            Self::ChangesRequested { .. } => AnswerKind::Change,
+            Self::Chosen { .. } => AnswerKind::Choose,
+            Self::Provided { .. } => AnswerKind::Provide,
+            Self::Confirmed { .. } => AnswerKind::Confirm,
+            Self::Declined => AnswerKind::Decline,
+            Self::Retry { .. } => AnswerKind::Retry,
+            Self::Skip => AnswerKind::Skip,
+            Self::Abort => AnswerKind::Abort,
+            Self::Replied { .. } => AnswerKind::Reply,
         }
     }
 }
@@ -100,7 +100,7 @@ impl Answer {
 /// The kind of an answer, without its details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stance {
+pub enum AnswerKind {
     /// The person approves; see [`Answer::Approved`].
     Approve,
     /// The person rejects; see [`Answer::Rejected`].

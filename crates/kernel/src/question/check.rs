@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Answer, Body, Choice, Kind, Pick, Question, Reply};
+use super::{Answer, Body, Choice, PickMode, Question, QuestionKind, Reply};
 use crate::form::FieldError;
 use crate::text::{is_storable, is_storable_json};
 
@@ -64,9 +64,9 @@ fn summary(errors: &[FieldError]) -> String {
 /// A reply that answers its question, in normal form: options in the agent's order, typed and
 /// visible values only, no blank comment.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Checked(Reply);
+pub struct CheckedReply(Reply);
 
-impl Checked {
+impl CheckedReply {
     /// The checked reply.
     pub fn into_reply(self) -> Reply {
         self.0
@@ -75,7 +75,7 @@ impl Checked {
 
 impl Reply {
     /// An answer with a comment, truncated to the maximum length.
-    pub(crate) fn brief(answer: Answer, said: Option<&str>) -> Self {
+    pub(crate) fn truncated(answer: Answer, said: Option<&str>) -> Self {
         let comment = said.map(|text| text.chars().take(LONGEST_COMMENT).collect());
         Self { answer, comment }
     }
@@ -83,7 +83,7 @@ impl Reply {
 
 impl Question {
     /// Checks a reply against this question and normalizes it.
-    pub fn check(&self, reply: Reply) -> Result<Checked, AnswerError> {
+    pub fn check(&self, reply: Reply) -> Result<CheckedReply, AnswerError> {
         let comment = comment(reply.comment)?;
         let answer = match (&self.body, reply.answer) {
             (Body::Approve { details, editable, .. }, Answer::Approved { edits }) => {
@@ -127,10 +127,10 @@ impl Question {
                     (_, 0) => {
                         return Err(AnswerError::WrongCount { expected: "at least one option" });
                     }
-                    (Pick::One, 2..) => {
+                    (PickMode::One, 2..) => {
                         return Err(AnswerError::WrongCount { expected: "exactly one option" });
                     }
-                    (Pick::One | Pick::Many, _) => Answer::Chosen { options: ordered },
+                    (PickMode::One | PickMode::Many, _) => Answer::Chosen { options: ordered },
                 }
             }
             (Body::Provide { form }, Answer::Provided { values }) => {
@@ -166,7 +166,9 @@ impl Question {
             // Other questions do not take a request for changes: an agent would read it as a
             // result.
             (_, Answer::ChangesRequested { .. }) => {
-                return Err(AnswerError::WrongKind { expected: self.kind().wants_no_changes() });
+                return Err(AnswerError::WrongKind {
+                    expected: self.kind().expected_instead_of_changes(),
+                });
             }
             (
                 Body::Approve { .. }
@@ -176,9 +178,9 @@ impl Question {
                 | Body::Escalate { .. }
                 | Body::Converse,
                 _,
-            ) => return Err(AnswerError::WrongKind { expected: self.kind().wants() }),
+            ) => return Err(AnswerError::WrongKind { expected: self.kind().expected_answers() }),
         };
-        Ok(Checked(Reply { answer, comment }))
+        Ok(CheckedReply(Reply { answer, comment }))
     }
 }
 
@@ -210,8 +212,8 @@ fn comment(comment: Option<String>) -> Result<Option<String>, AnswerError> {
     Ok(Some(text))
 }
 
-impl Kind {
-    fn wants(self) -> &'static str {
+impl QuestionKind {
+    fn expected_answers(self) -> &'static str {
         match self {
             Self::Approve => "an approval or a rejection",
             Self::Choose => "one of its options",
@@ -223,7 +225,7 @@ impl Kind {
     }
 
     /// The answers to suggest to a person who requested changes.
-    fn wants_no_changes(self) -> &'static str {
+    fn expected_instead_of_changes(self) -> &'static str {
         match self {
             Self::Approve => "an approval, a rejection or a request for changes",
             Self::Choose => {
@@ -266,7 +268,7 @@ mod tests {
         Question::new("Refund?", None, body).unwrap()
     }
 
-    fn choose(pick: Pick) -> Question {
+    fn choose(pick: PickMode) -> Question {
         let options = Options::new(["a", "b", "c"].map(Choice::plain).to_vec()).unwrap();
         Question::new("Which?", None, Body::Choose { options, pick, suggested: None }).unwrap()
     }
@@ -278,7 +280,7 @@ mod tests {
         let new = |body| Question::new("So?", None, body).unwrap();
         [
             approve(false, false),
-            choose(Pick::One),
+            choose(PickMode::One),
             new(Body::Confirm { items: vec![], yes: "Go".into(), no: "Stop".into() }),
             new(Body::Escalate { error: Map::new(), params: Map::new() }),
             new(Body::Converse),
@@ -326,17 +328,17 @@ mod tests {
     /// HXPX-026: the result is one of the options.
     #[test]
     fn choices() {
-        assert!(choose(Pick::One).check(chosen(&["b"])).is_ok());
-        assert_eq!(choose(Pick::One).check(chosen(&["z"])), Err(AnswerError::UnknownOption));
+        assert!(choose(PickMode::One).check(chosen(&["b"])).is_ok());
+        assert_eq!(choose(PickMode::One).check(chosen(&["z"])), Err(AnswerError::UnknownOption));
         assert!(matches!(
-            choose(Pick::One).check(chosen(&["a", "b"])),
+            choose(PickMode::One).check(chosen(&["a", "b"])),
             Err(AnswerError::WrongCount { .. })
         ));
         assert!(matches!(
-            choose(Pick::Many).check(chosen(&[])),
+            choose(PickMode::Many).check(chosen(&[])),
             Err(AnswerError::WrongCount { .. })
         ));
-        let many = choose(Pick::Many).check(chosen(&["c", "a", "c"])).unwrap().into_reply();
+        let many = choose(PickMode::Many).check(chosen(&["c", "a", "c"])).unwrap().into_reply();
         assert_eq!(many, chosen(&["a", "c"]));
     }
 
@@ -366,7 +368,7 @@ mod tests {
             let asked = Reply { answer: Answer::CHANGES, comment: Some("smaller, please".into()) };
             let edits = serde_json::json!({"amount": 5}).as_object().cloned();
             let edited = say(Answer::ChangesRequested { edits });
-            if question.kind() != Kind::Approve {
+            if question.kind() != QuestionKind::Approve {
                 for refused in [say(Answer::CHANGES), asked, edited] {
                     let refused = question.check(refused).unwrap_err();
                     let AnswerError::WrongKind { expected } = refused else {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{AnswerError, QuestionError};
 use crate::form::Form;
-use crate::strict::placed;
+use crate::strict::with_path;
 use crate::text::{is_storable, is_storable_json};
 
 /// What may be changed by whoever approves.
@@ -49,7 +49,7 @@ impl<'de> Deserialize<'de> for Editable {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Editable, A::Error> {
-                placed("editable", MapAccessDeserializer::new(map)).map(Editable::Fields)
+                with_path("editable", MapAccessDeserializer::new(map)).map(Editable::Fields)
             }
         }
 
@@ -69,7 +69,7 @@ impl Editable {
     }
 
     /// The details that may be edited.
-    fn within(&self, details: &Map<String, Value>) -> Map<String, Value> {
+    fn editable_part(&self, details: &Map<String, Value>) -> Map<String, Value> {
         match self {
             Self::Flag(true) => details.clone(),
             Self::Flag(false) => Map::new(),
@@ -84,11 +84,11 @@ impl Editable {
     /// The details to offer for editing. If no edit is accepted, all of them, for a request for
     /// changes.
     pub fn offered(&self, details: &Map<String, Value>) -> Map<String, Value> {
-        if self.is_any() { self.within(details) } else { details.clone() }
+        if self.is_any() { self.editable_part(details) } else { details.clone() }
     }
 
     /// A declared field must be among the details the person is shown.
-    pub(super) fn fits(&self, details: &Map<String, Value>) -> Result<(), QuestionError> {
+    pub(super) fn check_fields(&self, details: &Map<String, Value>) -> Result<(), QuestionError> {
         let Self::Fields(form) = self else { return Ok(()) };
         let field = "editable";
         if !form.fields().all(|one| details.contains_key(one.key())) {
@@ -118,7 +118,7 @@ impl Editable {
             }
             Self::Fields(form) => {
                 // A value that was sent unchanged is no edit, whether it is editable or not.
-                let mut values = self.within(details);
+                let mut values = self.editable_part(details);
                 for (key, value) in edits.iter().filter(|(key, to)| details.get(*key) != Some(*to))
                 {
                     let Some(was) = values.get_mut(key) else { return Err(unknown(key)) };
@@ -245,9 +245,9 @@ mod tests {
         ] });
         let declared: Editable = serde_json::from_value(form.clone()).unwrap();
         assert_eq!(serde_json::to_value(&declared).unwrap(), form);
-        assert!(declared.fits(&details()).is_ok());
-        assert!(declared.fits(&Map::new()).is_err());
-        assert_eq!(declared.within(&details()), map(&json!({ "amount": 40 })));
+        assert!(declared.check_fields(&details()).is_ok());
+        assert!(declared.check_fields(&Map::new()).is_err());
+        assert_eq!(declared.editable_part(&details()), map(&json!({ "amount": 40 })));
         let edited = declared.apply(&details(), &map(&json!({ "amount": 30, "to": "Ada" })));
         assert_eq!(edited.unwrap().unwrap()["amount"], 30);
         assert_eq!(declared.apply(&details(), &details()), Ok(None));

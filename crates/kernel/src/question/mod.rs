@@ -5,13 +5,13 @@
 
 mod answer;
 mod check;
-mod confided;
 mod editable;
+mod secret_values;
 
-pub use answer::{Answer, Reply, Stance};
-pub use check::{AnswerError, Checked};
-pub use confided::Confided;
+pub use answer::{Answer, AnswerKind, Reply};
+pub use check::{AnswerError, CheckedReply};
 pub use editable::Editable;
+pub use secret_values::SecretValues;
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::form::{self, Form};
 use crate::refusal::Refusal;
-use crate::strict::{nothing_more, placed, unbuffered};
+use crate::strict::{nothing_more, unbuffered, with_path};
 use crate::text::{is_storable, is_storable_json};
 
 /// An invalid question: the field that is wrong and the expected value.
@@ -98,7 +98,7 @@ pub enum Body {
         #[serde(deserialize_with = "options")]
         options: Options,
         /// How many may be chosen.
-        pick: Pick,
+        pick: PickMode,
         /// The option the agent would take by itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         suggested: Option<String>,
@@ -136,19 +136,19 @@ pub enum Body {
 }
 
 fn options<'de, D: Deserializer<'de>>(from: D) -> Result<Options, D::Error> {
-    Options::new(placed("options", from)?).map_err(D::Error::custom)
+    Options::new(with_path("options", from)?).map_err(D::Error::custom)
 }
 
 fn reject_options<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Choice>, D::Error> {
-    placed("reject_options", from)
+    with_path("reject_options", from)
 }
 
 fn items<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Choice>, D::Error> {
-    placed("items", from)
+    with_path("items", from)
 }
 
 fn form<'de, D: Deserializer<'de>>(from: D) -> Result<Form, D::Error> {
-    placed("form", from)
+    with_path("form", from)
 }
 
 /// The kind of a question, as one word.
@@ -156,7 +156,7 @@ fn form<'de, D: Deserializer<'de>>(from: D) -> Result<Form, D::Error> {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = QuestionKind))]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum QuestionKind {
     /// See [`Body::Approve`].
     Approve,
     /// See [`Body::Choose`].
@@ -171,7 +171,7 @@ pub enum Kind {
     Converse,
 }
 
-impl Kind {
+impl QuestionKind {
     /// All kinds, in the order of declaration.
     pub const ALL: [Self; 6] =
         [Self::Approve, Self::Choose, Self::Provide, Self::Confirm, Self::Escalate, Self::Converse];
@@ -266,7 +266,8 @@ fn distinct(choices: &[Choice], field: &'static str) -> Result<(), QuestionError
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Pick {
+#[schema(as = Pick)]
+pub enum PickMode {
     /// Exactly one.
     One,
     /// Any number, at least one.
@@ -309,8 +310,8 @@ impl Question {
     /// Checks a new question against the cost [limits](form::MAX_FIELDS) and compiles its patterns.
     /// To be called before the question is decided on: compiling takes time, and the patterns stay
     /// compiled while the result exists.
-    pub fn prepare(&self) -> Result<form::Prepared, Refusal> {
-        let Some((field, form)) = self.form() else { return Ok(form::Prepared::default()) };
+    pub fn prepare(&self) -> Result<form::PreparedPatterns, Refusal> {
+        let Some((field, form)) = self.form() else { return Ok(form::PreparedPatterns::default()) };
         form.prepare().map_err(|error| Refusal::TooComplex { field, why: error.to_string() })
     }
 
@@ -320,7 +321,7 @@ impl Question {
     }
 
     /// The compiled patterns of a stored question, without limits.
-    pub fn compile(&self) -> form::Prepared {
+    pub fn compile(&self) -> form::PreparedPatterns {
         self.form().map(|(_, form)| form.compile()).unwrap_or_default()
     }
 
@@ -342,7 +343,9 @@ impl Question {
     /// Whether a file may be part of the answer.
     pub fn wants_file(&self) -> bool {
         match &self.body {
-            Body::Provide { form } => form.fields().any(|field| *field.kind() == form::Kind::File),
+            Body::Provide { form } => {
+                form.fields().any(|field| *field.kind() == form::FieldKind::File)
+            }
             Body::Approve { .. }
             | Body::Choose { .. }
             | Body::Confirm { .. }
@@ -366,14 +369,14 @@ impl Question {
     }
 
     /// The kind of question.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> QuestionKind {
         match self.body {
-            Body::Approve { .. } => Kind::Approve,
-            Body::Choose { .. } => Kind::Choose,
-            Body::Provide { .. } => Kind::Provide,
-            Body::Confirm { .. } => Kind::Confirm,
-            Body::Escalate { .. } => Kind::Escalate,
-            Body::Converse => Kind::Converse,
+            Body::Approve { .. } => QuestionKind::Approve,
+            Body::Choose { .. } => QuestionKind::Choose,
+            Body::Provide { .. } => QuestionKind::Provide,
+            Body::Confirm { .. } => QuestionKind::Confirm,
+            Body::Escalate { .. } => QuestionKind::Escalate,
+            Body::Converse => QuestionKind::Converse,
         }
     }
 }
@@ -396,7 +399,7 @@ impl Body {
                 if reject_options.len() > MOST_REASONS {
                     return Err(QuestionError { field, expected: "at most 20 options" });
                 }
-                editable.fits(details)
+                editable.check_fields(details)
             }
             Self::Confirm { items, yes, no } => {
                 distinct(items, "items")?;

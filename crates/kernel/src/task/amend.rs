@@ -1,6 +1,6 @@
 //! The principal sends the agent an amendment.
 
-use super::may::{seen, text};
+use super::permissions::{check_text, visible_task};
 use super::{Amendment, Duty, Intent, State, TaskEvent};
 use crate::audit::Erasable;
 use crate::command::Envelope;
@@ -14,15 +14,15 @@ pub(super) fn decide(
     said: &str,
     intent: Intent,
 ) -> Result<Decision, Stop> {
-    let task = seen(world, envelope, id)?;
+    let task = visible_task(world, envelope, id)?;
     task.only_principal(&envelope.actor)?;
-    task.stands_in(&[State::InProgress, State::Blocked])?;
-    text("text", said)?;
+    task.check_state(&[State::InProgress, State::Blocked])?;
+    check_text("text", said)?;
     let text = Erasable::new(said.to_owned(), &mut envelope.salts.clone());
     let (by, at) = (task.principal.clone(), world.now.max(task.head.at));
     let mut decision =
         task.decided(TaskEvent::Amended { amendment: Amendment { text, intent, by, at } });
-    decision.contracts.extend(task.running().map(|run| task.wants(run, Duty::Steer)));
+    decision.contracts.extend(task.current_run().map(|run| task.contract(run, Duty::Steer)));
     Ok(decision)
 }
 
@@ -45,7 +45,7 @@ mod tests {
             .enumerate()
         {
             let said = format!("thing {n}");
-            cast.may(cast.human("olga"), TaskCommand::Amend(id, said.clone(), intent));
+            cast.run_task(cast.human("olga"), TaskCommand::Amend(id, said.clone(), intent));
             let task = cast.task(id);
             assert_eq!(task.steering.len(), n + 1);
             let last = task.steering.last().unwrap();
@@ -64,7 +64,7 @@ mod tests {
         let id = cast.begun(new_task());
         cast.raised(id, raising(CheckpointKind::Approval));
         let said = TaskCommand::Amend(id, "In euros.".to_owned(), Intent::default());
-        cast.may(cast.human("olga"), said);
+        cast.run_task(cast.human("olga"), said);
         assert_eq!(cast.task(id).state, State::Blocked);
         assert_eq!(cast.task(id).steering[0].intent, Intent::Clarify, "where nobody says");
         assert_eq!(cast.duties(id).last().map(|(_, duty)| *duty), Some(Duty::Steer));
@@ -76,7 +76,7 @@ mod tests {
         let id = cast.begun(new_task());
         for said in ["", " \n", "a\0b", &"x".repeat(64 * 1024 + 1)] {
             let said = TaskCommand::Amend(id, said.to_owned(), Intent::Clarify);
-            let refused = cast.want(cast.human("olga"), said);
+            let refused = cast.attempt_task(cast.human("olga"), said);
             assert!(matches!(refused, Err(Refusal::Invalid { field: "text", .. })));
         }
         assert_eq!(cast.task(id).steering, []);

@@ -13,7 +13,7 @@ use crate::time::Time;
 
 /// How many of the tasks that use a version are checked to decide whether an actor may read it,
 /// newest first. This bounds the cost for widely used versions.
-const USERS: usize = 64;
+const MAX_CHECKED_TASKS: usize = 64;
 
 /// A deliverable with all its versions. It is an aggregate of its own: tasks of other projects may
 /// use it where that was allowed.
@@ -52,7 +52,7 @@ impl Artifact {
     }
 
     /// Whether an actor may read all of it: they oversee a project whose tasks may use it.
-    pub fn is_open_to(&self, actor: &Actor, directory: &Directory) -> bool {
+    pub fn is_fully_visible_to(&self, actor: &Actor, directory: &Directory) -> bool {
         let mut projects = std::iter::once(&self.project).chain(&self.shared_with);
         projects.any(|project| directory.oversees(actor, project))
     }
@@ -65,14 +65,14 @@ impl Artifact {
     /// The versions an actor may read; `None` if there are none. Access is decided per version,
     /// because access to one task does not give access to the versions of another.
     #[must_use]
-    pub fn shown_to(
+    pub fn visible_to(
         mut self,
         actor: &Actor,
         directory: &Directory,
         tasks: &BTreeMap<TaskId, Option<Task>>,
     ) -> Option<Self> {
-        if !self.is_open_to(actor, directory) {
-            self.versions.retain(|version| version.is_shown_to(actor, directory, tasks));
+        if !self.is_fully_visible_to(actor, directory) {
+            self.versions.retain(|version| version.is_visible_to(actor, directory, tasks));
         }
         if self.versions.is_empty() { None } else { Some(self) }
     }
@@ -100,19 +100,19 @@ pub struct Version {
 impl Version {
     /// The tasks that give access to it: the one that produced it, and those that use it.
     pub(super) fn tasks(&self) -> impl Iterator<Item = TaskId> {
-        let users = self.references.iter().rev().take(USERS).map(|used| used.task);
+        let users = self.references.iter().rev().take(MAX_CHECKED_TASKS).map(|used| used.task);
         std::iter::once(self.produced_by).chain(users)
     }
 
     /// Whether an actor sees one of the tasks that give access to it.
-    pub(super) fn is_shown_to(
+    pub(super) fn is_visible_to(
         &self,
         actor: &Actor,
         directory: &Directory,
         tasks: &BTreeMap<TaskId, Option<Task>>,
     ) -> bool {
         let known = |id| tasks.get(&id).and_then(Option::as_ref);
-        self.tasks().filter_map(known).any(|task| task.is_shown_to(actor, directory))
+        self.tasks().filter_map(known).any(|task| task.is_visible_to(actor, directory))
     }
 }
 
@@ -139,15 +139,15 @@ pub struct Payload {
 
 impl Payload {
     /// The bytes, if the server stores them.
-    pub fn bytes(&self) -> Option<Held> {
+    pub fn bytes(&self) -> Option<StoredContent> {
         let (checksum, size) = (self.checksum, self.size);
-        self.held.map(|manifest| Held { checksum, size, manifest })
+        self.held.map(|manifest| StoredContent { checksum, size, manifest })
     }
 }
 
 /// Bytes the server stores. It has counted and hashed them itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct StoredContent {
     /// The SHA-256 of the bytes.
     pub checksum: Digest,
     /// The number of bytes.
@@ -215,25 +215,25 @@ mod tests {
         let id = cast.begun(new_task());
         let made = cast.delivered(id, version());
         let next = cast.assigned(new_task(), "bob");
-        cast.may(cast.agent("bob"), TaskCommand::Start(next));
+        cast.run_task(cast.agent("bob"), TaskCommand::Start(next));
         let user = cast.assigned(new_task(), "old");
         let reads = |cast: &Cast, actor: &Actor| {
             let artifact = cast.artifact(made.id).clone();
             let tasks = artifact.tasks().into_iter().map(|id| (id, Some(cast.task(id).clone())));
-            let shown = artifact.shown_to(actor, cast.directory(), &tasks.collect());
+            let shown = artifact.visible_to(actor, cast.directory(), &tasks.collect());
             let shown = shown.map_or_else(Vec::new, |artifact| artifact.versions);
             shown.into_iter().map(|version| version.name).collect::<Vec<_>>()
         };
         assert_eq!(reads(&cast, &cast.agent("bob")), [""; 0], "it has to do with neither task");
 
-        cast.may(cast.human("olga"), TaskCommand::Reference(next, made.clone(), Role::Input));
+        cast.run_task(cast.human("olga"), TaskCommand::Reference(next, made.clone(), Role::Input));
         assert_eq!(reads(&cast, &cast.agent("bob")), ["v1"], "it was given it to work with");
         let more = crate::task::NewVersion { artifact: Some(made.id), ..version() };
         let made_next = cast.delivered(next, more);
         assert_eq!((made_next.id, made_next.version.as_str()), (made.id, "v2"));
         let out = Party::Human(human("mark"));
-        cast.may(cast.human("olga"), TaskCommand::Transfer(user, out, Handover::Handoff));
-        cast.may(cast.human("olga"), TaskCommand::Reference(user, made_next, Role::Input));
+        cast.run_task(cast.human("olga"), TaskCommand::Transfer(user, out, Handover::Handoff));
+        cast.run_task(cast.human("olga"), TaskCommand::Reference(user, made_next, Role::Input));
         for (actor, sees) in [
             (cast.agent("bot"), &["v1"][..]),
             (cast.agent("bob"), &["v1", "v2"]),
@@ -249,7 +249,7 @@ mod tests {
         ] {
             assert_eq!(reads(&cast, &actor), sees, "{actor:?}");
         }
-        cast.may(cast.human("adam"), TaskCommand::Share(made.id, "rival".parse().unwrap()));
+        cast.run_task(cast.human("adam"), TaskCommand::Share(made.id, "rival".parse().unwrap()));
         assert_eq!(reads(&cast, &cast.human("zoe")), ["v1", "v2"]);
         assert_eq!(reads(&cast, &cast.widely("spy")), ["v1", "v2"]);
         assert_eq!(reads(&cast, &cast.agent("spy")), [""; 0], "until a task of its uses it");

@@ -1,7 +1,7 @@
 //! The principal assigns a task to an agent.
 
-use super::event::Given;
-use super::may::seen;
+use super::event::AgentInput;
+use super::permissions::visible_task;
 use super::{Duty, State, TaskEvent};
 use crate::audit::Erasable;
 use crate::command::Envelope;
@@ -15,19 +15,19 @@ pub(super) fn decide(
     envelope: &Envelope,
     id: TaskId,
     agent: &AgentId,
-    given: &Given,
+    given: &AgentInput,
 ) -> Result<Decision, Stop> {
-    let task = seen(world, envelope, id)?;
+    let task = visible_task(world, envelope, id)?;
     task.only_principal(&envelope.actor)?;
-    task.stands_in(&[State::Created])?;
-    task.in_time(world.now)?;
+    task.check_state(&[State::Created])?;
+    task.check_deadline(world.now)?;
     let agent = task.agent_for(world.directory, agent, "agent_id")?.id.clone();
     let run = RunId::new(envelope.fresh);
-    let given = keep(given, envelope)?;
-    let contract = task.wants_new(&agent, run, Duty::Delegate);
+    let given = store_input(given, envelope)?;
+    let contract = task.contract_for_new_run(&agent, run, Duty::Delegate);
     // An agent that received the task by a handoff before it was assigned stops.
-    let left = task.running().filter(|run| run.agent != agent);
-    let left = left.map(|run| task.wants(run, Duty::Cancel));
+    let left = task.current_run().filter(|run| run.agent != agent);
+    let left = left.map(|run| task.contract(run, Duty::Cancel));
     let mut decision = task.decided(TaskEvent::Assigned { agent, run, given });
     decision.contracts.push(contract);
     decision.contracts.extend(left);
@@ -35,7 +35,10 @@ pub(super) fn decide(
 }
 
 /// The initial input of an agent, if it can be stored.
-pub(super) fn keep(given: &Given, envelope: &Envelope) -> Result<Erasable<Given>, Refusal> {
+pub(super) fn store_input(
+    given: &AgentInput,
+    envelope: &Envelope,
+) -> Result<Erasable<AgentInput>, Refusal> {
     let named = given.capability.as_deref().is_none_or(is_short);
     if !named {
         let expected = "a name of at most 200 bytes, without NUL";
@@ -55,7 +58,7 @@ mod tests {
     use crate::testing::{Cast, human, new_task};
 
     fn assign(id: TaskId, agent: &str) -> TaskCommand {
-        TaskCommand::Assign(id, agent.parse().unwrap(), Given::default())
+        TaskCommand::Assign(id, agent.parse().unwrap(), AgentInput::default())
     }
 
     /// HACP-002, HACP-025, HACP-031: the agent is the assignee, the chain of custody says since
@@ -65,7 +68,7 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.written(new_task());
         cast.advance(5);
-        cast.may(cast.human("olga"), assign(id, "bot"));
+        cast.run_task(cast.human("olga"), assign(id, "bot"));
         let task = cast.task(id);
         let (from, to) = (Party::Human(human("olga")), Party::Agent("bot".parse().unwrap()));
         assert_eq!((task.state, &task.assignee), (State::Assigned, &to));
@@ -90,8 +93,8 @@ mod tests {
     fn only_an_agent_its_principal_has_a_say_in() {
         let mut cast = Cast::new();
         let id = cast.written(new_task());
-        let long = Given { capability: Some("x".repeat(201)), input: None };
-        let nul = Given { capability: None, input: Some(serde_json::json!(["\0"])) };
+        let long = AgentInput { capability: Some("x".repeat(201)), input: None };
+        let nul = AgentInput { capability: None, input: Some(serde_json::json!(["\0"])) };
         let given = |given| TaskCommand::Assign(id, "bot".parse().unwrap(), given);
         for (command, field) in [
             (assign(id, "spy"), "agent_id"),
@@ -100,7 +103,7 @@ mod tests {
             (given(nul), "input"),
         ] {
             let before = (cast.task(id).clone(), cast.records().len());
-            let refused = cast.want(cast.human("olga"), command);
+            let refused = cast.attempt_task(cast.human("olga"), command);
             assert!(matches!(refused, Err(Refusal::Invalid { field: f, .. }) if f == field));
             assert_eq!((cast.task(id).clone(), cast.records().len()), before);
         }
@@ -113,7 +116,7 @@ mod tests {
         let at = cast.now().plus_seconds(60);
         let id = cast.written(crate::task::NewTask { deadline: Some(at), ..new_task() });
         cast.advance(60);
-        let late = cast.want(cast.human("olga"), assign(id, "bot"));
+        let late = cast.attempt_task(cast.human("olga"), assign(id, "bot"));
         assert_eq!(late, Err(Refusal::PastDeadline { at }));
     }
 
@@ -123,9 +126,9 @@ mod tests {
         let mut cast = Cast::staffed();
         let id = cast.written(new_task());
         let bob = Party::Agent("bob".parse().unwrap());
-        cast.may(cast.human("olga"), TaskCommand::Transfer(id, bob, Handover::Handoff));
+        cast.run_task(cast.human("olga"), TaskCommand::Transfer(id, bob, Handover::Handoff));
         let left = cast.run_of(id);
-        cast.may(cast.human("olga"), assign(id, "bot"));
+        cast.run_task(cast.human("olga"), assign(id, "bot"));
         let wanted: Vec<_> =
             cast.contracts(id).iter().skip(1).map(|c| (c.duty, c.run, c.from)).collect();
         let now = cast.run_of(id);

@@ -1,6 +1,6 @@
 //! The principal cancels a task.
 
-use super::may::{maybe_text, seen};
+use super::permissions::{check_optional_text, visible_task};
 use super::{Duty, Ended, State, Task, TaskEvent};
 use crate::audit::Erasable;
 use crate::command::Envelope;
@@ -14,10 +14,10 @@ pub(super) fn decide(
     id: TaskId,
     reason: Option<&str>,
 ) -> Result<Decision, Stop> {
-    let task = seen(world, envelope, id)?;
+    let task = visible_task(world, envelope, id)?;
     task.only_principal(&envelope.actor)?;
-    task.stands_in(&[State::Created, State::Assigned, State::InProgress, State::Blocked])?;
-    maybe_text("reason", reason)?;
+    task.check_state(&[State::Created, State::Assigned, State::InProgress, State::Blocked])?;
+    check_optional_text("reason", reason)?;
     let kept = |mut salts| reason.map(|text| Erasable::new(text.to_owned(), &mut salts));
     let mut decision = Decision::default();
     // The decision it waits for no longer matters, so the ask is closed everywhere.
@@ -34,15 +34,15 @@ pub(super) fn decide(
     }
     decision
         .happened
-        .push(task.event(TaskEvent::Cancelled { reason: kept(envelope.salts.apart()) }));
-    decision.contracts.extend(task.stop());
+        .push(task.event(TaskEvent::Cancelled { reason: kept(envelope.salts.split()) }));
+    decision.contracts.extend(task.cancel_contract());
     Ok(decision)
 }
 
 impl Task {
     /// The contract for its runtime when the task is closed.
-    pub(super) fn stop(&self) -> Option<(TaskId, super::Wanted)> {
-        self.running().map(|run| self.wants(run, Duty::Cancel))
+    pub(super) fn cancel_contract(&self) -> Option<(TaskId, super::NewContract)> {
+        self.current_run().map(|run| self.contract(run, Duty::Cancel))
     }
 }
 
@@ -50,7 +50,7 @@ impl Task {
 mod tests {
     use super::*;
     use crate::ask::Phase;
-    use crate::event::Happened;
+    use crate::event::DomainEvent;
     use crate::refusal::Refusal;
     use crate::task::{CheckpointKind, Handover, Outcome, Party, TaskCommand};
     use crate::testing::{Cast, human, new_task, raising, version};
@@ -65,7 +65,7 @@ mod tests {
     fn the_principal_has_it_back_and_the_run_stops() {
         let mut cast = Cast::new();
         let id = cast.begun(new_task());
-        cast.may(cast.human("olga"), cancel(id));
+        cast.run_task(cast.human("olga"), cancel(id));
         let task = cast.task(id);
         assert_eq!((task.state, task.revision), (State::Completed, 3));
         assert_eq!(task.assignee, Party::Human(human("olga")));
@@ -82,7 +82,7 @@ mod tests {
         let id = cast.begun(new_task());
         let ask = cast.raised(id, raising(CheckpointKind::Approval));
         let before = cast.task(id).revision;
-        cast.may(cast.human("olga"), cancel(id));
+        cast.run_task(cast.human("olga"), cancel(id));
         assert_eq!(cast.task(id).revision, before + 1);
         assert_eq!(cast.seen(ask).phase(), Phase::Cancelled);
         let [raised] = &cast.task(id).checkpoints[..] else { panic!() };
@@ -96,10 +96,10 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.begun(new_task());
         let ask = cast.raised(id, raising(CheckpointKind::Approval));
-        cast.may(cast.human("olga"), cancel(id));
+        cast.run_task(cast.human("olga"), cancel(id));
         let TaskEvent::Cancelled { reason: Some(here) } = cast.last_of(id) else { panic!() };
         let there = cast.record_of(ask).into_iter().find_map(|event| {
-            if let Happened::Ask(AskEvent::Cancelled { reason, .. }) = event.what {
+            if let DomainEvent::Ask(AskEvent::Cancelled { reason, .. }) = event.what {
                 reason
             } else {
                 None
@@ -117,7 +117,7 @@ mod tests {
         let id = cast.begun(new_task());
         cast.delivered(id, version());
         let before = (cast.records().len(), cast.follow_ups().len());
-        let refused = cast.want(cast.human("olga"), cancel(id));
+        let refused = cast.attempt_task(cast.human("olga"), cancel(id));
         assert!(matches!(refused, Err(Refusal::Precondition { .. })));
         assert_eq!((cast.records().len(), cast.follow_ups().len()), before);
     }
@@ -128,13 +128,13 @@ mod tests {
     fn no_run_no_contract() {
         let mut cast = Cast::new();
         let id = cast.written(new_task());
-        cast.may(cast.human("olga"), cancel(id));
+        cast.run_task(cast.human("olga"), cancel(id));
         assert_eq!(cast.contracts(id), []);
         let id = cast.begun(new_task());
         let mark = Party::Human(human("mark"));
-        cast.may(cast.human("olga"), TaskCommand::Transfer(id, mark, Handover::Handoff));
+        cast.run_task(cast.human("olga"), TaskCommand::Transfer(id, mark, Handover::Handoff));
         let before = cast.contracts(id).len();
-        cast.may(cast.human("olga"), cancel(id));
+        cast.run_task(cast.human("olga"), cancel(id));
         assert_eq!(cast.contracts(id).len(), before);
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::artifact::VersionRef;
-use crate::actor::By;
+use crate::actor::ActorRef;
 use crate::audit::Erasable;
 use crate::ids::{AgentId, AskId, TaskId};
 use crate::time::Time;
@@ -19,7 +19,7 @@ pub struct Checkpoint {
     /// Who raised it.
     pub raised_by: RaisedBy,
     /// The data of the protocol beside the question.
-    pub beside: Erasable<Beside>,
+    pub beside: Erasable<CheckpointDetails>,
 }
 
 /// The detail of an approval that lists the allowed actions. Wherever an approval can be given with
@@ -28,7 +28,7 @@ pub(super) const ALLOW: &str = "allow";
 
 /// The data of a checkpoint beside its question.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Beside {
+pub struct CheckpointDetails {
     /// The options with their risks. The question also contains them, for all other dialects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<CheckpointOption>,
@@ -158,7 +158,7 @@ pub struct ProposedAction {
 
 /// A checkpoint as its task stores it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Raised {
+pub struct RaisedCheckpoint {
     /// The ask of the checkpoint.
     pub ask: AskId,
     /// The kind of decision.
@@ -209,14 +209,14 @@ pub enum Ended {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Resolution {
     /// The person who decided.
-    pub by: By,
+    pub by: ActorRef,
     /// The action they took.
-    pub action: Action,
+    pub action: ResolutionAction,
     /// The agent that continues instead, if it was reassigned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reassign_to: Option<AgentId>,
     /// The data of the decision.
-    pub said: Erasable<Said>,
+    pub said: Erasable<ResolutionDetails>,
     /// When they decided.
     pub at: Time,
 }
@@ -224,7 +224,7 @@ pub struct Resolution {
 /// The actions a person can take on a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Action {
+pub enum ResolutionAction {
     /// The agent continues.
     Approve,
     /// The agent stops, and the task is closed.
@@ -237,7 +237,7 @@ pub enum Action {
     Reassign,
 }
 
-impl Action {
+impl ResolutionAction {
     /// The action as it is stored and shown.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -252,7 +252,7 @@ impl Action {
 
 /// The data of a resolution.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Said {
+pub struct ResolutionDetails {
     /// The id of the chosen option.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<String>,

@@ -3,14 +3,16 @@
 use serde_json::Value;
 
 use super::artifact::{Payload, Role, VersionRef};
-use super::checkpoint::{Action, CheckpointKind, CheckpointOption, Evidence, ProposedAction, Said};
-use super::event::Given;
-use super::grants::{Leave, Until};
-use super::ledger::Scope;
-use super::review::{Comment, ReviewKind, Verdict, Words};
+use super::checkpoint::{
+    CheckpointKind, CheckpointOption, Evidence, ProposedAction, ResolutionAction, ResolutionDetails,
+};
+use super::event::AgentInput;
+use super::grants::{GrantDecision, GrantDuration};
+use super::ledger::LedgerScope;
+use super::review::{AnchoredComment, ReviewKind, ReviewText, Verdict};
 use super::spec::{Autonomy, OnSilence, ReviewPolicy, Spec};
 use super::{Handover, Intent, Party};
-use crate::ask::{NewClaims, Priority};
+use crate::ask::{NewExperienceEnvelope, Priority};
 use crate::ids::{AgentId, ArtifactId, AskId, HumanId, ProjectId, ReviewId, TaskId};
 use crate::time::Time;
 
@@ -20,7 +22,7 @@ pub enum TaskCommand {
     /// Create a task under the fresh id.
     Create(Box<NewTask>),
     /// Assign it to an agent.
-    Assign(TaskId, AgentId, Given),
+    Assign(TaskId, AgentId, AgentInput),
     /// The agent starts to work.
     Start(TaskId),
     /// Cancel the task.
@@ -40,11 +42,11 @@ pub enum TaskCommand {
     /// Transfer it to another person or agent.
     Transfer(TaskId, Party, Handover),
     /// Delegate it to another agent.
-    Delegate(TaskId, AgentId, Given),
+    Delegate(TaskId, AgentId, AgentInput),
     /// Review a delivery; the review has the fresh id.
     Review(TaskId, Box<NewReview>),
     /// Add a remark to a review.
-    Remark(TaskId, ReviewId, Comment),
+    Remark(TaskId, ReviewId, AnchoredComment),
     /// Deliver a version; a new artifact has the fresh id.
     Commit(TaskId, Box<NewVersion>),
     /// Record that the task uses an artifact.
@@ -143,7 +145,7 @@ impl TaskCommand {
     }
 
     /// Whether the command creates an ask, under the fresh id.
-    pub fn makes_ask(&self) -> bool {
+    pub fn creates_ask(&self) -> bool {
         matches!(self, Self::Interrupt(..) | Self::Raise(..))
     }
 }
@@ -201,9 +203,9 @@ pub struct NewGrant {
     /// The scope of the permission.
     pub scope: String,
     /// Whether the action is allowed.
-    pub decision: Leave,
+    pub decision: GrantDecision,
     /// How long the permission lasts.
-    pub until: Until,
+    pub until: GrantDuration,
 }
 
 /// A checkpoint to be raised.
@@ -224,19 +226,19 @@ pub struct NewCheckpoint {
     /// How urgent the decision is.
     pub priority: Priority,
     /// What the agent says about its own message.
-    pub claims: Option<Box<NewClaims>>,
+    pub claims: Option<Box<NewExperienceEnvelope>>,
 }
 
 /// A decision on a checkpoint.
 #[derive(Debug, Clone)]
 pub struct NewResolution {
     /// The action the person takes.
-    pub action: Action,
+    pub action: ResolutionAction,
     /// The agent that continues instead, if it is reassigned.
     pub reassign_to: Option<AgentId>,
     /// The data of the decision. Without lists of approved and denied actions it applies to all of
     /// them.
-    pub said: Said,
+    pub said: ResolutionDetails,
 }
 
 /// A review to be given.
@@ -251,7 +253,7 @@ pub struct NewReview {
     /// The decision of the reviewer.
     pub verdict: Verdict,
     /// The text of the review.
-    pub words: Words,
+    pub words: ReviewText,
 }
 
 /// A version to be delivered.
@@ -273,7 +275,7 @@ pub struct NewVersion {
 #[derive(Debug, Clone)]
 pub struct NewEntry {
     /// The scope of the ledger.
-    pub scope: Scope,
+    pub scope: LedgerScope,
     /// The key of the entry.
     pub key: String,
     /// The new value.

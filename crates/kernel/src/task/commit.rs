@@ -2,15 +2,15 @@
 
 use serde_json::{Map, json};
 
-use super::asked::Matter;
 use super::command::NewVersion;
-use super::may::seen;
+use super::permissions::visible_task;
+use super::task_ask::TaskQuestion;
 use super::{
     Artifact, ArtifactEvent, ForReview, Role, State, Task, TaskEvent, Version, VersionRef,
 };
 use crate::ask::Priority;
 use crate::command::Envelope;
-use crate::event::{AskEvent, Asked, Happened};
+use crate::event::{AskEvent, Asked, DomainEvent};
 use crate::ids::{ArtifactId, AskId, Subject, TaskId};
 use crate::question::{Body, Question, QuestionError};
 use crate::refusal::Refusal;
@@ -23,13 +23,13 @@ pub(super) fn decide(
     id: TaskId,
     new: &NewVersion,
 ) -> Result<Decision, Stop> {
-    let task = seen(world, envelope, id)?;
+    let task = visible_task(world, envelope, id)?;
     // Versions are immutable: an attempt to replace one is refused with that reason, whatever the
     // state of the task.
-    let before = chain(world, task, new)?;
-    task.stands_in(&[State::InProgress])?;
+    let before = existing_artifact(world, task, new)?;
+    task.check_state(&[State::InProgress])?;
     task.only_assignee(&envelope.actor)?;
-    task.in_time(world.now)?;
+    task.check_deadline(world.now)?;
     check(new)?;
     let artifact = before.map_or_else(|| ArtifactId::new(envelope.fresh), |artifact| artifact.id);
     let parent = match (before, &new.parent) {
@@ -45,7 +45,7 @@ pub(super) fn decide(
         }
         (None, None) => None,
     };
-    let name = new.name.clone().unwrap_or_else(|| next(before));
+    let name = new.name.clone().unwrap_or_else(|| next_version_name(before));
     let version = Version {
         name: name.clone(),
         parent,
@@ -61,14 +61,14 @@ pub(super) fn decide(
     let made = ArtifactEvent::Committed { project, sort, version: Box::new(version) };
     let delivered = VersionRef { id: artifact, version: name };
     let mut decision =
-        Decision::of(Subject::Artifact(artifact), Happened::Artifact(Box::new(made)));
-    let ask = put_up(world, envelope, task, &delivered, new, &mut decision)?;
+        Decision::of(Subject::Artifact(artifact), DomainEvent::Artifact(Box::new(made)));
+    let ask = request_review(world, envelope, task, &delivered, new, &mut decision)?;
     decision.happened.push(task.event(TaskEvent::Committed { artifact: delivered, ask }));
     Ok(decision)
 }
 
 /// The next number that is not used as a name.
-fn next(before: Option<&Artifact>) -> String {
+fn next_version_name(before: Option<&Artifact>) -> String {
     let count = before.map_or(0, |artifact| artifact.versions.len());
     // There is one more candidate than there are versions, so one is free.
     let mut names = (count + 1..=count * 2 + 1).map(|n| format!("v{n}"));
@@ -79,7 +79,7 @@ fn next(before: Option<&Artifact>) -> String {
 /// Creates the ask for the reviewers of a delivery. It appears in the inbox and on every channel
 /// like any ask. If a person made the version, the ask is on behalf of the agent they took the task
 /// from, and says who made it.
-fn put_up(
+fn request_review(
     world: &World<'_>,
     envelope: &Envelope,
     task: &Task,
@@ -115,9 +115,14 @@ fn put_up(
     let question = Question::new(prompt, context, body)
         .map_err(|QuestionError { field, expected }| Refusal::Invalid { field, expected })?;
     let deciders = task.reviewers();
-    let on =
-        Matter { question, deciders, priority: Priority::Normal, expires_at: None, claims: None };
-    let asked = task.asks(world, envelope, agent, on)?;
+    let on = TaskQuestion {
+        question,
+        deciders,
+        priority: Priority::Normal,
+        expires_at: None,
+        claims: None,
+    };
+    let asked = task.new_ask(world, envelope, agent, on)?;
     let review = ForReview { task: task.id, artifact: artifact.clone() };
     let asked = Asked { review: Some(Box::new(review)), ..asked };
     let ask = AskId::new(envelope.fresh);
@@ -127,7 +132,7 @@ fn put_up(
 
 /// The artifact this is a version of: the named one, if the task delivered or uses a version of it,
 /// or the last of its type the task delivered.
-fn chain<'a>(
+fn existing_artifact<'a>(
     world: &World<'a>,
     task: &Task,
     new: &NewVersion,
@@ -199,17 +204,17 @@ fn check(new: &NewVersion) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ask::Assignee;
     use crate::ask::Phase;
-    use crate::ask::Seat;
     use crate::command::AskCommand;
     use crate::follow_up::FollowUp;
     use crate::task::{
-        Given, Handover, NewTask, Party, PayloadKind, Quorum, Reference, TaskCommand, Verdict,
+        AgentInput, Handover, NewTask, Party, PayloadKind, Quorum, Reference, TaskCommand, Verdict,
     };
     use crate::testing::{Cast, human, new_task, payload, verdict, version, yes};
 
     fn commit(cast: &mut Cast, id: TaskId, new: NewVersion) -> Result<(), Refusal> {
-        cast.want(cast.agent("bot"), TaskCommand::Commit(id, Box::new(new)))
+        cast.attempt_task(cast.agent("bot"), TaskCommand::Commit(id, Box::new(new)))
     }
 
     fn reworked(cast: &mut Cast, id: TaskId) {
@@ -284,7 +289,10 @@ mod tests {
             let refused = commit(&mut cast, id, again.clone());
             assert!(matches!(refused, Err(Refusal::Immutable { .. })), "{refused:?}");
             let other = cast.begun(new_task());
-            cast.may(cast.agent("bot"), TaskCommand::Reference(other, made.clone(), Role::Input));
+            cast.run_task(
+                cast.agent("bot"),
+                TaskCommand::Reference(other, made.clone(), Role::Input),
+            );
             let again = NewVersion { artifact: Some(made.id), ..again };
             let refused = commit(&mut cast, other, again);
             assert!(matches!(refused, Err(Refusal::Immutable { .. })), "{refused:?}");
@@ -327,7 +335,7 @@ mod tests {
             assert!(expected, "{refused:?}");
         }
         assert_eq!(cast.records().len(), records);
-        cast.may(cast.human("olga"), TaskCommand::Reference(id, made.clone(), Role::Input));
+        cast.run_task(cast.human("olga"), TaskCommand::Reference(id, made.clone(), Role::Input));
         assert_eq!(cast.delivered(id, more()).version, "v2");
     }
 
@@ -336,13 +344,13 @@ mod tests {
     fn an_artifact_of_another_project_is_not_continued() {
         let mut cast = Cast::new();
         let theirs = TaskCommand::Create(Box::new(new_task()));
-        cast.may(cast.human("zoe"), theirs);
+        cast.run_task(cast.human("zoe"), theirs);
         let theirs = TaskId::new(cast.fresh());
-        let assign = TaskCommand::Assign(theirs, "spy".parse().unwrap(), Given::default());
-        cast.may(cast.human("zoe"), assign);
-        cast.may(cast.agent("spy"), TaskCommand::Start(theirs));
+        let assign = TaskCommand::Assign(theirs, "spy".parse().unwrap(), AgentInput::default());
+        cast.run_task(cast.human("zoe"), assign);
+        cast.run_task(cast.agent("spy"), TaskCommand::Start(theirs));
         let made = cast.delivered(theirs, version());
-        cast.may(cast.human("zoe"), TaskCommand::Share(made.id, "acme".parse().unwrap()));
+        cast.run_task(cast.human("zoe"), TaskCommand::Share(made.id, "acme".parse().unwrap()));
         let id = cast.begun(new_task());
         let refused = commit(&mut cast, id, NewVersion { artifact: Some(made.id), ..version() });
         assert_eq!(refused, Err(Refusal::NotFound { what: "artifact" }));
@@ -414,7 +422,7 @@ mod tests {
         let ask = cast.task(id).judged_in.unwrap();
         let inbox = |cast: &Cast, name: &str| {
             let asked = cast.seen(ask);
-            asked.is_open() && asked.is_put_to(cast.directory().human(&human(name)).unwrap())
+            asked.is_open() && asked.is_assigned_to(cast.directory().human(&human(name)).unwrap())
         };
         let told = cast.follow_ups().iter().filter(
             |effect| matches!(effect, FollowUp::Notify { ask: about, .. } if *about == ask),
@@ -443,14 +451,15 @@ mod tests {
             let new = if named.is_empty() { new } else { new.judged_by(Quorum::All, named) };
             let id = cast.begun(new);
             let to = Party::Human(human(maker));
-            cast.may(cast.human("olga"), TaskCommand::Transfer(id, to, Handover::Handoff));
+            cast.run_task(cast.human("olga"), TaskCommand::Transfer(id, to, Handover::Handoff));
             cast.delivered(id, version());
             let ask = cast.task(id).judged_in.unwrap();
             let notified: Vec<_> = cast
                 .follow_ups()
                 .iter()
                 .filter_map(|effect| {
-                    let FollowUp::Notify { ask: about, seat: Seat::Person { human }, .. } = effect
+                    let FollowUp::Notify { ask: about, seat: Assignee::Person { human }, .. } =
+                        effect
                     else {
                         return None;
                     };
@@ -463,7 +472,7 @@ mod tests {
             let Body::Approve { details, .. } = details else { panic!("{details:?}") };
             assert_eq!(details["delivered_by"], json!(maker));
             for reviewer in cast.task(id).reviewers() {
-                assert!(asked.is_put_to(cast.directory().human(&reviewer).unwrap()));
+                assert!(asked.is_assigned_to(cast.directory().human(&reviewer).unwrap()));
             }
             for reviewer in cast.task(id).reviewers() {
                 cast.run(cast.human(reviewer.as_str()), AskCommand::Answer(ask, yes()));

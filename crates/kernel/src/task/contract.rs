@@ -72,7 +72,7 @@ impl Duty {
 
 /// A contract before the event that requires it is known. It is the last event of the decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct NewContract {
     /// The agent whose runtime must act.
     pub agent: AgentId,
     /// The run it concerns.
@@ -83,9 +83,9 @@ pub struct Wanted {
     pub duty: Duty,
 }
 
-impl Wanted {
+impl NewContract {
     /// The contract for the task in its current state.
-    pub(crate) fn of(self, task: &super::Task) -> Contract {
+    pub(crate) fn for_task(self, task: &super::Task) -> Contract {
         let Self { agent, run, from, duty } = self;
         let (seq, revision, at) = (task.head.seq, task.revision, task.head.at);
         Contract { task: task.id, seq, revision, agent, run, from, duty, at }

@@ -2,12 +2,12 @@
 
 use super::command::NewTask;
 use super::grant;
-use super::may::{maybe_text, seen, text};
-use super::{ArtifactEvent, Created, Input, Role, Spec, TaskEvent};
+use super::permissions::{check_optional_text, check_text, visible_task};
+use super::{ArtifactEvent, Role, Spec, TaskCreated, TaskEvent, TaskInput};
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::directory::Human;
-use crate::event::Happened;
+use crate::event::DomainEvent;
 use crate::ids::{ArtifactId, ProjectId, Subject, TaskId};
 use crate::refusal::Refusal;
 use crate::text::{is_short, is_storable_json};
@@ -29,18 +29,18 @@ pub(super) fn decide(
     reviewers(world, &project, new)?;
     if let Some(parent) = new.parent {
         let unversioned = Envelope { expected: None, ..envelope.clone() };
-        seen(world, &unversioned, parent)?;
+        visible_task(world, &unversioned, parent)?;
     }
     let mut grants = Vec::with_capacity(new.grants.len());
     for (n, wanted) in new.grants.iter().enumerate() {
         let place = format!("spec.constraints.grants[{n}]");
         let granted = grant::granted(wanted, &principal.id, world.now);
-        grants.push(granted.map_err(|refusal| refusal.below(&place))?);
+        grants.push(granted.map_err(|refusal| refusal.within_field(&place))?);
     }
     let id = TaskId::new(envelope.fresh);
     let used = inputs(world, &project, &new.spec)?;
     let mut salts = envelope.salts.clone();
-    let created = Created {
+    let created = TaskCreated {
         project,
         principal: principal.id.clone(),
         sort: new.sort.clone(),
@@ -54,11 +54,11 @@ pub(super) fn decide(
         review_policy: new.review_policy.clone(),
         on_silence: new.on_silence,
     };
-    let created = Happened::Task(Box::new(TaskEvent::Created(Box::new(created))));
+    let created = DomainEvent::Task(Box::new(TaskEvent::Created(Box::new(created))));
     let mut decision = Decision::of(Subject::Task(id), created);
     for (artifact, version) in used {
         let event = ArtifactEvent::Referenced { version, task: id, role: Role::Input };
-        let what = Happened::Artifact(Box::new(event));
+        let what = DomainEvent::Artifact(Box::new(event));
         decision.happened.push((Subject::Artifact(artifact), what));
     }
     Ok(decision)
@@ -84,7 +84,7 @@ fn project(
 
 fn check(world: &World<'_>, new: &NewTask) -> Result<(), Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
-    text("spec.goal", &new.spec.goal)?;
+    check_text("spec.goal", &new.spec.goal)?;
     // A task need not have a type (the upstream client leaves it out); a blank one is refused.
     if !new.sort.is_empty() && new.sort.trim().is_empty() || !is_short(&new.sort) {
         return invalid(
@@ -94,7 +94,7 @@ fn check(world: &World<'_>, new: &NewTask) -> Result<(), Refusal> {
     }
     let Spec { acceptance_criteria, inputs, must_use_capabilities, external_refs, .. } = &new.spec;
     for criterion in acceptance_criteria {
-        text("spec.acceptance_criteria", criterion)?;
+        check_text("spec.acceptance_criteria", criterion)?;
     }
     let lengths = [
         acceptance_criteria.len(),
@@ -108,16 +108,19 @@ fn check(world: &World<'_>, new: &NewTask) -> Result<(), Refusal> {
     }
     for input in inputs {
         match input {
-            Input::Artifact { version, .. } => text("spec.inputs.version", version)?,
-            Input::Resource { id, uri } => {
-                maybe_text("spec.inputs.id", id.as_deref())?;
-                text("spec.inputs.uri", uri)?;
+            TaskInput::Artifact { version, .. } => check_text("spec.inputs.version", version)?,
+            TaskInput::Resource { id, uri } => {
+                check_optional_text("spec.inputs.id", id.as_deref())?;
+                check_text("spec.inputs.uri", uri)?;
             }
         }
     }
     for capability in must_use_capabilities {
-        text("spec.constraints.must_use_capabilities.capability_id", &capability.capability_id)?;
-        maybe_text(
+        check_text(
+            "spec.constraints.must_use_capabilities.capability_id",
+            &capability.capability_id,
+        )?;
+        check_optional_text(
             "spec.constraints.must_use_capabilities.version",
             capability.version.as_deref(),
         )?;
@@ -125,14 +128,14 @@ fn check(world: &World<'_>, new: &NewTask) -> Result<(), Refusal> {
     for external in external_refs {
         let field = "spec.constraints.external_refs";
         for part in [&external.kind, &external.namespace, &external.id] {
-            text(field, part)?;
+            check_text(field, part)?;
             // The reference is an opaque name; how to resolve it is not part of the task.
             if part.contains("://") || part.contains(char::is_whitespace) {
                 return invalid(field, "opaque names, without addresses or commands");
             }
         }
-        maybe_text(field, external.version.as_deref())?;
-        maybe_text(field, external.label.as_deref())?;
+        check_optional_text(field, external.version.as_deref())?;
+        check_optional_text(field, external.label.as_deref())?;
     }
     if new.deadline.is_some_and(|at| at <= world.now) {
         return invalid("deadline", "a moment that is still to come");
@@ -140,7 +143,7 @@ fn check(world: &World<'_>, new: &NewTask) -> Result<(), Refusal> {
     if new.max_duration.is_some_and(|seconds| seconds == 0 || seconds > LONGEST_TIMEOUT) {
         return invalid("spec.constraints.max_duration", "a while of at most 100 years");
     }
-    maybe_text("spec.constraints.max_duration", new.spec.max_duration.as_deref())?;
+    check_optional_text("spec.constraints.max_duration", new.spec.max_duration.as_deref())?;
     let hxp = new.spec.hxp.iter().flatten();
     if !hxp.into_iter().all(|(key, value)| is_short(key) && is_storable_json(value)) {
         return invalid("hxp", "an envelope without NUL characters");
@@ -174,7 +177,7 @@ fn inputs(
     let invalid = || Stop::from(Refusal::Invalid { field: "spec.inputs", expected });
     let (mut used, mut missing) = (Vec::new(), Vec::new());
     for input in &spec.inputs {
-        let Input::Artifact { id, version } = input else { continue };
+        let TaskInput::Artifact { id, version } = input else { continue };
         let id: ArtifactId = id.parse().map_err(|_| invalid())?;
         match world.artifact(id) {
             Ok(artifact) if artifact.is_usable_in(project) => {
@@ -203,7 +206,7 @@ mod tests {
     use crate::time::Time;
 
     fn create(cast: &mut Cast, who: &str, new: NewTask) -> Result<TaskId, Refusal> {
-        cast.want(cast.human(who), TaskCommand::Create(Box::new(new)))?;
+        cast.attempt_task(cast.human(who), TaskCommand::Create(Box::new(new)))?;
         Ok(TaskId::new(cast.fresh()))
     }
 
@@ -227,7 +230,7 @@ mod tests {
         assert_eq!((task.state, task.revision, task.project.as_str()), (State::Created, 0, "acme"));
         assert_eq!((task.created_at, task.autonomy), (cast.now(), Autonomy::Autonomous));
         assert_eq!((task.chain.len(), task.run.is_none(), cast.contracts(id).len()), (0, true, 0));
-        assert_eq!(cast.story_of(id), ["task_created"]);
+        assert_eq!(cast.event_names(id), ["task_created"]);
         assert!(id.to_string().starts_with("task_"), "{id}");
     }
 
@@ -237,7 +240,7 @@ mod tests {
         let mut cast = Cast::new();
         let ask = cast.ask(crate::testing::new_ask());
         for actor in [cast.agent("bot"), Actor::System, Actor::link_holder(ask), cast.relay(ask)] {
-            let refused = cast.want(actor, TaskCommand::Create(Box::new(new_task())));
+            let refused = cast.attempt_task(actor, TaskCommand::Create(Box::new(new_task())));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         }
         let ghost = create(&mut cast, "ghost", new_task());
@@ -258,8 +261,8 @@ mod tests {
             version: None,
             label: None,
         };
-        let resource = |uri: &str| Input::Resource { id: None, uri: text(uri) };
-        let artifact = |id: &str| Input::Artifact { id: text(id), version: text("v1") };
+        let resource = |uri: &str| TaskInput::Resource { id: None, uri: text(uri) };
+        let artifact = |id: &str| TaskInput::Artifact { id: text(id), version: text("v1") };
         let reviewed = |who: &[&str]| new_task().judged_by(Quorum::All, who);
         let empty = ReviewPolicy { required_reviewers: Vec::new(), quorum: Quorum::Any };
         let longest = LONGEST_TIMEOUT;
@@ -356,7 +359,7 @@ mod tests {
         let id = cast.begun(new_task());
         let written = cast.task(id).created.clone();
         let amend = TaskCommand::Amend(id, "Other.".to_owned(), crate::task::Intent::Redirect);
-        cast.may(cast.human("olga"), amend);
+        cast.run_task(cast.human("olga"), amend);
         cast.delivered(id, crate::testing::version());
         cast.judge("olga", id, crate::testing::verdict(crate::task::Verdict::Approved)).unwrap();
         assert_eq!(cast.task(id).created, written);

@@ -1,8 +1,8 @@
 //! The agent that has a task delegates it to another agent.
 
-use super::assign::keep;
-use super::event::Given;
-use super::may::seen;
+use super::assign::store_input;
+use super::event::AgentInput;
+use super::permissions::visible_task;
 use super::{Duty, State, TaskEvent};
 use crate::actor::Actor;
 use crate::command::Envelope;
@@ -11,16 +11,16 @@ use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
 /// How often a task may be delegated.
-pub(super) const DEEPEST: u32 = 5;
+pub(super) const MAX_DELEGATION_DEPTH: u32 = 5;
 
 pub(super) fn decide(
     world: &World<'_>,
     envelope: &Envelope,
     id: TaskId,
     to: &AgentId,
-    given: &Given,
+    given: &AgentInput,
 ) -> Result<Decision, Stop> {
-    let task = seen(world, envelope, id)?;
+    let task = visible_task(world, envelope, id)?;
     let Actor::Agent { id: agent, .. } = &envelope.actor else {
         return Err(Refusal::NotAllowed { why: "only an agent hands a task down" }.into());
     };
@@ -28,10 +28,10 @@ pub(super) fn decide(
     if !task.delegable {
         return Err(failed("this task is not delegable"));
     }
-    task.stands_in(&[State::Assigned, State::InProgress])?;
+    task.check_state(&[State::Assigned, State::InProgress])?;
     task.only_assignee(&envelope.actor)?;
-    task.in_time(world.now)?;
-    if task.run.as_ref().is_some_and(|run| run.depth >= DEEPEST) {
+    task.check_deadline(world.now)?;
+    if task.run.as_ref().is_some_and(|run| run.depth >= MAX_DELEGATION_DEPTH) {
         return Err(failed("this task was handed down five times already, which is the most"));
     }
     if to == agent {
@@ -40,8 +40,8 @@ pub(super) fn decide(
     }
     let to = task.agent_for(world.directory, to, "to_agent")?.id.clone();
     let run = RunId::new(envelope.fresh);
-    let given = keep(given, envelope)?;
-    let contract = task.wants_new(&to, run, Duty::Delegate);
+    let given = store_input(given, envelope)?;
+    let contract = task.contract_for_new_run(&to, run, Duty::Delegate);
     let mut decision = task.decided(TaskEvent::Delegated { to, run, given });
     decision.contracts.push(contract);
     Ok(decision)
@@ -58,7 +58,7 @@ mod tests {
     }
 
     fn to(id: TaskId, agent: &str) -> TaskCommand {
-        TaskCommand::Delegate(id, agent.parse().unwrap(), Given::default())
+        TaskCommand::Delegate(id, agent.parse().unwrap(), AgentInput::default())
     }
 
     /// HACP-025, digest §5: the child begins a run that knows its parent's; the parent's is not
@@ -68,7 +68,7 @@ mod tests {
         let mut cast = Cast::staffed();
         let id = cast.begun(delegable());
         let (parent, before) = (cast.run_of(id), cast.task(id).revision);
-        cast.may(cast.agent("bot"), to(id, "bob"));
+        cast.run_task(cast.agent("bot"), to(id, "bob"));
         let task = cast.task(id);
         assert_eq!((task.state, task.revision), (State::InProgress, before + 1));
         assert_eq!(task.assignee, Party::Agent("bob".parse().unwrap()));
@@ -77,7 +77,8 @@ mod tests {
         let [wanted] = &wanted[..] else { panic!("{wanted:?}") };
         let there = (Duty::Delegate, cast.run_of(id), Some(parent), task.head.seq);
         assert_eq!((wanted.duty, wanted.run, wanted.from, wanted.seq), there);
-        let late = cast.want(cast.agent("bot"), TaskCommand::Commit(id, Box::new(version())));
+        let late =
+            cast.attempt_task(cast.agent("bot"), TaskCommand::Commit(id, Box::new(version())));
         assert!(matches!(late, Err(Refusal::NotAllowed { .. })));
         cast.delivered(id, version());
     }
@@ -88,7 +89,7 @@ mod tests {
         let mut cast = Cast::staffed();
         let id = cast.begun(new_task());
         for agent in [cast.agent("bot"), cast.widely("old")] {
-            let refused = cast.want(agent, to(id, "bob"));
+            let refused = cast.attempt_task(agent, to(id, "bob"));
             assert!(matches!(refused, Err(Refusal::Precondition { .. })), "{refused:?}");
         }
     }
@@ -98,11 +99,11 @@ mod tests {
     fn to_whom_and_when() {
         let mut cast = Cast::staffed();
         let id = cast.written(delegable());
-        let early = cast.want(cast.widely("bot"), to(id, "bob"));
+        let early = cast.attempt_task(cast.widely("bot"), to(id, "bob"));
         assert!(matches!(early, Err(Refusal::Precondition { .. })));
         let id = cast.begun(delegable());
         for agent in ["bot", "spy", "nobody"] {
-            let refused = cast.want(cast.agent("bot"), to(id, agent));
+            let refused = cast.attempt_task(cast.agent("bot"), to(id, agent));
             assert!(matches!(refused, Err(Refusal::Invalid { field: "to_agent", .. })));
         }
     }
@@ -117,15 +118,15 @@ mod tests {
         let mut turns = circle.into_iter().cycle().zip(circle.into_iter().cycle().skip(1));
         for depth in 1..=5 {
             let (from, next) = turns.next().unwrap();
-            cast.may(cast.agent(from), to(id, next));
+            cast.run_task(cast.agent(from), to(id, next));
             assert_eq!(cast.task(id).run.as_ref().map(|run| run.depth), Some(depth));
         }
         let (from, next) = turns.next().unwrap();
-        let deepest = cast.want(cast.agent(from), to(id, next));
+        let deepest = cast.attempt_task(cast.agent(from), to(id, next));
         assert!(matches!(deepest, Err(Refusal::Precondition { .. })), "{deepest:?}");
         let bot = Party::Agent("bot".parse().unwrap());
-        cast.may(cast.human("olga"), TaskCommand::Transfer(id, bot, Handover::Handoff));
-        let again = cast.want(cast.agent("bot"), to(id, "bob"));
+        cast.run_task(cast.human("olga"), TaskCommand::Transfer(id, bot, Handover::Handoff));
+        let again = cast.attempt_task(cast.agent("bot"), to(id, "bob"));
         assert!(matches!(again, Err(Refusal::Precondition { .. })), "{again:?}");
         cast.delivered(id, version());
     }
@@ -136,7 +137,7 @@ mod tests {
         let mut cast = Cast::staffed();
         let id = cast.begun(NewTask { max_duration: Some(60), ..delegable() });
         cast.advance(60);
-        let late = cast.want(cast.agent("bot"), to(id, "bob"));
+        let late = cast.attempt_task(cast.agent("bot"), to(id, "bob"));
         assert!(matches!(late, Err(Refusal::PastDeadline { .. })));
     }
 }

@@ -1,20 +1,20 @@
 //! Erases the text of a closed task.
 
-use super::may::seen;
+use super::permissions::visible_task;
 use super::{Outcome, Task, TaskEvent};
 use crate::ask::Ask;
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::DomainEvent;
 use crate::ids::{AskId, ReviewId, Subject, TaskId};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
 pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: TaskId) -> Result<Decision, Stop> {
-    let task = seen(world, envelope, id)?;
+    let task = visible_task(world, envelope, id)?;
     if !world.directory.administers(&envelope.actor) {
         return Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into());
     }
-    if !task.state.is_over() {
+    if !task.state.is_closed() {
         let why = "only the words of a task that is over are erased";
         return Err(Refusal::NotOver { why }.into());
     }
@@ -28,7 +28,7 @@ pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: TaskId) -> Resu
 pub(crate) fn checkpoint_erased(
     world: &World<'_>,
     ask: &Ask,
-) -> Result<Option<(Subject, Happened)>, Stop> {
+) -> Result<Option<(Subject, DomainEvent)>, Stop> {
     let task = match (&ask.checkpoint, &ask.review) {
         (Some(checkpoint), _) => world.task(checkpoint.task)?,
         (None, Some(review)) => world.task(review.task)?,
@@ -68,7 +68,9 @@ impl Task {
 #[cfg(test)]
 mod tests {
     use crate::actor::Actor;
-    use crate::task::{CheckpointKind, Comment, Intent, NewTask, Severity, TaskCommand, Verdict};
+    use crate::task::{
+        AnchoredComment, CheckpointKind, Intent, NewTask, Severity, TaskCommand, Verdict,
+    };
     use crate::testing::{Cast, new_task, raising, resolution, verdict, version};
 
     /// The text is erased, the events stay: who did what, when, and that there was text.
@@ -79,28 +81,28 @@ mod tests {
         new.spec.goal = "hush goal".to_owned();
         let id = cast.begun(NewTask { ..new });
         let said = TaskCommand::Amend(id, "hush amendment".to_owned(), Intent::Clarify);
-        cast.may(cast.human("olga"), said);
+        cast.run_task(cast.human("olga"), said);
         let ask = cast.raised(id, raising(CheckpointKind::Input));
-        let mut provided = resolution(crate::task::Action::Provide);
+        let mut provided = resolution(crate::task::ResolutionAction::Provide);
         provided.said.input = Some("hush input".to_owned());
         cast.resolve("olga", ask, provided).unwrap();
         cast.delivered(id, version());
         let review = cast.judge("olga", id, verdict(Verdict::Rejected)).unwrap();
         let body = "hush remark".to_owned();
-        let comment = Comment { anchor: None, severity: Severity::Nit, body };
-        cast.may(cast.human("olga"), TaskCommand::Remark(id, review, comment));
+        let comment = AnchoredComment { anchor: None, severity: Severity::Nit, body };
+        cast.run_task(cast.human("olga"), TaskCommand::Remark(id, review, comment));
         let before = cast.task(id).clone();
-        assert!(before.kept_since().is_some());
-        cast.may(Actor::System, TaskCommand::Erase(id));
+        assert!(before.retention_start().is_some());
+        cast.run_task(Actor::System, TaskCommand::Erase(id));
         let after = cast.task(id);
         let kept = serde_json::to_string(after).unwrap();
         assert!(!kept.contains("hush"), "{kept}");
         assert_eq!(after.spec.commitment(), before.spec.commitment());
         assert_eq!((after.state, after.revision), (before.state, before.revision));
         assert_eq!((&after.chain, &after.delivered), (&before.chain, &before.delivered));
-        assert_eq!(after.kept_since(), None);
+        assert_eq!(after.retention_start(), None);
         let records = cast.records().len();
-        cast.may(Actor::System, TaskCommand::Erase(id));
+        cast.run_task(Actor::System, TaskCommand::Erase(id));
         assert_eq!(cast.records().len(), records, "there is nothing left to forget");
     }
 }

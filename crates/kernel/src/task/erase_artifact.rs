@@ -3,7 +3,7 @@
 
 use super::{Artifact, ArtifactEvent};
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::DomainEvent;
 use crate::ids::{ArtifactId, Subject};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -21,7 +21,7 @@ pub(super) fn decide(
         return Ok(Decision::default());
     }
     not_in_use(world, artifact)?;
-    let event = Happened::Artifact(Box::new(ArtifactEvent::Erased));
+    let event = DomainEvent::Artifact(Box::new(ArtifactEvent::Erased));
     Ok(Decision::of(Subject::Artifact(id), event))
 }
 
@@ -30,7 +30,7 @@ fn not_in_use(world: &World<'_>, artifact: &Artifact) -> Result<(), Stop> {
     let mut missing = Vec::new();
     for version in &artifact.versions {
         match world.task(version.produced_by) {
-            Ok(task) if !task.state.is_over() => {
+            Ok(task) if !task.state.is_closed() => {
                 let why = "a task that made this artifact is still open; cancel or finish it first";
                 return Err(Refusal::NotOver { why }.into());
             }
@@ -56,16 +56,16 @@ mod tests {
         let task = cast.begun(new_task());
         let made = cast.delivered(task, version());
         let erase = || TaskCommand::EraseArtifact(made.id);
-        let early = cast.want(Actor::System, erase());
+        let early = cast.attempt_task(Actor::System, erase());
         assert!(matches!(early, Err(Refusal::NotOver { .. })), "{early:?}");
         cast.judge("olga", task, verdict(Verdict::Rejected)).unwrap();
-        let nosy = cast.want(cast.human("mark"), erase());
+        let nosy = cast.attempt_task(cast.human("mark"), erase());
         assert_eq!(nosy, Err(Refusal::NotFound { what: "artifact" }));
-        cast.may(Actor::System, erase());
+        cast.run_task(Actor::System, erase());
         assert!(cast.artifact(made.id).erased);
         assert_eq!(cast.follow_ups().last(), Some(&FollowUp::DropArtifact { artifact: made.id }));
         let records = cast.records().len();
-        cast.may(Actor::System, erase());
+        cast.run_task(Actor::System, erase());
         assert_eq!(cast.records().len(), records);
     }
 }

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::artifact::{Role, Version, VersionRef};
-use super::checkpoint::{CheckpointKind, Ended, RaisedBy, Resolution, Said};
+use super::checkpoint::{CheckpointKind, Ended, RaisedBy, Resolution, ResolutionDetails};
 use super::grants::Grant;
-use super::ledger::Scope;
-use super::review::{Remark, Review, Words};
-use super::spec::Created;
+use super::ledger::LedgerScope;
+use super::review::{Remark, Review, ReviewText};
+use super::spec::TaskCreated;
 use super::{Amendment, Handover, Party};
 use crate::audit::{Erasable, Slot};
-use crate::event::Trace;
+use crate::event::ErasureTrace;
 use crate::ids::{
     AgentId, ArtifactId, AskId, EntryId, HumanId, ProjectId, ReviewId, RunId, TaskId,
 };
@@ -21,7 +21,7 @@ use crate::ids::{
 #[serde(rename_all = "snake_case", tag = "act")]
 pub enum TaskEvent {
     /// It was created.
-    Created(Box<Created>),
+    Created(Box<TaskCreated>),
     /// It was assigned to an agent.
     Assigned {
         /// The assigned agent.
@@ -29,7 +29,7 @@ pub enum TaskEvent {
         /// The run that was begun for it.
         run: RunId,
         /// The initial input of the agent.
-        given: Erasable<Given>,
+        given: Erasable<AgentInput>,
     },
     /// The agent started to work.
     Started,
@@ -97,7 +97,7 @@ pub enum TaskEvent {
         /// The run that was begun for it.
         run: RunId,
         /// The initial input of the agent.
-        given: Erasable<Given>,
+        given: Erasable<AgentInput>,
     },
     /// A version was delivered.
     Committed {
@@ -140,7 +140,7 @@ pub enum TaskEvent {
         /// The id of the entry.
         entry: EntryId,
         /// The scope of the ledger.
-        scope: Scope,
+        scope: LedgerScope,
         /// The key of the entry.
         key: String,
         /// The number of times it was written, including this one.
@@ -157,31 +157,31 @@ pub enum TaskEvent {
         reviews: Vec<ReviewId>,
     },
     /// The text that one erased person wrote on it was erased.
-    WordsErased(Box<TaskWordsErased>),
+    WordsErased(Box<TaskTextErased>),
 }
 
 /// The text that one person wrote on a task was erased: comments, reasons, amendments and reviews.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TaskWordsErased {
+pub struct TaskTextErased {
     /// The person whose text was erased.
     pub human: HumanId,
     /// Their resolutions that had a comment, without it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub resolutions: Vec<Uncommented>,
+    pub resolutions: Vec<ResolutionWithoutComment>,
 }
 
 /// The data of a resolution, without the comment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Uncommented {
+pub struct ResolutionWithoutComment {
     /// The checkpoint that was resolved.
     pub checkpoint: AskId,
     /// The rest of the data.
-    pub said: Erasable<Said>,
+    pub said: Erasable<ResolutionDetails>,
 }
 
 /// The initial input of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Given {
+pub struct AgentInput {
     /// The capability to use, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capability: Option<String>,
@@ -220,7 +220,7 @@ impl TaskEvent {
     }
 
     /// Whether it erases the values of an earlier event of its task.
-    pub(crate) fn erases(&self, earlier: &Trace) -> bool {
+    pub(crate) fn erases(&self, earlier: &ErasureTrace) -> bool {
         if matches!(self, Self::Erased) {
             return true;
         }
@@ -239,15 +239,16 @@ impl TaskEvent {
     }
 
     /// Whether it holds a comment, a reason, an amendment or a review.
-    pub(crate) fn has_words(&self) -> bool {
+    pub(crate) fn has_free_text(&self) -> bool {
         if let Self::Cancelled { reason: Some(text) }
         | Self::Amended { amendment: Amendment { text, .. } } = self
         {
             return text.value().is_some();
         }
         if let Self::Reviewed { review } = self {
-            let worded =
-                |words: &Words| !words.comments.is_empty() || !words.requested_changes.is_empty();
+            let worded = |words: &ReviewText| {
+                !words.comments.is_empty() || !words.requested_changes.is_empty()
+            };
             return review.words.value().is_some_and(worded);
         }
         if let Self::Remarked { remark, .. } = self {
@@ -339,7 +340,7 @@ impl ArtifactEvent {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EntryWritten {
     /// The scope of the ledger.
-    pub scope: Scope,
+    pub scope: LedgerScope,
     /// The key of the entry.
     pub key: String,
     /// The new value.

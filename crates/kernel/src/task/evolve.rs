@@ -1,6 +1,8 @@
 //! The state of a task, of an artifact and of a ledger entry after an event.
 
-use super::checkpoint::{Action, CheckpointKind, Ended, Outcome, Raised, RaisedBy};
+use super::checkpoint::{
+    CheckpointKind, Ended, Outcome, RaisedBy, RaisedCheckpoint, ResolutionAction,
+};
 use super::event::{ArtifactEvent, EntryWritten, TaskEvent};
 use super::review::{ReviewKind, Verdict};
 use super::{
@@ -41,71 +43,72 @@ pub(crate) fn evolve_task(
         });
     };
     task.head = head;
-    task.happened(event)?;
+    task.apply(event)?;
     Some(task)
 }
 
 impl Task {
-    fn happened(&mut self, event: TaskEvent) -> Option<()> {
+    fn apply(&mut self, event: TaskEvent) -> Option<()> {
         let at = self.head.at;
-        self.revision += u64::from(self.counts(&event));
+        self.revision += u64::from(self.increases_revision(&event));
         match event {
             TaskEvent::Created(_) => return None,
             TaskEvent::Assigned { agent, run, .. } => {
-                self.moves(State::Assigned, Trigger::Assign)?;
-                self.worked_by(Party::Agent(agent.clone()), Handover::Assign);
+                self.transition(State::Assigned, Trigger::Assign)?;
+                self.set_worker(Party::Agent(agent.clone()), Handover::Assign);
                 self.run = Some(Run { id: run, agent, depth: 0 });
             }
             TaskEvent::Started => {
-                self.moves(State::InProgress, Trigger::Start)?;
+                self.transition(State::InProgress, Trigger::Start)?;
                 self.started_at = Some(at);
             }
             TaskEvent::Cancelled { .. } => {
-                self.moves(State::Completed, Trigger::Cancel)?;
-                self.goes_to(self.owner(), Handover::Reject);
+                self.transition(State::Completed, Trigger::Cancel)?;
+                self.set_assignee(self.owner(), Handover::Reject);
             }
             TaskEvent::Raised { checkpoint, kind, raised_by } => {
-                self.raised(checkpoint, kind, raised_by)?;
+                self.apply_raised(checkpoint, kind, raised_by)?;
             }
             TaskEvent::Resolved { checkpoint, resolution, run } => {
                 let (action, to) = (resolution.action, resolution.reassign_to.clone());
-                self.pends(checkpoint)?.outcome = Outcome::Resolved(resolution);
-                self.resolved(action, to, run)?;
+                self.pending_checkpoint(checkpoint)?.outcome = Outcome::Resolved(resolution);
+                self.apply_resolved(action, to, run)?;
             }
             TaskEvent::Lapsed { checkpoint, why, .. } => {
-                self.pends(checkpoint)?.outcome = Outcome::Expired { at, why: Some(why) };
+                self.pending_checkpoint(checkpoint)?.outcome =
+                    Outcome::Expired { at, why: Some(why) };
             }
             TaskEvent::Amended { amendment } => self.steering.push(amendment),
             TaskEvent::Granted { grant } => self.granted.push(grant),
             TaskEvent::Transferred { to, via, run } => {
                 if let (Some(agent), Some(run)) = (to.agent(), run) {
-                    self.runs(run, agent.clone(), 0);
+                    self.set_run(run, agent.clone(), 0);
                 }
-                self.worked_by(to, via);
+                self.set_worker(to, via);
             }
             TaskEvent::Delegated { to, run, .. } => {
-                self.worked_by(Party::Agent(to.clone()), Handover::Assign);
-                self.runs(run, to, 1);
+                self.set_worker(Party::Agent(to.clone()), Handover::Assign);
+                self.set_run(run, to, 1);
             }
             TaskEvent::Committed { artifact, ask } => {
-                self.moves(State::ReviewReady, Trigger::Commit)?;
+                self.transition(State::ReviewReady, Trigger::Commit)?;
                 self.judged_in = ask;
-                self.goes_to(self.owner(), Handover::Handoff);
+                self.set_assignee(self.owner(), Handover::Handoff);
                 self.delivered.push(artifact);
             }
             TaskEvent::Reviewed { review } => {
                 if self.state == State::ReviewReady {
-                    self.moves(State::UnderReview, Trigger::Begin)?;
+                    self.transition(State::UnderReview, Trigger::Begin)?;
                 }
                 let (kind, verdict) = (review.kind, review.verdict);
                 self.reviews.push(*review);
-                self.judged(kind, verdict)?;
+                self.apply_reviews(kind, verdict)?;
             }
             TaskEvent::Remarked { review, remark } => {
                 let review = self.reviews.iter_mut().find(|judged| judged.id == review)?;
                 review.remarks.push(*remark);
             }
-            TaskEvent::Completed => self.moves(State::Completed, Trigger::Complete)?,
+            TaskEvent::Completed => self.transition(State::Completed, Trigger::Complete)?,
             TaskEvent::Interrupted
             | TaskEvent::Referenced { .. }
             | TaskEvent::Shared { .. }
@@ -114,15 +117,15 @@ impl Task {
             TaskEvent::CheckpointErased { checkpoint, reviews } => {
                 self.erase_checkpoint(checkpoint, &reviews);
             }
-            TaskEvent::WordsErased(erased) => self.erase_words_of(&erased),
+            TaskEvent::WordsErased(erased) => self.erase_text_by(&erased),
         }
-        self.tie_sessions();
+        self.bind_session_grants();
         Some(())
     }
 
     /// Whether the event increases the revision. Events that are part of a larger operation, or do
     /// not change the task itself, do not.
-    fn counts(&self, event: &TaskEvent) -> bool {
+    fn increases_revision(&self, event: &TaskEvent) -> bool {
         match event {
             TaskEvent::Lapsed { why: Ended::Cancelled, .. }
             | TaskEvent::Interrupted
@@ -154,7 +157,7 @@ impl Task {
     }
 
     /// Changes the state, if the transition table allows it.
-    fn moves(&mut self, to: State, trigger: Trigger) -> Option<()> {
+    fn transition(&mut self, to: State, trigger: Trigger) -> Option<()> {
         if !self.state.leads_to(to, trigger) {
             return None;
         }
@@ -163,7 +166,7 @@ impl Task {
     }
 
     /// Sets the assignee. Assigning the task to the current assignee is no transfer.
-    fn goes_to(&mut self, to: Party, via: Handover) {
+    fn set_assignee(&mut self, to: Party, via: Handover) {
         if self.assignee == to {
             return;
         }
@@ -172,9 +175,9 @@ impl Task {
     }
 
     /// Sets the assignee, who also does the work.
-    fn worked_by(&mut self, worker: Party, via: Handover) {
+    fn set_worker(&mut self, worker: Party, via: Handover) {
         self.worker = worker.clone();
-        self.goes_to(worker, via);
+        self.set_assignee(worker, via);
     }
 
     fn owner(&self) -> Party {
@@ -182,12 +185,17 @@ impl Task {
     }
 
     /// Replaces the run. Its depth grows by `deeper`.
-    fn runs(&mut self, id: RunId, agent: AgentId, deeper: u32) {
+    fn set_run(&mut self, id: RunId, agent: AgentId, deeper: u32) {
         let depth = self.run.as_ref().map_or(0, |run| run.depth).saturating_add(deeper);
         self.run = Some(Run { id, agent, depth });
     }
 
-    fn raised(&mut self, ask: AskId, kind: CheckpointKind, raised_by: RaisedBy) -> Option<()> {
+    fn apply_raised(
+        &mut self,
+        ask: AskId,
+        kind: CheckpointKind,
+        raised_by: RaisedBy,
+    ) -> Option<()> {
         let trigger = match kind {
             CheckpointKind::Interrupt => Trigger::Interrupt,
             CheckpointKind::Approval
@@ -197,11 +205,11 @@ impl Task {
         };
         // If the last checkpoint expired, the task is already blocked and stays so.
         if !(self.is_stranded() && trigger == Trigger::Interrupt) {
-            self.moves(State::Blocked, trigger)?;
+            self.transition(State::Blocked, trigger)?;
         }
         let (worker, at) = (self.worker.clone(), self.head.at);
-        self.goes_to(self.owner(), Handover::Checkpoint);
-        self.checkpoints.push(Raised {
+        self.set_assignee(self.owner(), Handover::Checkpoint);
+        self.checkpoints.push(RaisedCheckpoint {
             ask,
             kind,
             raised_by,
@@ -213,55 +221,62 @@ impl Task {
     }
 
     /// The checkpoint it waits for, if it is this one.
-    fn pends(&mut self, ask: AskId) -> Option<&mut Raised> {
+    fn pending_checkpoint(&mut self, ask: AskId) -> Option<&mut RaisedCheckpoint> {
         let last = self.checkpoints.last_mut()?;
         (last.ask == ask && last.outcome == Outcome::Pending).then_some(last)
     }
 
-    fn resolved(&mut self, action: Action, to: Option<AgentId>, run: Option<RunId>) -> Option<()> {
-        if action == Action::Reject {
-            self.goes_to(self.owner(), Handover::Reject);
-            return self.moves(State::Completed, Trigger::Refuse);
+    fn apply_resolved(
+        &mut self,
+        action: ResolutionAction,
+        to: Option<AgentId>,
+        run: Option<RunId>,
+    ) -> Option<()> {
+        if action == ResolutionAction::Reject {
+            self.set_assignee(self.owner(), Handover::Reject);
+            return self.transition(State::Completed, Trigger::Refuse);
         }
-        self.moves(State::InProgress, Trigger::Resolve)?;
+        self.transition(State::InProgress, Trigger::Resolve)?;
         if let (Some(agent), Some(run)) = (&to, run) {
-            self.runs(run, agent.clone(), 0);
+            self.set_run(run, agent.clone(), 0);
         }
         let worker = to.map_or_else(|| self.worker.clone(), Party::Agent);
-        self.worked_by(worker, Handover::Approve);
+        self.set_worker(worker, Handover::Approve);
         Some(())
     }
 
     /// Changes the state according to the reviews of the last delivery.
-    fn judged(&mut self, kind: ReviewKind, verdict: Verdict) -> Option<()> {
-        let (to, trigger, via) = match self.tally(kind, verdict) {
-            Tally::Pending => return self.moves(State::UnderReview, Trigger::Pend),
-            Tally::Rejected => {
-                self.goes_to(self.owner(), Handover::Reject);
-                return self.moves(State::Rejected, Trigger::Reject);
+    fn apply_reviews(&mut self, kind: ReviewKind, verdict: Verdict) -> Option<()> {
+        let (to, trigger, via) = match self.review_result(kind, verdict) {
+            ReviewResult::Pending => return self.transition(State::UnderReview, Trigger::Pend),
+            ReviewResult::Rejected => {
+                self.set_assignee(self.owner(), Handover::Reject);
+                return self.transition(State::Rejected, Trigger::Reject);
             }
-            Tally::Accepted => {
-                self.goes_to(self.owner(), Handover::Approve);
-                return self.moves(State::Accepted, Trigger::Accept);
+            ReviewResult::Accepted => {
+                self.set_assignee(self.owner(), Handover::Approve);
+                return self.transition(State::Accepted, Trigger::Accept);
             }
-            Tally::Rework => (State::InProgress, Trigger::Rework, Handover::Reject),
-            Tally::PlanApproved => (State::InProgress, Trigger::PlanApproved, Handover::Approve),
+            ReviewResult::Rework => (State::InProgress, Trigger::Rework, Handover::Reject),
+            ReviewResult::PlanApproved => {
+                (State::InProgress, Trigger::PlanApproved, Handover::Approve)
+            }
         };
-        self.moves(to, trigger)?;
-        self.goes_to(self.worker.clone(), via);
+        self.transition(to, trigger)?;
+        self.set_assignee(self.worker.clone(), via);
         Some(())
     }
 
     /// The result of the reviews of the newest version. The last review of each reviewer counts.
-    pub(crate) fn tally(&self, kind: ReviewKind, verdict: Verdict) -> Tally {
+    pub(crate) fn review_result(&self, kind: ReviewKind, verdict: Verdict) -> ReviewResult {
         let Some(policy) =
             self.created.review_policy.as_ref().filter(|_| kind == ReviewKind::Deliverable)
         else {
             return match (kind, verdict) {
-                (_, Verdict::ChangesRequested) => Tally::Rework,
-                (_, Verdict::Rejected) => Tally::Rejected,
-                (ReviewKind::Plan, Verdict::Approved) => Tally::PlanApproved,
-                (ReviewKind::Deliverable, Verdict::Approved) => Tally::Accepted,
+                (_, Verdict::ChangesRequested) => ReviewResult::Rework,
+                (_, Verdict::Rejected) => ReviewResult::Rejected,
+                (ReviewKind::Plan, Verdict::Approved) => ReviewResult::PlanApproved,
+                (ReviewKind::Deliverable, Verdict::Approved) => ReviewResult::Accepted,
             };
         };
         let current = self.delivered.last();
@@ -279,13 +294,13 @@ impl Task {
         let verdicts: Vec<_> = policy.required_reviewers.iter().filter_map(last).collect();
         let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
         if count(Verdict::Rejected) > 0 {
-            Tally::Rejected
+            ReviewResult::Rejected
         } else if policy.is_met_by(count(Verdict::Approved)) {
-            Tally::Accepted
+            ReviewResult::Accepted
         } else if count(Verdict::ChangesRequested) > 0 {
-            Tally::Rework
+            ReviewResult::Rework
         } else {
-            Tally::Pending
+            ReviewResult::Pending
         }
     }
 
@@ -293,7 +308,9 @@ impl Task {
     /// cancellation.
     pub fn is_accepted(&self) -> bool {
         // The review that accepted it is the last there can be.
-        let good = |last: &super::Review| self.tally(last.kind, last.verdict) == Tally::Accepted;
+        let good = |last: &super::Review| {
+            self.review_result(last.kind, last.verdict) == ReviewResult::Accepted
+        };
         self.state == State::Completed && self.reviews.last().is_some_and(good)
     }
 
@@ -307,7 +324,7 @@ impl Task {
 
 /// The result of the reviews.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tally {
+pub(crate) enum ReviewResult {
     /// Other reviewers have not judged it yet.
     Pending,
     /// The delivery needs changes.
@@ -388,9 +405,9 @@ pub(crate) fn evolve_entry(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actor::By;
+    use crate::actor::ActorRef;
     use crate::audit::Digest;
-    use crate::event::{Event, Happened};
+    use crate::event::{DomainEvent, Event};
     use crate::evolve::{Entity, evolve};
     use crate::ids::Subject;
     use crate::task::VersionRef;
@@ -433,8 +450,8 @@ mod tests {
                 subject: Subject::Task(id),
                 seq: task.head.seq + 1,
                 at: cast.now(),
-                by: By::System,
-                what: Happened::Task(Box::new(what)),
+                by: ActorRef::System,
+                what: DomainEvent::Task(Box::new(what)),
             };
             let before = Some(Entity::Task(Box::new(task.clone())));
             let after = evolve(before, &event, Digest::ZERO);
@@ -462,7 +479,7 @@ mod tests {
         assert_eq!(evolve_artifact(made.id, Some(artifact), head, unknown.clone()), None);
         assert_eq!(evolve_artifact(made.id, None, head, unknown), None);
 
-        let scope: crate::task::Scope = "project:acme".parse().unwrap();
+        let scope: crate::task::LedgerScope = "project:acme".parse().unwrap();
         let written = |key: &str| EntryWritten {
             scope: scope.clone(),
             key: key.to_owned(),

@@ -1,8 +1,8 @@
 //! The principal grants or denies permissions in advance.
 
 use super::command::NewGrant;
-use super::may::seen;
-use super::{Duty, Grant, Leave, Permission, Task, TaskEvent, Until};
+use super::permissions::visible_task;
+use super::{Duty, Grant, GrantDecision, GrantDuration, Permission, Task, TaskEvent};
 use crate::command::Envelope;
 use crate::ids::{HumanId, TaskId};
 use crate::refusal::Refusal;
@@ -15,15 +15,15 @@ pub(super) fn decide(
     id: TaskId,
     new: &NewGrant,
 ) -> Result<Decision, Stop> {
-    let task = seen(world, envelope, id)?;
+    let task = visible_task(world, envelope, id)?;
     task.only_principal(&envelope.actor)?;
-    if task.state.is_over() {
+    if task.state.is_closed() {
         let why = format!("the task is {}", task.state.as_str());
         return Err(Refusal::Precondition { why }.into());
     }
     let grant = granted(new, &task.principal, world.now.max(task.head.at))?;
     let mut decision = task.decided(TaskEvent::Granted { grant });
-    decision.contracts.extend(task.running().map(|run| task.wants(run, Duty::Steer)));
+    decision.contracts.extend(task.current_run().map(|run| task.contract(run, Duty::Steer)));
     Ok(decision)
 }
 
@@ -34,7 +34,7 @@ pub(super) fn granted(new: &NewGrant, by: &HumanId, at: Time) -> Result<Grant, R
         let expected = "\"*\", or namespace:target with * only at its end, such as fs:/repo:*";
         return Err(Refusal::Invalid { field: "scope", expected });
     }
-    if matches!(new.until, Until::At(until) if until <= at) {
+    if matches!(new.until, GrantDuration::At(until) if until <= at) {
         let expected = "session, task, or a moment that is still to come";
         return Err(Refusal::Invalid { field: "until", expected });
     }
@@ -86,18 +86,18 @@ impl Task {
     /// All permissions and prohibitions in order, with whether each is in effect at a moment.
     pub fn permissions(&self, now: Time) -> impl Iterator<Item = Permission<'_>> {
         let mut sessions = self.sessions.iter().copied();
-        let running = self.running().map(|run| run.id);
+        let running = self.current_run().map(|run| run.id);
         self.grants.iter().chain(&self.granted).map(move |grant| {
-            let session = grant.until == Until::Session;
+            let session = grant.until == GrantDuration::Session;
             let run = if session { sessions.next() } else { None };
             let counts = match grant.until {
                 // A grant that was given while no agent worked applies to the next run.
-                Until::Session => match run {
+                GrantDuration::Session => match run {
                     Some(_) => run == running,
-                    None => !self.state.is_over(),
+                    None => !self.state.is_closed(),
                 },
-                Until::Task => true,
-                Until::At(until) => now <= until,
+                GrantDuration::Task => true,
+                GrantDuration::At(until) => now <= until,
             };
             Permission { grant, run, counts }
         })
@@ -105,10 +105,10 @@ impl Task {
 
     /// Binds the session grants to the current run. Their order never changes, so the list of runs
     /// alone says which grant belongs to which run.
-    pub(super) fn tie_sessions(&mut self) {
-        let Some(run) = self.running().map(|run| run.id) else { return };
+    pub(super) fn bind_session_grants(&mut self) {
+        let Some(run) = self.current_run().map(|run| run.id) else { return };
         let all = self.created.grants.iter().chain(&self.granted);
-        let count = all.filter(|grant| grant.until == Until::Session).count();
+        let count = all.filter(|grant| grant.until == GrantDuration::Session).count();
         self.sessions.resize(count, run);
     }
 
@@ -120,7 +120,7 @@ impl Task {
             .filter(|one| one.counts && one.grant.covers(scope))
             .map(|one| one.grant.decision)
             .collect();
-        !said.contains(&Leave::Deny) && said.contains(&Leave::Allow)
+        !said.contains(&GrantDecision::Deny) && said.contains(&GrantDecision::Allow)
     }
 }
 
@@ -128,16 +128,17 @@ impl Task {
 mod tests {
     use super::*;
     use crate::task::{
-        Action, CheckpointKind, Given, Handover, NewTask, Party, State, TaskCommand, Verdict,
+        AgentInput, CheckpointKind, Handover, NewTask, Party, ResolutionAction, State, TaskCommand,
+        Verdict,
     };
     use crate::testing::{Cast, approve, human, new_task, raising, resolution, verdict, version};
 
-    fn new(scope: &str, decision: Leave) -> NewGrant {
-        NewGrant { scope: scope.to_owned(), decision, until: Until::Task }
+    fn new(scope: &str, decision: GrantDecision) -> NewGrant {
+        NewGrant { scope: scope.to_owned(), decision, until: GrantDuration::Task }
     }
 
     fn grant(scope: &str) -> Grant {
-        granted(&new(scope, Leave::Allow), &human("olga"), Time::from_millis(0)).unwrap()
+        granted(&new(scope, GrantDecision::Allow), &human("olga"), Time::from_millis(0)).unwrap()
     }
 
     /// HACP-070, K-14: the grammar of scopes.
@@ -193,13 +194,13 @@ mod tests {
     fn what_may_be_done_without_asking() {
         let mut cast = Cast::new();
         let start = cast.now();
-        let until = Until::At(start.plus_seconds(60));
+        let until = GrantDuration::At(start.plus_seconds(60));
         let grants = vec![
-            new("bash:*", Leave::Allow),
-            new("bash:rm", Leave::Deny),
-            NewGrant { until, ..new("net:*", Leave::Allow) },
-            NewGrant { until, ..new("fs:*", Leave::Deny) },
-            new("fs:/repo:*", Leave::Allow),
+            new("bash:*", GrantDecision::Allow),
+            new("bash:rm", GrantDecision::Deny),
+            NewGrant { until, ..new("net:*", GrantDecision::Allow) },
+            NewGrant { until, ..new("fs:*", GrantDecision::Deny) },
+            new("fs:/repo:*", GrantDecision::Allow),
         ];
         let id = cast.written(NewTask { grants, ..new_task() });
         for (scope, seconds, may) in [
@@ -215,9 +216,15 @@ mod tests {
             let at = start.plus_seconds(seconds);
             assert_eq!(cast.task(id).allows(scope, at), may, "{scope} after {seconds} s");
         }
-        cast.may(cast.human("olga"), TaskCommand::Grant(id, new(" bash:* ", Leave::Deny)));
+        cast.run_task(
+            cast.human("olga"),
+            TaskCommand::Grant(id, new(" bash:* ", GrantDecision::Deny)),
+        );
         assert!(!cast.task(id).allows("bash:ls", start), "taken back by what was added");
-        cast.may(cast.human("olga"), TaskCommand::Grant(id, new("bash:*", Leave::Allow)));
+        cast.run_task(
+            cast.human("olga"),
+            TaskCommand::Grant(id, new("bash:*", GrantDecision::Allow)),
+        );
         assert!(!cast.task(id).allows("bash:ls", start), "and not given back by saying it again");
     }
 
@@ -226,11 +233,15 @@ mod tests {
     #[test]
     fn a_grant_is_added_and_nothing_is_replaced() {
         let mut cast = Cast::new();
-        let id = cast.begun(NewTask { grants: vec![new(" a:x\n", Leave::Allow)], ..new_task() });
+        let id =
+            cast.begun(NewTask { grants: vec![new(" a:x\n", GrantDecision::Allow)], ..new_task() });
         let created = cast.task(id).created.clone();
         assert_eq!(created.grants[0].scope, "a:x");
         let before = cast.task(id).revision;
-        cast.may(cast.human("olga"), TaskCommand::Grant(id, new("\tb:* ", Leave::Deny)));
+        cast.run_task(
+            cast.human("olga"),
+            TaskCommand::Grant(id, new("\tb:* ", GrantDecision::Deny)),
+        );
         let task = cast.task(id);
         assert_eq!(
             (&task.created, task.state, task.revision),
@@ -250,7 +261,7 @@ mod tests {
         type Way = fn(&mut Cast, TaskId);
         let hand_to = |cast: &mut Cast, id, to: &str| {
             let to = Party::Agent(to.parse().unwrap());
-            cast.may(cast.human("olga"), TaskCommand::Transfer(id, to, Handover::Handoff));
+            cast.run_task(cast.human("olga"), TaskCommand::Transfer(id, to, Handover::Handoff));
         };
         let ways: [(&str, bool, Way); 9] = [
             ("nothing", true, |_, _| {}),
@@ -267,36 +278,42 @@ mod tests {
             }),
             ("reassigned", false, |cast, id| {
                 let ask = cast.raised(id, raising(CheckpointKind::Approval));
-                cast.resolve("olga", ask, resolution(Action::Reassign)).unwrap();
+                cast.resolve("olga", ask, resolution(ResolutionAction::Reassign)).unwrap();
             }),
             ("handed down", false, |cast, id| {
                 let to = "bob".parse().unwrap();
-                cast.may(cast.agent("bot"), TaskCommand::Delegate(id, to, Given::default()));
+                cast.run_task(
+                    cast.agent("bot"),
+                    TaskCommand::Delegate(id, to, AgentInput::default()),
+                );
             }),
             ("taken over", false, |cast, id| {
                 let to = Party::Human(human("olga"));
-                cast.may(cast.human("olga"), TaskCommand::Transfer(id, to, Handover::Handoff));
+                cast.run_task(cast.human("olga"), TaskCommand::Transfer(id, to, Handover::Handoff));
             }),
             ("accepted", false, |cast, id| {
                 cast.delivered(id, version());
                 cast.judge("olga", id, verdict(Verdict::Approved)).unwrap();
             }),
             ("called off", false, |cast, id| {
-                cast.may(cast.human("olga"), TaskCommand::Cancel(id, None));
+                cast.run_task(cast.human("olga"), TaskCommand::Cancel(id, None));
             }),
         ];
         for (name, lasts, way) in ways {
             let mut cast = Cast::staffed();
-            let session = |scope| NewGrant { until: Until::Session, ..new(scope, Leave::Allow) };
-            let grants = vec![session("a:x"), new("c:x", Leave::Allow)];
+            let session = |scope| NewGrant {
+                until: GrantDuration::Session,
+                ..new(scope, GrantDecision::Allow)
+            };
+            let grants = vec![session("a:x"), new("c:x", GrantDecision::Allow)];
             let id = cast.written(NewTask { grants, delegable: true, ..new_task() });
             assert!(cast.task(id).allows("a:x", cast.now()), "it waits for the first run");
-            cast.may(
+            cast.run_task(
                 cast.human("olga"),
-                TaskCommand::Assign(id, "bot".parse().unwrap(), Given::default()),
+                TaskCommand::Assign(id, "bot".parse().unwrap(), AgentInput::default()),
             );
-            cast.may(cast.agent("bot"), TaskCommand::Start(id));
-            cast.may(cast.human("olga"), TaskCommand::Grant(id, session("b:x")));
+            cast.run_task(cast.agent("bot"), TaskCommand::Start(id));
+            cast.run_task(cast.human("olga"), TaskCommand::Grant(id, session("b:x")));
             let run = cast.run_of(id);
             way(&mut cast, id);
             let (task, now) = (cast.task(id), cast.now());
@@ -310,10 +327,14 @@ mod tests {
         let mut cast = Cast::staffed();
         let id = cast.begun(new_task());
         let take = TaskCommand::Transfer(id, Party::Human(human("olga")), Handover::Handoff);
-        cast.may(cast.human("olga"), take);
-        let deny = NewGrant { until: Until::Session, ..new("bash:rm", Leave::Deny) };
-        cast.may(cast.human("olga"), TaskCommand::Grant(id, deny));
-        cast.may(cast.human("olga"), TaskCommand::Grant(id, new("bash:*", Leave::Allow)));
+        cast.run_task(cast.human("olga"), take);
+        let deny =
+            NewGrant { until: GrantDuration::Session, ..new("bash:rm", GrantDecision::Deny) };
+        cast.run_task(cast.human("olga"), TaskCommand::Grant(id, deny));
+        cast.run_task(
+            cast.human("olga"),
+            TaskCommand::Grant(id, new("bash:*", GrantDecision::Allow)),
+        );
         for (to, may) in [("bot", false), ("bob", true), ("bot", true)] {
             hand_to(&mut cast, id, to);
             assert_eq!(cast.task(id).allows("bash:rm", cast.now()), may, "with {to}");
@@ -324,12 +345,14 @@ mod tests {
     fn what_cannot_be_granted() {
         let mut cast = Cast::new();
         let id = cast.written(new_task());
-        let past = NewGrant { until: Until::At(cast.now()), ..new("a:x", Leave::Allow) };
-        for (bad, field) in [(new("banana", Leave::Allow), "scope"), (past, "until")] {
-            let refused = cast.want(cast.human("olga"), TaskCommand::Grant(id, bad.clone()));
+        let past =
+            NewGrant { until: GrantDuration::At(cast.now()), ..new("a:x", GrantDecision::Allow) };
+        for (bad, field) in [(new("banana", GrantDecision::Allow), "scope"), (past, "until")] {
+            let refused =
+                cast.attempt_task(cast.human("olga"), TaskCommand::Grant(id, bad.clone()));
             assert!(matches!(refused, Err(Refusal::Invalid { field: f, .. }) if f == field));
             let create = TaskCommand::Create(Box::new(NewTask { grants: vec![bad], ..new_task() }));
-            let refused = cast.want(cast.human("olga"), create);
+            let refused = cast.attempt_task(cast.human("olga"), create);
             let place = format!("spec.constraints.grants[0].{field}");
             let named = matches!(&refused, Err(Refusal::InvalidAt { field: f, .. }) if *f == place);
             assert!(named, "{refused:?}");

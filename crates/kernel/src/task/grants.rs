@@ -11,9 +11,9 @@ pub struct Grant {
     /// The scope it covers, such as `fs:/repo:*`.
     pub scope: String,
     /// Whether the action is allowed.
-    pub decision: Leave,
+    pub decision: GrantDecision,
     /// How long it is in effect.
-    pub until: Until,
+    pub until: GrantDuration,
     /// Who gave it.
     pub granted_by: HumanId,
     /// When it was given.
@@ -34,7 +34,7 @@ pub struct Permission<'a> {
 /// Whether an action is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Leave {
+pub enum GrantDecision {
     /// The action is allowed.
     Allow,
     /// The action is forbidden.
@@ -44,7 +44,7 @@ pub enum Leave {
 /// How long a grant is in effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Until {
+pub enum GrantDuration {
     /// As long as the run it was given in: until an agent begins another, a person takes the task
     /// over, or the task is closed. If it is given while no agent works, it applies to the next
     /// run. Stopping at a checkpoint does not end a run.

@@ -2,7 +2,7 @@
 //! checkpoint expired and can no longer be resolved: otherwise the task could only be cancelled.
 
 use super::command::NewCheckpoint;
-use super::may::seen;
+use super::permissions::visible_task;
 use super::raise;
 use super::{CheckpointKind, RaisedBy, State, TaskEvent};
 use crate::ask::Priority;
@@ -17,12 +17,12 @@ pub(super) fn decide(
     id: TaskId,
     prompt: &str,
 ) -> Result<Decision, Stop> {
-    let task = seen(world, envelope, id)?;
+    let task = visible_task(world, envelope, id)?;
     task.only_principal(&envelope.actor)?;
     if !task.is_stranded() {
-        task.stands_in(&[State::InProgress])?;
+        task.check_state(&[State::InProgress])?;
     }
-    let Some(agent) = task.running().map(|run| &run.agent) else {
+    let Some(agent) = task.current_run().map(|run| &run.agent) else {
         let why = "no agent works on this task".to_owned();
         return Err(Refusal::Precondition { why }.into());
     };
@@ -46,7 +46,7 @@ pub(super) fn decide(
 mod tests {
     use super::*;
     use crate::actor::Actor;
-    use crate::ask::{OnExpiry, Seat};
+    use crate::ask::{Assignee, OnExpiry};
     use crate::command::AskCommand;
     use crate::task::{Duty, Handover, Party, TaskCommand};
     use crate::testing::{Cast, approve, human, new_task, version};
@@ -61,7 +61,7 @@ mod tests {
         let ask = cast.interrupted(id);
         let task = cast.task(id);
         assert_eq!((task.state, task.revision), (State::Blocked, before + 1));
-        assert_eq!(cast.story_of(id)[3..], ["task_interrupted", "checkpoint_raised"]);
+        assert_eq!(cast.event_names(id)[3..], ["task_interrupted", "checkpoint_raised"]);
         let raised = task.pending().unwrap();
         assert_eq!((raised.ask, raised.kind), (ask, CheckpointKind::Interrupt));
         assert_eq!(raised.raised_by, RaisedBy::Human);
@@ -70,7 +70,7 @@ mod tests {
         let wanted = cast.contracts(id).pop().unwrap();
         assert_eq!((wanted.duty, wanted.run, wanted.seq), (Duty::Block, cast.run_of(id), 5));
         let asked = cast.seen(ask);
-        assert_eq!(asked.seats, [Seat::Person { human: human("olga") }]);
+        assert_eq!(asked.seats, [Assignee::Person { human: human("olga") }]);
         assert_eq!((asked.expires_at, &asked.on_expiry), (None, &OnExpiry::StayOpen));
     }
 
@@ -104,14 +104,14 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.begun(new_task());
         let stop = |said: &str| TaskCommand::Interrupt(id, said.to_owned());
-        let silent = cast.want(cast.human("olga"), stop(" "));
+        let silent = cast.attempt_task(cast.human("olga"), stop(" "));
         assert!(matches!(silent, Err(Refusal::Invalid { field: "prompt", .. })));
         let mark = Party::Human(human("mark"));
-        cast.may(cast.human("olga"), TaskCommand::Transfer(id, mark, Handover::Handoff));
-        let nobody = cast.want(cast.human("olga"), stop("Wait."));
+        cast.run_task(cast.human("olga"), TaskCommand::Transfer(id, mark, Handover::Handoff));
+        let nobody = cast.attempt_task(cast.human("olga"), stop("Wait."));
         assert!(matches!(nobody, Err(Refusal::Precondition { .. })));
         cast.delivered(id, version());
-        let over = cast.want(cast.human("olga"), stop("Wait."));
+        let over = cast.attempt_task(cast.human("olga"), stop("Wait."));
         assert!(matches!(over, Err(Refusal::Precondition { .. })));
     }
 }

@@ -1,7 +1,7 @@
 //! A checkpoint ends without a decision: its deadline passed, a command expired it, or its ask was
 //! withdrawn.
 
-use super::may::held;
+use super::permissions::visible_checkpoint;
 use super::{Checkpoint, Ended, RaisedBy, TaskEvent};
 use crate::actor::Actor;
 use crate::ask::{Ask, DefaultAction};
@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
 pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
-    let (ask, checkpoint, task) = held(world, envelope, id)?;
+    let (ask, checkpoint, task) = visible_checkpoint(world, envelope, id)?;
     task.only_responsible(&envelope.actor, world.directory)?;
     if !ask.is_open() {
         let why = "this checkpoint does not wait any more".to_owned();
@@ -21,12 +21,12 @@ pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     }
     let deadline = ask.deadline().map_or(world.now, |at| at.min(world.now)).max(ask.created_at);
     let over = Decision::on(ask, AskEvent::Expired { deadline, report: DefaultAction::Abort });
-    ended(world, checkpoint, ask, (Ended::Expired, None), over)
+    record_lapse(world, checkpoint, ask, (Ended::Expired, None), over)
 }
 
 /// The ask of a checkpoint or a review was withdrawn. An agent may withdraw the asks it raised, and
 /// people those they decide on. The review of a delivery cannot be withdrawn.
-pub(crate) fn withdrawn(
+pub(crate) fn withdraw(
     world: &World<'_>,
     envelope: &Envelope,
     ask: &Ask,
@@ -47,13 +47,13 @@ pub(crate) fn withdrawn(
     if !raised_it && !administers {
         task.decider(&envelope.actor, why)?;
     }
-    let said = reason.map(|text| Erasable::new(text.to_owned(), &mut envelope.salts.apart()));
-    ended(world, checkpoint, ask, (Ended::Withdrawn, said), over)
+    let said = reason.map(|text| Erasable::new(text.to_owned(), &mut envelope.salts.split()));
+    record_lapse(world, checkpoint, ask, (Ended::Withdrawn, said), over)
 }
 
 /// Records on the task that its checkpoint ended without an answer. The task stays blocked, unless
 /// it is set to be cancelled on silence.
-pub(crate) fn ended(
+pub(crate) fn record_lapse(
     world: &World<'_>,
     checkpoint: &Checkpoint,
     ask: &Ask,
@@ -64,7 +64,7 @@ pub(crate) fn ended(
     decision.happened.push(task.event(TaskEvent::Lapsed { checkpoint: ask.id, why, said }));
     if task.ends_by_silence(checkpoint.kind, why) {
         decision.happened.push(task.event(TaskEvent::Cancelled { reason: None }));
-        decision.contracts.extend(task.stop());
+        decision.contracts.extend(task.cancel_contract());
     }
     Ok(decision)
 }
@@ -108,22 +108,22 @@ mod tests {
             let (mut cast, id, ask) = waiting(OnSilence::StayBlocked, CheckpointKind::Approval);
             let before = cast.task(id).revision;
             if by_hand {
-                cast.may(cast.human("olga"), TaskCommand::Lapse(ask));
+                cast.run_task(cast.human("olga"), TaskCommand::Lapse(ask));
             } else {
                 cast.advance(60);
                 cast.run(Actor::System, AskCommand::Expire(ask));
             }
             assert_eq!((cast.task(id).state, cast.task(id).revision), (State::Blocked, before + 1));
-            assert_eq!(cast.story_of(id).last(), Some(&"checkpoint_expired"));
+            assert_eq!(cast.event_names(id).last(), Some(&"checkpoint_expired"));
             let ended = if by_hand { Ended::Expired } else { Ended::TimedOut };
             assert_eq!((why(&cast, id), cast.seen(ask).phase()), (Some(ended), Phase::Expired));
             assert_eq!(cast.task(id).pending(), None);
             let late = cast.resolve("olga", ask, approve());
             assert!(matches!(late, Err(Refusal::TimedOut { .. })), "{late:?}");
-            let again = cast.want(cast.human("olga"), TaskCommand::Lapse(ask));
+            let again = cast.attempt_task(cast.human("olga"), TaskCommand::Lapse(ask));
             assert!(matches!(again, Err(Refusal::Precondition { .. })));
             // K-17: one way out is to cancel the task.
-            cast.may(cast.human("olga"), TaskCommand::Cancel(id, None));
+            cast.run_task(cast.human("olga"), TaskCommand::Cancel(id, None));
         }
     }
 
@@ -133,19 +133,19 @@ mod tests {
     fn what_ran_out_is_decided_after_all() {
         let (mut cast, id, ask) = waiting(OnSilence::StayBlocked, CheckpointKind::Approval);
         let wait = || TaskCommand::Interrupt(id, "Go on after all?".to_owned());
-        let early = cast.want(cast.human("olga"), wait());
+        let early = cast.attempt_task(cast.human("olga"), wait());
         assert!(matches!(early, Err(Refusal::Precondition { .. })), "one waits already");
-        cast.may(cast.human("olga"), TaskCommand::Lapse(ask));
+        cast.run_task(cast.human("olga"), TaskCommand::Lapse(ask));
         let (run, before) = (cast.run_of(id), cast.task(id).revision);
-        let theirs = cast.want(cast.human("nina"), wait());
+        let theirs = cast.attempt_task(cast.human("nina"), wait());
         assert!(matches!(theirs, Err(Refusal::NotAllowed { .. })));
-        cast.may(cast.human("olga"), wait());
+        cast.run_task(cast.human("olga"), wait());
         let again = AskId::new(cast.fresh());
         let task = cast.task(id);
         assert_eq!((task.state, task.revision), (State::Blocked, before + 1));
         assert_eq!(task.pending().map(|raised| raised.ask), Some(again));
         assert_eq!(task.pending().map(|raised| &raised.worker), Some(&task.worker));
-        let story = cast.story_of(id);
+        let story = cast.event_names(id);
         assert_eq!(story[story.len() - 2..], ["task_interrupted", "checkpoint_raised"]);
         cast.resolve("nina", again, approve()).unwrap();
         assert_eq!((cast.task(id).state, cast.run_of(id)), (State::InProgress, run));
@@ -162,14 +162,14 @@ mod tests {
             let (mut cast, id, ask) = waiting(OnSilence::Cancel, CheckpointKind::Input);
             let before = cast.task(id).revision;
             if by_hand {
-                cast.may(Actor::System, TaskCommand::Lapse(ask));
+                cast.run_task(Actor::System, TaskCommand::Lapse(ask));
             } else {
                 cast.advance(61);
                 cast.run(Actor::System, AskCommand::Expire(ask));
             }
             let task = cast.task(id);
             assert_eq!((task.state, task.revision), (State::Completed, before + 1));
-            let story = cast.story_of(id);
+            let story = cast.event_names(id);
             assert_eq!(story[story.len() - 2..], ["checkpoint_expired", "task_cancelled"]);
             let wanted = cast.contracts(id).pop().unwrap();
             assert_eq!((wanted.duty, wanted.seq), (Duty::Cancel, task.head.seq));
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn silence_never_calls_off_what_a_person_stopped() {
         let (mut cast, id, ask) = waiting(OnSilence::Cancel, CheckpointKind::Interrupt);
-        cast.may(cast.human("olga"), TaskCommand::Lapse(ask));
+        cast.run_task(cast.human("olga"), TaskCommand::Lapse(ask));
         assert_eq!(cast.task(id).state, State::Blocked);
         assert_eq!(why(&cast, id), Some(Ended::Expired));
     }

@@ -21,7 +21,7 @@ pub struct Entry {
     /// The end of its chain; `head.seq` is the number of writes.
     pub head: Head,
     /// The scope of the ledger.
-    pub scope: Scope,
+    pub scope: LedgerScope,
     /// The key of the entry.
     pub key: String,
     /// The current value.
@@ -35,9 +35,9 @@ pub struct Entry {
 /// The scope of a ledger: `project:…`, `team:…` or `org:…`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Scope(Box<str>);
+pub struct LedgerScope(Box<str>);
 
-impl Scope {
+impl LedgerScope {
     /// The scope as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -75,7 +75,7 @@ impl Scope {
     }
 }
 
-impl FromStr for Scope {
+impl FromStr for LedgerScope {
     type Err = BadId;
 
     fn from_str(text: &str) -> Result<Self, BadId> {
@@ -88,7 +88,7 @@ impl FromStr for Scope {
     }
 }
 
-impl TryFrom<String> for Scope {
+impl TryFrom<String> for LedgerScope {
     type Error = BadId;
 
     fn try_from(text: String) -> Result<Self, BadId> {
@@ -96,13 +96,13 @@ impl TryFrom<String> for Scope {
     }
 }
 
-impl From<Scope> for String {
-    fn from(scope: Scope) -> Self {
+impl From<LedgerScope> for String {
+    fn from(scope: LedgerScope) -> Self {
         scope.0.into()
     }
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for LedgerScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -156,7 +156,7 @@ mod tests {
             (Actor::System, [true; 5]),
         ] {
             let found = scopes.map(|scope| {
-                let scope: Scope = scope.parse().unwrap();
+                let scope: LedgerScope = scope.parse().unwrap();
                 scope.is_read_by(&actor, cast.directory())
             });
             assert_eq!(found, reads, "{actor:?}");

@@ -19,7 +19,6 @@
 
 mod amend;
 mod artifact;
-mod asked;
 mod assign;
 mod cancel;
 mod checkpoint;
@@ -30,17 +29,17 @@ mod create;
 mod delegate;
 mod erase;
 mod erase_artifact;
-mod erase_words;
+mod erase_personal_text;
 mod event;
 mod evolve;
+mod give_review;
 mod grant;
 mod grants;
 mod interrupt;
-mod judge;
 mod lapse;
 mod ledger;
-mod may;
 mod party;
+mod permissions;
 mod raise;
 mod reference;
 mod remark;
@@ -50,8 +49,9 @@ mod share;
 mod spec;
 mod start;
 mod state;
+mod task_ask;
 mod transfer;
-mod write;
+mod write_ledger;
 
 use std::ops::Deref;
 
@@ -63,29 +63,37 @@ use crate::ids::{AskId, HumanId, RunId, TaskId};
 use crate::time::Time;
 use crate::world::{Decision, Stop, World};
 
-pub use artifact::{Artifact, Held, Payload, PayloadKind, Reference, Role, Version, VersionRef};
+pub use artifact::{
+    Artifact, Payload, PayloadKind, Reference, Role, StoredContent, Version, VersionRef,
+};
 use checkpoint::ALLOW;
 pub use checkpoint::{
-    Action, Beside, Checkpoint, CheckpointKind, CheckpointOption, Ended, Evidence, Outcome,
-    ProposedAction, Raised, RaisedBy, Resolution, Risk, Said,
+    Checkpoint, CheckpointDetails, CheckpointKind, CheckpointOption, Ended, Evidence, Outcome,
+    ProposedAction, RaisedBy, RaisedCheckpoint, Resolution, ResolutionAction, ResolutionDetails,
+    Risk,
 };
 pub use command::{
     NewCheckpoint, NewEntry, NewGrant, NewResolution, NewReview, NewTask, NewVersion, TaskCommand,
 };
-pub use contract::{Contract, Duty, Wanted};
+pub use contract::{Contract, Duty, NewContract};
 pub(crate) use erase::checkpoint_erased;
-pub use event::{ArtifactEvent, EntryWritten, Given, TaskEvent, TaskWordsErased, Uncommented};
+pub use event::{
+    AgentInput, ArtifactEvent, EntryWritten, ResolutionWithoutComment, TaskEvent, TaskTextErased,
+};
 pub(crate) use evolve::{evolve_artifact, evolve_entry, evolve_task};
+pub(crate) use give_review::review_by_answer;
 pub use grant::{covers, is_scope};
-pub use grants::{Grant, Leave, Permission, Until};
-pub(crate) use judge::judged;
-pub(crate) use lapse::{ended, withdrawn};
-pub use ledger::{Entry, Scope};
+pub use grants::{Grant, GrantDecision, GrantDuration, Permission};
+pub(crate) use lapse::{record_lapse, withdraw};
+pub use ledger::{Entry, LedgerScope};
 pub use party::Party;
-pub(crate) use resolve::answered;
-pub use review::{Comment, ForReview, Remark, Review, ReviewKind, Severity, Verdict, Words};
+pub(crate) use resolve::resolve_by_answer;
+pub use review::{
+    AnchoredComment, ForReview, Remark, Review, ReviewKind, ReviewText, Severity, Verdict,
+};
 pub use spec::{
-    Autonomy, Capability, Created, ExternalRef, Input, OnSilence, Quorum, ReviewPolicy, Spec,
+    Autonomy, Capability, ExternalRef, OnSilence, Quorum, ReviewPolicy, Spec, TaskCreated,
+    TaskInput,
 };
 pub use state::{State, TRANSITIONS, Trigger};
 
@@ -100,7 +108,7 @@ pub struct Task {
     /// When it was created.
     pub created_at: Time,
     /// The task as created; it never changes.
-    pub created: Created,
+    pub created: TaskCreated,
     /// The state of the task.
     pub state: State,
     /// The number of changes, as the protocol counts them.
@@ -119,7 +127,7 @@ pub struct Task {
     pub started_at: Option<Time>,
     /// Its checkpoints, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub checkpoints: Vec<Raised>,
+    pub checkpoints: Vec<RaisedCheckpoint>,
     /// The delivered versions, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delivered: Vec<VersionRef>,
@@ -142,9 +150,9 @@ pub struct Task {
 }
 
 impl Deref for Task {
-    type Target = Created;
+    type Target = TaskCreated;
 
-    fn deref(&self) -> &Created {
+    fn deref(&self) -> &TaskCreated {
         &self.created
     }
 }
@@ -262,7 +270,7 @@ pub(crate) fn decide(
         TaskCommand::Lapse(id) => lapse::decide(world, envelope, *id),
         TaskCommand::Transfer(id, to, via) => transfer::decide(world, envelope, *id, to, *via),
         TaskCommand::Delegate(id, to, given) => delegate::decide(world, envelope, *id, to, given),
-        TaskCommand::Review(id, new) => judge::decide(world, envelope, *id, new),
+        TaskCommand::Review(id, new) => give_review::decide(world, envelope, *id, new),
         TaskCommand::Remark(id, review, comment) => {
             remark::decide(world, envelope, *id, *review, comment)
         }
@@ -271,16 +279,18 @@ pub(crate) fn decide(
             reference::decide(world, envelope, *id, artifact, *role)
         }
         TaskCommand::Share(id, with) => share::decide(world, envelope, *id, with),
-        TaskCommand::Write(id, new) => write::decide(world, envelope, *id, new),
+        TaskCommand::Write(id, new) => write_ledger::decide(world, envelope, *id, new),
         TaskCommand::Erase(id) => erase::decide(world, envelope, *id),
-        TaskCommand::EraseWords(id, human) => erase_words::decide(world, envelope, *id, human),
+        TaskCommand::EraseWords(id, human) => {
+            erase_personal_text::decide(world, envelope, *id, human)
+        }
         TaskCommand::EraseArtifact(id) => erase_artifact::decide(world, envelope, *id),
     }
 }
 
 impl Task {
     /// The checkpoint it waits for; `None` if it waits for none.
-    pub fn pending(&self) -> Option<&Raised> {
+    pub fn pending(&self) -> Option<&RaisedCheckpoint> {
         self.checkpoints.last().filter(|raised| matches!(raised.outcome, Outcome::Pending))
     }
 
@@ -297,8 +307,8 @@ impl Task {
     }
 
     /// Since when the task is closed with its text still stored. Retention counts from here.
-    pub fn kept_since(&self) -> Option<Time> {
-        self.state.is_over().then_some(self.head.at).filter(|_| self.spec.value().is_some())
+    pub fn retention_start(&self) -> Option<Time> {
+        self.state.is_closed().then_some(self.head.at).filter(|_| self.spec.value().is_some())
     }
 
     /// Erases every erasable value.

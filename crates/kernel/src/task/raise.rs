@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::asked::Matter;
 use super::command::NewCheckpoint;
 use super::grant::is_scope;
-use super::may::{is_storable_object, seen, text};
+use super::permissions::{check_text, is_storable_object, visible_task};
+use super::task_ask::TaskQuestion;
 use super::{
-    ALLOW, Beside, Checkpoint, CheckpointKind, CheckpointOption, Duty, ProposedAction, RaisedBy,
-    State, Task, TaskEvent,
+    ALLOW, Checkpoint, CheckpointDetails, CheckpointKind, CheckpointOption, Duty, ProposedAction,
+    RaisedBy, State, Task, TaskEvent,
 };
 use crate::actor::Actor;
 use crate::audit::Erasable;
@@ -19,7 +19,7 @@ use crate::directory::Agent;
 use crate::event::{AskEvent, Asked};
 use crate::form::{self, Field, FieldSpec, Form};
 use crate::ids::{AgentId, AskId, Subject, TaskId};
-use crate::question::{Body, Choice, Editable, Options, Pick, Question, QuestionError};
+use crate::question::{Body, Choice, Editable, Options, PickMode, Question, QuestionError};
 use crate::refusal::Refusal;
 use crate::text::{is_short, is_storable_json};
 use crate::world::{Decision, Stop, World};
@@ -33,7 +33,7 @@ pub(super) fn decide(
     id: TaskId,
     new: &NewCheckpoint,
 ) -> Result<Decision, Stop> {
-    let task = seen(world, envelope, id)?;
+    let task = visible_task(world, envelope, id)?;
     let Actor::Agent { id: agent, .. } = &envelope.actor else {
         return Err(Refusal::NotAllowed { why: "only an agent raises a checkpoint" }.into());
     };
@@ -41,9 +41,9 @@ pub(super) fn decide(
         let expected = "approval, choice, input or escalation: only task.interrupt interrupts";
         return Err(Refusal::Invalid { field: "kind", expected }.into());
     }
-    task.stands_in(&[State::InProgress])?;
+    task.check_state(&[State::InProgress])?;
     task.only_assignee(&envelope.actor)?;
-    task.in_time(world.now)?;
+    task.check_deadline(world.now)?;
     raised(world, envelope, task, agent, new, RaisedBy::Agent)
 }
 
@@ -59,18 +59,19 @@ pub(super) fn raised(
     let Some(agent) = world.directory.agent(agent) else {
         return Err(Refusal::NotAllowed { why: "this agent is not registered" }.into());
     };
-    let asked = asked(world, envelope, task, agent, new, raised_by)?;
+    let asked = build_ask(world, envelope, task, agent, new, raised_by)?;
     let checkpoint = AskId::new(envelope.fresh);
     let kind = new.kind;
     let happened = vec![
         (Subject::Ask(checkpoint), AskEvent::Asked(Box::new(asked)).into()),
         task.event(TaskEvent::Raised { checkpoint, kind, raised_by }),
     ];
-    let contracts = task.running().map(|run| task.wants(run, Duty::Block)).into_iter().collect();
+    let contracts =
+        task.current_run().map(|run| task.contract(run, Duty::Block)).into_iter().collect();
     Ok(Decision { happened, contracts, ..Decision::default() })
 }
 
-fn asked(
+fn build_ask(
     world: &World<'_>,
     envelope: &Envelope,
     task: &Task,
@@ -81,7 +82,7 @@ fn asked(
     check(world, new)?;
     let question = question(new)
         .map_err(|QuestionError { field, expected }| Refusal::Invalid { field, expected })?;
-    let beside = Beside {
+    let beside = CheckpointDetails {
         options: new.options.clone(),
         context: new.context.clone(),
         proposed_actions: new.proposed_actions.iter().map(trimmed).collect(),
@@ -90,12 +91,12 @@ fn asked(
         task: task.id,
         kind: new.kind,
         raised_by,
-        beside: Erasable::new(beside, &mut envelope.salts.apart()),
+        beside: Erasable::new(beside, &mut envelope.salts.split()),
     };
     let (priority, expires_at) = (new.priority, new.expires_at);
     let claims = new.claims.as_deref();
-    let on = Matter { question, deciders: task.deciders(), priority, expires_at, claims };
-    let asked = task.asks(world, envelope, agent, on)?;
+    let on = TaskQuestion { question, deciders: task.deciders(), priority, expires_at, claims };
+    let asked = task.new_ask(world, envelope, agent, on)?;
     Ok(Asked { checkpoint: Some(Box::new(checkpoint)), ..asked })
 }
 
@@ -107,7 +108,7 @@ fn trimmed(action: &ProposedAction) -> ProposedAction {
 
 fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
-    text("prompt", &new.prompt)?;
+    check_text("prompt", &new.prompt)?;
     if new.expires_at.is_some_and(|at| at <= world.now) {
         return invalid("expires_at", "a moment that is still to come");
     }
@@ -115,14 +116,16 @@ fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
         return invalid("options", "at least two options for a choice");
     }
     let named = |option: &CheckpointOption| {
-        !option.id.trim().is_empty() && is_short(&option.id) && text("", &option.label).is_ok()
+        !option.id.trim().is_empty()
+            && is_short(&option.id)
+            && check_text("", &option.label).is_ok()
     };
     if new.options.len() > MOST || !new.options.iter().all(named) {
         return invalid("options", "at most 200 options, each with an id and a label");
     }
     let plain = |action: &ProposedAction| {
         [&action.id, &action.kind].into_iter().all(|name| !name.trim().is_empty() && is_short(name))
-            && text("", &action.summary).is_ok()
+            && check_text("", &action.summary).is_ok()
             && action.detail.as_ref().is_none_or(is_storable_object)
     };
     let ids: BTreeSet<_> = new.proposed_actions.iter().map(|action| &action.id).collect();
@@ -153,14 +156,14 @@ fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
 fn question(new: &NewCheckpoint) -> Result<Question, QuestionError> {
     let body = match new.kind {
         CheckpointKind::Approval | CheckpointKind::Interrupt => Body::Approve {
-            details: tickable(new),
-            editable: ticks(new),
+            details: details_with_actions(new),
+            editable: editable_actions(new),
             reject_requires_reason: false,
             reject_options: Vec::new(),
         },
         CheckpointKind::Choice => Body::Choose {
             options: Options::new(new.options.iter().map(choice).collect())?,
-            pick: Pick::One,
+            pick: PickMode::One,
             suggested: None,
         },
         CheckpointKind::Input => Body::Converse,
@@ -184,7 +187,7 @@ fn details(new: &NewCheckpoint) -> Map<String, Value> {
 }
 
 /// The details with the list of allowed actions: all, until a person leaves some out.
-fn tickable(new: &NewCheckpoint) -> Map<String, Value> {
+fn details_with_actions(new: &NewCheckpoint) -> Map<String, Value> {
     let mut details = details(new);
     if !new.proposed_actions.is_empty() {
         let ids: Vec<_> = new.proposed_actions.iter().map(|action| &action.id).collect();
@@ -194,14 +197,14 @@ fn tickable(new: &NewCheckpoint) -> Map<String, Value> {
 }
 
 /// A person who approves in any dialect may leave out some of the proposed actions (HACP-054).
-fn ticks(new: &NewCheckpoint) -> Editable {
+fn editable_actions(new: &NewCheckpoint) -> Editable {
     if new.proposed_actions.is_empty() {
         return false.into();
     }
     let option = |action: &ProposedAction| {
         let risk = action.risk.map(|risk| format!(", {}", risk.words())).unwrap_or_default();
         let label = format!("{} ({}{risk})", action.summary, action.kind);
-        form::Choice { value: action.id.clone(), label }
+        form::FormChoice { value: action.id.clone(), label }
     };
     let options = new.proposed_actions.iter().map(option).collect();
     let spec =
@@ -232,12 +235,12 @@ fn evidence(new: &NewCheckpoint) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actor::By;
-    use crate::ask::Seat;
+    use crate::actor::ActorRef;
+    use crate::ask::Assignee;
     use crate::ask::{OnExpiry, Phase};
     use crate::command::AskCommand;
     use crate::follow_up::FollowUp;
-    use crate::question::Kind;
+    use crate::question::QuestionKind;
     use crate::task::{Evidence, Handover, NewTask, Party, Quorum, TaskCommand};
     use crate::testing::{Cast, human, new_task, raising};
 
@@ -245,7 +248,7 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.begun(new_task());
         let before = (cast.records().len(), cast.follow_ups().len(), cast.task(id).clone());
-        let refused = cast.want(cast.agent("bot"), TaskCommand::Raise(id, Box::new(new)));
+        let refused = cast.attempt_task(cast.agent("bot"), TaskCommand::Raise(id, Box::new(new)));
         assert_eq!((cast.records().len(), cast.follow_ups().len(), cast.task(id).clone()), before);
         refused.unwrap_err()
     }
@@ -270,7 +273,7 @@ mod tests {
         let here = (Duty::Block, cast.run_of(id), task.head.seq, task.revision);
         assert_eq!((wanted.duty, wanted.run, wanted.seq, wanted.revision), here);
         let again = TaskCommand::Raise(id, Box::new(raising(CheckpointKind::Input)));
-        let again = cast.want(cast.agent("bot"), again);
+        let again = cast.attempt_task(cast.agent("bot"), again);
         assert!(matches!(again, Err(Refusal::Precondition { .. })));
         assert_eq!(cast.task(id).checkpoints.len(), 1);
     }
@@ -280,10 +283,10 @@ mod tests {
     #[test]
     fn a_checkpoint_is_an_ask() {
         for (kind, question) in [
-            (CheckpointKind::Approval, Kind::Approve),
-            (CheckpointKind::Choice, Kind::Choose),
-            (CheckpointKind::Input, Kind::Converse),
-            (CheckpointKind::Escalation, Kind::Escalate),
+            (CheckpointKind::Approval, QuestionKind::Approve),
+            (CheckpointKind::Choice, QuestionKind::Choose),
+            (CheckpointKind::Input, QuestionKind::Converse),
+            (CheckpointKind::Escalation, QuestionKind::Escalate),
         ] {
             let mut cast = Cast::new();
             let id = cast.begun(new_task().judged_by(Quorum::All, &["nina", "olga"]));
@@ -291,7 +294,7 @@ mod tests {
             let asked = cast.seen(ask);
             assert_eq!((asked.phase(), asked.kind), (Phase::Waiting, question));
             assert_eq!(asked.question.value().unwrap().prompt(), "May I?");
-            let seated = ["olga", "nina"].map(|name| Seat::Person { human: human(name) });
+            let seated = ["olga", "nina"].map(|name| Assignee::Person { human: human(name) });
             assert_eq!(asked.seats, seated);
             assert_eq!((asked.agent.as_str(), &asked.owner), ("bot", &human("olga")));
             let checkpoint = asked.checkpoint.as_ref().unwrap();
@@ -300,7 +303,7 @@ mod tests {
                 |effect| matches!(effect, FollowUp::Notify { ask: about, .. } if *about == ask),
             );
             assert_eq!(told.count(), 2, "everybody who decides is told");
-            assert_eq!(cast.record_of(ask)[0].by, By::Agent("bot".parse().unwrap()));
+            assert_eq!(cast.record_of(ask)[0].by, ActorRef::Agent("bot".parse().unwrap()));
         }
     }
 
@@ -413,16 +416,20 @@ mod tests {
             let mut cast = Cast::new();
             let id = cast.assigned(new, "bot");
             cast.advance(10);
-            cast.may(cast.agent("bot"), TaskCommand::Start(id));
+            cast.run_task(cast.agent("bot"), TaskCommand::Start(id));
             let at = start.plus_seconds(seconds);
             assert_eq!(cast.task(id).due_at(), Some(at));
             cast.advance(seconds - 11);
             let ask = cast.raised(id, raising(CheckpointKind::Input));
             cast.advance(1);
-            cast.resolve("olga", ask, crate::testing::resolution(crate::task::Action::Provide))
-                .unwrap();
+            cast.resolve(
+                "olga",
+                ask,
+                crate::testing::resolution(crate::task::ResolutionAction::Provide),
+            )
+            .unwrap();
             let again = TaskCommand::Raise(id, Box::new(raising(CheckpointKind::Input)));
-            let late = cast.want(cast.agent("bot"), again);
+            let late = cast.attempt_task(cast.agent("bot"), again);
             assert_eq!(late, Err(Refusal::PastDeadline { at }));
         }
     }
@@ -433,7 +440,7 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.begun(new_task());
         let ask = cast.raised(id, raising(CheckpointKind::Approval));
-        let urge = crate::command::Urge { text: "now".to_owned(), people: vec![human("mark")] };
+        let urge = crate::command::Nudge { text: "now".to_owned(), people: vec![human("mark")] };
         cast.run(cast.agent("bot"), AskCommand::Nudge(ask, urge));
         let refused =
             cast.attempt(cast.human("mark"), AskCommand::Answer(ask, crate::testing::yes()));

@@ -1,9 +1,9 @@
 //! A task uses a version of an artifact. This does not change the version.
 
-use super::may::seen;
+use super::permissions::visible_task;
 use super::{ArtifactEvent, Reference, Role, Task, TaskEvent, Version, VersionRef};
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::DomainEvent;
 use crate::ids::{Subject, TaskId};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -15,10 +15,10 @@ pub(super) fn decide(
     wanted: &VersionRef,
     role: Role,
 ) -> Result<Decision, Stop> {
-    let task = seen(world, envelope, id)?;
+    let task = visible_task(world, envelope, id)?;
     task.only_party(&envelope.actor)?;
     let version = usable(world, envelope, task, wanted)?;
-    Ok(used(task, version, wanted, role))
+    Ok(use_version(task, version, wanted, role))
 }
 
 /// A version that a task may use: of its own project, or one that was shared with it. The actor
@@ -39,7 +39,7 @@ pub(super) fn usable<'a>(
     };
     // A shared artifact is available to every task of the project.
     let shared = artifact.shared_with.contains(&task.project);
-    if shared || artifact.is_open_to(&envelope.actor, world.directory) {
+    if shared || artifact.is_fully_visible_to(&envelope.actor, world.directory) {
         return Ok(version);
     }
     let tasks = &world.loaded.tasks;
@@ -47,20 +47,25 @@ pub(super) fn usable<'a>(
     if !missing.is_empty() {
         return Err(Stop::Need(missing.into_iter().map(Subject::Task).collect()));
     }
-    if !version.is_shown_to(&envelope.actor, world.directory, tasks) {
+    if !version.is_visible_to(&envelope.actor, world.directory, tasks) {
         return Err(Refusal::NotFound { what: "artifact" }.into());
     }
     Ok(version)
 }
 
 /// The events, on both records, that a task uses a version; empty if that is already recorded.
-pub(super) fn used(task: &Task, version: &Version, wanted: &VersionRef, role: Role) -> Decision {
+pub(super) fn use_version(
+    task: &Task,
+    version: &Version,
+    wanted: &VersionRef,
+    role: Role,
+) -> Decision {
     let Task { id, .. } = *task;
     if version.references.contains(&Reference { task: id, role }) {
         return Decision::default();
     }
     let event = ArtifactEvent::Referenced { version: wanted.version.clone(), task: id, role };
-    let what = Happened::Artifact(Box::new(event));
+    let what = DomainEvent::Artifact(Box::new(event));
     let mut decision = Decision::of(Subject::Artifact(wanted.id), what);
     let used = TaskEvent::Referenced { artifact: wanted.clone(), role };
     decision.happened.push(task.event(used));
@@ -71,16 +76,16 @@ pub(super) fn used(task: &Task, version: &Version, wanted: &VersionRef, role: Ro
 mod tests {
     use super::*;
     use crate::ids::ArtifactId;
-    use crate::task::{Given, TaskCommand};
+    use crate::task::{AgentInput, TaskCommand};
     use crate::testing::{Cast, new_task, version};
 
     /// A version that `spy` of another project delivered.
     fn theirs(cast: &mut Cast) -> VersionRef {
-        cast.may(cast.human("zoe"), TaskCommand::Create(Box::new(new_task())));
+        cast.run_task(cast.human("zoe"), TaskCommand::Create(Box::new(new_task())));
         let id = TaskId::new(cast.fresh());
-        let assign = TaskCommand::Assign(id, "spy".parse().unwrap(), Given::default());
-        cast.may(cast.human("zoe"), assign);
-        cast.may(cast.agent("spy"), TaskCommand::Start(id));
+        let assign = TaskCommand::Assign(id, "spy".parse().unwrap(), AgentInput::default());
+        cast.run_task(cast.human("zoe"), assign);
+        cast.run_task(cast.agent("spy"), TaskCommand::Start(id));
         cast.delivered(id, version())
     }
 
@@ -94,7 +99,7 @@ mod tests {
         let id = cast.begun(new_task());
         let (kept, before) = (cast.artifact(made.id).clone(), cast.task(id).clone());
         let using = || TaskCommand::Reference(id, made.clone(), Role::Input);
-        cast.may(cast.agent("bot"), using());
+        cast.run_task(cast.agent("bot"), using());
         let after = cast.artifact(made.id);
         let (was, is) = (&kept.versions[0], &after.versions[0]);
         assert_eq!(
@@ -103,9 +108,9 @@ mod tests {
         );
         assert_eq!(is.references.last(), Some(&Reference { task: id, role: Role::Input }));
         assert_eq!((cast.task(id).revision, cast.task(id).state), (before.revision, before.state));
-        assert_eq!(cast.story_of(id).last(), Some(&"artifact_referenced"));
+        assert_eq!(cast.event_names(id).last(), Some(&"artifact_referenced"));
         let records = cast.records().len();
-        cast.may(cast.human("olga"), using());
+        cast.run_task(cast.human("olga"), using());
         assert_eq!(cast.records().len(), records, "said twice, it happens once");
     }
 
@@ -116,20 +121,20 @@ mod tests {
         let made = theirs(&mut cast);
         let id = cast.begun(new_task());
         let using = || TaskCommand::Reference(id, made.clone(), Role::Input);
-        let refused = cast.want(cast.agent("bot"), using());
+        let refused = cast.attempt_task(cast.agent("bot"), using());
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
         let input =
-            crate::task::Input::Artifact { id: made.id.to_string(), version: "v1".to_owned() };
+            crate::task::TaskInput::Artifact { id: made.id.to_string(), version: "v1".to_owned() };
         let create = || {
             let mut new = new_task();
             new.spec.inputs = vec![input.clone(), input.clone()];
             TaskCommand::Create(Box::new(new))
         };
-        let refused = cast.want(cast.human("olga"), create());
+        let refused = cast.attempt_task(cast.human("olga"), create());
         assert!(matches!(refused, Err(Refusal::Invalid { field: "spec.inputs", .. })));
-        cast.may(cast.human("zoe"), TaskCommand::Share(made.id, "acme".parse().unwrap()));
-        cast.may(cast.agent("bot"), using());
-        cast.may(cast.human("olga"), create());
+        cast.run_task(cast.human("zoe"), TaskCommand::Share(made.id, "acme".parse().unwrap()));
+        cast.run_task(cast.agent("bot"), using());
+        cast.run_task(cast.human("olga"), create());
         let user = TaskId::new(cast.fresh());
         let uses = cast.artifact(made.id).versions[0].references.iter();
         assert_eq!(uses.filter(|reference| reference.task == user).count(), 1, "named twice");
@@ -144,16 +149,16 @@ mod tests {
         let id = cast.assigned(new_task(), "bob");
         let using = || TaskCommand::Reference(id, made.clone(), Role::Input);
         let records = cast.records().len();
-        let refused = cast.want(cast.agent("bob"), using());
+        let refused = cast.attempt_task(cast.agent("bob"), using());
         assert_eq!(refused, Err(Refusal::NotFound { what: "artifact" }));
         assert_eq!(cast.records().len(), records);
         for other in [cast.widely("bob"), cast.human("olga")] {
-            cast.clone().may(other, using());
+            cast.clone().run_task(other, using());
         }
         let second = cast.assigned(new_task(), "bob");
-        cast.may(cast.human("olga"), using());
+        cast.run_task(cast.human("olga"), using());
         let again = TaskCommand::Reference(second, made.clone(), Role::Input);
-        cast.may(cast.agent("bob"), again);
+        cast.run_task(cast.agent("bob"), again);
     }
 
     #[test]
@@ -167,8 +172,8 @@ mod tests {
             (VersionRef { version: "v9".to_owned(), ..made.clone() }, "version"),
             (VersionRef { id: nothing, ..made }, "artifact"),
         ] {
-            let refused =
-                cast.want(cast.agent("bot"), TaskCommand::Reference(id, wanted, Role::Input));
+            let refused = cast
+                .attempt_task(cast.agent("bot"), TaskCommand::Reference(id, wanted, Role::Input));
             assert_eq!(refused, Err(Refusal::NotFound { what }));
         }
     }

@@ -1,7 +1,7 @@
 //! A person adds a remark to an existing review.
 
-use super::may::seen;
-use super::{Comment, Remark, TaskEvent, judge};
+use super::permissions::visible_task;
+use super::{AnchoredComment, Remark, TaskEvent, give_review};
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::ids::{ReviewId, TaskId};
@@ -13,9 +13,9 @@ pub(super) fn decide(
     envelope: &Envelope,
     id: TaskId,
     review: ReviewId,
-    comment: &Comment,
+    comment: &AnchoredComment,
 ) -> Result<Decision, Stop> {
-    let task = seen(world, envelope, id)?;
+    let task = visible_task(world, envelope, id)?;
     world.directory.person(&envelope.actor)?;
     let why = "only the principal of the task and its reviewers comment on a review";
     let by = task.decider(&envelope.actor, why)?;
@@ -27,7 +27,7 @@ pub(super) fn decide(
         let why = "the words of this task were erased, and none are added".to_owned();
         return Err(Refusal::Precondition { why }.into());
     }
-    judge::comment(comment)?;
+    give_review::check_comment(comment)?;
     let comment = Erasable::new(comment.clone(), &mut envelope.salts.clone());
     let remark = Box::new(Remark { by, comment, at: world.now.max(task.head.at) });
     Ok(task.decided(TaskEvent::Remarked { review, remark }))
@@ -39,9 +39,9 @@ mod tests {
     use crate::task::{Severity, TaskCommand, Verdict};
     use crate::testing::{Cast, human, new_task, verdict, version};
 
-    fn comment(body: &str) -> Comment {
+    fn comment(body: &str) -> AnchoredComment {
         let anchor = Some("page 2".to_owned());
-        Comment { anchor, severity: Severity::Nit, body: body.to_owned() }
+        AnchoredComment { anchor, severity: Severity::Nit, body: body.to_owned() }
     }
 
     /// HACP-022, HACP-080, K-05, K-06: a remark is added beside the review and does not change it;
@@ -53,10 +53,10 @@ mod tests {
         cast.delivered(id, version());
         let review = cast.judge("olga", id, verdict(Verdict::Approved)).unwrap();
         let before = cast.task(id).clone();
-        cast.may(cast.human("olga"), TaskCommand::Remark(id, review, comment("And the VAT?")));
+        cast.run_task(cast.human("olga"), TaskCommand::Remark(id, review, comment("And the VAT?")));
         let mut after = cast.task(id).clone();
         assert_eq!(after.revision, before.revision);
-        assert_eq!(cast.story_of(id).last(), Some(&"review_commented"));
+        assert_eq!(cast.event_names(id).last(), Some(&"review_commented"));
         let added = std::mem::take(&mut after.reviews[0].remarks);
         assert_eq!(after.reviews, before.reviews);
         let [added] = &added[..] else { panic!() };
@@ -73,12 +73,12 @@ mod tests {
         let id = cast.begun(new_task());
         cast.delivered(id, version());
         let review = cast.judge("olga", id, verdict(Verdict::Approved)).unwrap();
-        cast.may(crate::actor::Actor::System, TaskCommand::Erase(id));
+        cast.run_task(crate::actor::Actor::System, TaskCommand::Erase(id));
         let late = TaskCommand::Remark(id, review, comment("And the VAT?"));
-        let refused = cast.want(cast.human("olga"), late);
+        let refused = cast.attempt_task(cast.human("olga"), late);
         let why = "the words of this task were erased, and none are added".to_owned();
         assert_eq!(refused, Err(Refusal::Precondition { why }));
-        assert_eq!(cast.story_of(id).last(), Some(&"erased"));
+        assert_eq!(cast.event_names(id).last(), Some(&"erased"));
     }
 
     /// K-06: neither an agent nor a person who does not decide can comment.
@@ -90,14 +90,14 @@ mod tests {
         let review = cast.judge("olga", id, verdict(Verdict::ChangesRequested)).unwrap();
         for actor in [cast.agent("bot"), cast.human("mark"), crate::actor::Actor::System] {
             let said = TaskCommand::Remark(id, review, comment("me too"));
-            assert!(matches!(cast.want(actor, said), Err(Refusal::NotAllowed { .. })));
+            assert!(matches!(cast.attempt_task(actor, said), Err(Refusal::NotAllowed { .. })));
         }
         let nothing = ReviewId::new(ulid::Ulid::from(7_u128));
         let astray = TaskCommand::Remark(id, nothing, comment("where?"));
-        let refused = cast.want(cast.human("olga"), astray);
+        let refused = cast.attempt_task(cast.human("olga"), astray);
         assert_eq!(refused, Err(Refusal::NotFound { what: "review" }));
         let empty = TaskCommand::Remark(id, review, comment(" "));
-        let refused = cast.want(cast.human("olga"), empty);
+        let refused = cast.attempt_task(cast.human("olga"), empty);
         assert!(matches!(refused, Err(Refusal::Invalid { field: "comment.body", .. })));
         assert!(cast.task(id).reviews.iter().all(|review| review.remarks.is_empty()));
     }

@@ -4,10 +4,10 @@
 use serde_json::{Map, Value};
 
 use super::command::NewResolution;
-use super::may::{held, is_storable_object, maybe_text};
+use super::permissions::{check_optional_text, is_storable_object, visible_checkpoint};
 use super::{
-    ALLOW, Action, Beside, Checkpoint, CheckpointKind, Duty, Resolution, Role, Said, Task,
-    TaskEvent, VersionRef, reference,
+    ALLOW, Checkpoint, CheckpointDetails, CheckpointKind, Duty, Resolution, ResolutionAction,
+    ResolutionDetails, Role, Task, TaskEvent, VersionRef, reference,
 };
 use crate::actor::Actor;
 use crate::ask::answer::AnswerProofs;
@@ -29,34 +29,35 @@ pub(super) fn decide(
     id: AskId,
     new: &NewResolution,
 ) -> Result<Decision, Stop> {
-    let (ask, checkpoint, task) = held(world, envelope, id)?;
+    let (ask, checkpoint, task) = visible_checkpoint(world, envelope, id)?;
     task.decider(&envelope.actor, DECIDERS)?;
-    ask.still_open(world.now)?;
-    ask.not_held_from(&envelope.actor)?;
+    ask.check_open(world.now)?;
+    ask.check_not_held(&envelope.actor)?;
     let Some(beside) = checkpoint.beside.value() else {
         return Err(Refusal::NotAllowed { why: "the question was erased" }.into());
     };
-    let said = said(new, beside)?;
+    let said = resolution_details(new, beside)?;
     if let Some(agent) = &new.reassign_to {
         task.agent_for(world.directory, agent, "reassign_to")?;
     }
     let edited = said.edited_artifact_ref.as_ref();
     let edited = edited.map(|edited| use_edited(world, envelope, task, edited)).transpose()?;
-    let mut decision = match settled(ask, checkpoint.kind, new, &said)? {
-        Settled::Answered(reply) => {
-            answer::vote(world, envelope, ask, &reply, AnswerProofs::NONE, None)?.1
+    let mut decision = match ask_closure(ask, checkpoint.kind, new, &said)? {
+        AskClosure::Answered(reply) => {
+            answer::check_vote(world, envelope, ask, &reply, AnswerProofs::NONE, None)?.1
         }
-        Settled::Beside(words) => {
+        AskClosure::Beside(words) => {
             if let Actor::Human { assurance: have, .. } = envelope.actor {
                 // It is judged as the closest answer: an action that stops the task needs less
                 // assurance.
                 let nearest = match new.action {
-                    Action::Reject => Answer::REJECTED,
-                    Action::Approve | Action::Choose | Action::Provide | Action::Reassign => {
-                        Answer::Approved { edits: None }
-                    }
+                    ResolutionAction::Reject => Answer::REJECTED,
+                    ResolutionAction::Approve
+                    | ResolutionAction::Choose
+                    | ResolutionAction::Provide
+                    | ResolutionAction::Reassign => Answer::Approved { edits: None },
                 };
-                ask.assured(&nearest, have)?;
+                ask.check_assurance(&nearest, have)?;
             }
             let mut salts = envelope.salts.clone();
             let reason = words.map(|text| Erasable::new(text, &mut salts));
@@ -76,7 +77,7 @@ fn use_edited(
     edited: &VersionRef,
 ) -> Result<Decision, Stop> {
     match reference::usable(world, envelope, task, edited) {
-        Ok(version) => Ok(reference::used(task, version, edited, Role::Input)),
+        Ok(version) => Ok(reference::use_version(task, version, edited, Role::Input)),
         Err(stop @ (Stop::Need(_) | Stop::Refused(Refusal::NotFound { what: "artifact" }))) => {
             Err(stop)
         }
@@ -88,7 +89,7 @@ fn use_edited(
 }
 
 /// A decision through another interface, by an answer to the ask.
-pub(crate) fn answered(
+pub(crate) fn resolve_by_answer(
     world: &World<'_>,
     envelope: &Envelope,
     checkpoint: &Checkpoint,
@@ -98,9 +99,9 @@ pub(crate) fn answered(
 ) -> Result<Decision, Stop> {
     let task = world.task(checkpoint.task)?;
     task.decider(&envelope.actor, DECIDERS)?;
-    let (action, mut said) = understood(reply);
+    let (action, mut said) = from_reply(reply);
     let allowed = allowed(&mut said);
-    if action == Action::Approve
+    if action == ResolutionAction::Approve
         && let Some(beside) = checkpoint.beside.value()
     {
         // An approval of the whole approves every part.
@@ -113,7 +114,7 @@ pub(crate) fn answered(
 
 /// The proposed actions an approval allows, if it changes them. No other detail can be edited, so
 /// no other edit is left for the agent.
-fn allowed(said: &mut Said) -> Option<Vec<String>> {
+fn allowed(said: &mut ResolutionDetails) -> Option<Vec<String>> {
     let patch = said.state_patch.as_mut()?;
     let allowed = patch.remove(ALLOW)?;
     said.state_patch = None;
@@ -126,7 +127,7 @@ fn resumed(
     envelope: &Envelope,
     task: &Task,
     checkpoint: AskId,
-    (action, reassign_to, said): (Action, Option<crate::ids::AgentId>, Said),
+    (action, reassign_to, said): (ResolutionAction, Option<crate::ids::AgentId>, ResolutionDetails),
     mut decision: Decision,
 ) -> Result<Decision, Stop> {
     if task.pending().is_none_or(|raised| raised.ask != checkpoint) {
@@ -135,23 +136,25 @@ fn resumed(
     }
     let fresh = RunId::new(envelope.fresh);
     match (action, &reassign_to) {
-        (Action::Reject, _) => decision.contracts.extend(task.stop()),
-        (Action::Reassign, Some(agent)) => {
+        (ResolutionAction::Reject, _) => decision.contracts.extend(task.cancel_contract()),
+        (ResolutionAction::Reassign, Some(agent)) => {
             // Without this, the waiting run would wait forever, whether it belongs to the same
             // agent or to another.
-            decision.contracts.extend(task.stop());
-            decision.contracts.push(task.wants_new(agent, fresh, Duty::Handoff));
+            decision.contracts.extend(task.cancel_contract());
+            decision.contracts.push(task.contract_for_new_run(agent, fresh, Duty::Handoff));
         }
         (_, _) => {
-            decision.contracts.extend(task.running().map(|run| task.wants(run, Duty::Resume)));
+            decision
+                .contracts
+                .extend(task.current_run().map(|run| task.contract(run, Duty::Resume)));
         }
     }
     let run = reassign_to.is_some().then_some(fresh);
     let resolution = Box::new(Resolution {
-        by: envelope.actor.by(),
+        by: envelope.actor.to_ref(),
         action,
         reassign_to,
-        said: Erasable::new(said, &mut envelope.salts.apart()),
+        said: Erasable::new(said, &mut envelope.salts.split()),
         at: world.now.max(task.head.at),
     });
     decision.happened.push(task.event(TaskEvent::Resolved { checkpoint, resolution, run }));
@@ -159,15 +162,18 @@ fn resumed(
 }
 
 /// The data of a resolution, if it fits the question.
-fn said(new: &NewResolution, beside: &Beside) -> Result<Said, Refusal> {
+fn resolution_details(
+    new: &NewResolution,
+    beside: &CheckpointDetails,
+) -> Result<ResolutionDetails, Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
     let mut said = new.said.clone();
-    maybe_text("comment", said.comment.as_deref())?;
-    maybe_text("input", said.input.as_deref())?;
+    check_optional_text("comment", said.comment.as_deref())?;
+    check_optional_text("input", said.input.as_deref())?;
     for (field, given, action) in [
-        ("choice", said.choice.is_some(), Action::Choose),
-        ("input", said.input.is_some(), Action::Provide),
-        ("reassign_to", new.reassign_to.is_some(), Action::Reassign),
+        ("choice", said.choice.is_some(), ResolutionAction::Choose),
+        ("input", said.input.is_some(), ResolutionAction::Provide),
+        ("reassign_to", new.reassign_to.is_some(), ResolutionAction::Reassign),
     ] {
         match (given, new.action == action) {
             (false, true) => return invalid(field, "what goes with this action"),
@@ -193,7 +199,7 @@ fn said(new: &NewResolution, beside: &Beside) -> Result<Said, Refusal> {
         return invalid("state_patch", "an object without NUL characters");
     }
     // Naming no action approves all of them; naming some leaves the others out.
-    if new.action == Action::Approve
+    if new.action == ResolutionAction::Approve
         && said.approved_actions.is_empty()
         && said.denied_actions.is_empty()
     {
@@ -203,7 +209,7 @@ fn said(new: &NewResolution, beside: &Beside) -> Result<Said, Refusal> {
 }
 
 /// How a resolution closes the ask.
-enum Settled {
+enum AskClosure {
     /// It answers the question.
     Answered(Reply),
     /// It does not answer the question: the ask is closed without an answer, with this text and the
@@ -213,21 +219,21 @@ enum Settled {
 
 /// Only an approval takes a request for changes. For other questions, a decision that is none of
 /// the offered answers still counts, but no dialect may show it as an answer to the question.
-fn settled(
+fn ask_closure(
     ask: &Ask,
     kind: CheckpointKind,
     new: &NewResolution,
-    said: &Said,
-) -> Result<Settled, Refusal> {
+    said: &ResolutionDetails,
+) -> Result<AskClosure, Refusal> {
     // The task stores the complete text.
-    let plain = |answer| Settled::Answered(Reply::brief(answer, said.comment.as_deref()));
+    let plain = |answer| AskClosure::Answered(Reply::truncated(answer, said.comment.as_deref()));
     let together = |text: &str| {
         let words = [Some(text), said.comment.as_deref()];
         words.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
     };
     let changes =
-        |text: &str| Settled::Answered(Reply::brief(Answer::CHANGES, Some(&together(text))));
-    let beside = |text: &str| Settled::Beside(Some(together(text)));
+        |text: &str| AskClosure::Answered(Reply::truncated(Answer::CHANGES, Some(&together(text))));
+    let beside = |text: &str| AskClosure::Beside(Some(together(text)));
     let input = said.input.as_deref().unwrap_or_default();
     let choice = said.choice.clone().unwrap_or_default();
     let invalid = |expected| Err(Refusal::Invalid { field: "action", expected });
@@ -236,47 +242,53 @@ fn settled(
         format!("Handed to {to}.")
     };
     Ok(match (kind, new.action) {
-        (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Reassign) => {
+        (CheckpointKind::Approval | CheckpointKind::Interrupt, ResolutionAction::Reassign) => {
             changes(&handed())
         }
         (
             CheckpointKind::Choice | CheckpointKind::Input | CheckpointKind::Escalation,
-            Action::Reassign,
+            ResolutionAction::Reassign,
         ) => beside(&handed()),
-        (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Approve) => {
-            plain(Answer::Approved { edits: left_out(ask, said) })
+        (CheckpointKind::Approval | CheckpointKind::Interrupt, ResolutionAction::Approve) => {
+            plain(Answer::Approved { edits: edited_actions(ask, said) })
         }
-        (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Reject) => {
+        (CheckpointKind::Approval | CheckpointKind::Interrupt, ResolutionAction::Reject) => {
             plain(Answer::REJECTED)
         }
-        (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Provide) => changes(input),
-        (CheckpointKind::Choice | CheckpointKind::Escalation, Action::Provide) => beside(input),
-        (CheckpointKind::Choice, Action::Choose) => plain(Answer::Chosen { options: vec![choice] }),
-        (CheckpointKind::Input, Action::Provide) => {
+        (CheckpointKind::Approval | CheckpointKind::Interrupt, ResolutionAction::Provide) => {
+            changes(input)
+        }
+        (CheckpointKind::Choice | CheckpointKind::Escalation, ResolutionAction::Provide) => {
+            beside(input)
+        }
+        (CheckpointKind::Choice, ResolutionAction::Choose) => {
+            plain(Answer::Chosen { options: vec![choice] })
+        }
+        (CheckpointKind::Input, ResolutionAction::Provide) => {
             plain(Answer::Replied { text: input.to_owned() })
         }
-        (CheckpointKind::Choice | CheckpointKind::Input, Action::Reject) => {
-            Settled::Beside(said.comment.clone())
+        (CheckpointKind::Choice | CheckpointKind::Input, ResolutionAction::Reject) => {
+            AskClosure::Beside(said.comment.clone())
         }
-        (CheckpointKind::Escalation, Action::Reject) => plain(Answer::Abort),
-        (CheckpointKind::Escalation, Action::Approve) => {
+        (CheckpointKind::Escalation, ResolutionAction::Reject) => plain(Answer::Abort),
+        (CheckpointKind::Escalation, ResolutionAction::Approve) => {
             plain(Answer::Retry { params: Map::new() })
         }
-        (CheckpointKind::Escalation, Action::Choose) => beside(&choice),
-        (CheckpointKind::Approval | CheckpointKind::Interrupt, Action::Choose) => {
+        (CheckpointKind::Escalation, ResolutionAction::Choose) => beside(&choice),
+        (CheckpointKind::Approval | CheckpointKind::Interrupt, ResolutionAction::Choose) => {
             return invalid("approve, reject, provide or reassign");
         }
-        (CheckpointKind::Choice, Action::Approve) => {
+        (CheckpointKind::Choice, ResolutionAction::Approve) => {
             return invalid("choose, reject, provide or reassign");
         }
-        (CheckpointKind::Input, Action::Approve | Action::Choose) => {
+        (CheckpointKind::Input, ResolutionAction::Approve | ResolutionAction::Choose) => {
             return invalid("provide, reject or reassign");
         }
     })
 }
 
 /// The edits on the receipt of an approval: which proposed actions were left out.
-fn left_out(ask: &Ask, said: &Said) -> Option<Map<String, Value>> {
+fn edited_actions(ask: &Ask, said: &ResolutionDetails) -> Option<Map<String, Value>> {
     let Body::Approve { details, editable, .. } = ask.question.value()?.body() else { return None };
     let proposed = details.get(ALLOW).filter(|_| editable.is_any())?.as_array()?;
     let allowed = |id: &&Value| said.approved_actions.iter().any(|yes| *id == yes);
@@ -285,33 +297,41 @@ fn left_out(ask: &Ask, said: &Said) -> Option<Map<String, Value>> {
 }
 
 /// The HACP action and data of an answer from another interface.
-fn understood(reply: &Reply) -> (Action, Said) {
+fn from_reply(reply: &Reply) -> (ResolutionAction, ResolutionDetails) {
     let comment = reply.comment.clone();
-    let plain = Said { comment: comment.clone(), ..Said::default() };
-    let patched =
-        |patch: &Option<Map<String, Value>>| Said { state_patch: patch.clone(), ..plain.clone() };
-    let provided = |input: String| Said { input: Some(input), ..plain.clone() };
+    let plain = ResolutionDetails { comment: comment.clone(), ..ResolutionDetails::default() };
+    let patched = |patch: &Option<Map<String, Value>>| ResolutionDetails {
+        state_patch: patch.clone(),
+        ..plain.clone()
+    };
+    let provided = |input: String| ResolutionDetails { input: Some(input), ..plain.clone() };
     match &reply.answer {
-        Answer::Approved { edits } => (Action::Approve, patched(edits)),
-        Answer::Rejected { .. } | Answer::Declined | Answer::Abort => (Action::Reject, plain),
+        Answer::Approved { edits } => (ResolutionAction::Approve, patched(edits)),
+        Answer::Rejected { .. } | Answer::Declined | Answer::Abort => {
+            (ResolutionAction::Reject, plain)
+        }
         Answer::ChangesRequested { edits } => {
             let input = Some(comment.unwrap_or_default());
-            (Action::Provide, Said { input, comment: None, ..patched(edits) })
+            (
+                ResolutionAction::Provide,
+                ResolutionDetails { input, comment: None, ..patched(edits) },
+            )
         }
-        Answer::Chosen { options } => {
-            (Action::Choose, Said { choice: options.first().cloned(), ..plain })
-        }
+        Answer::Chosen { options } => (
+            ResolutionAction::Choose,
+            ResolutionDetails { choice: options.first().cloned(), ..plain },
+        ),
         Answer::Provided { values } => {
             let values = serde_json::to_string(values).unwrap_or_default();
-            (Action::Provide, provided(values))
+            (ResolutionAction::Provide, provided(values))
         }
-        Answer::Confirmed { .. } => (Action::Approve, plain),
+        Answer::Confirmed { .. } => (ResolutionAction::Approve, plain),
         Answer::Retry { params } => {
             let patch = if params.is_empty() { None } else { Some(params.clone()) };
-            (Action::Approve, patched(&patch))
+            (ResolutionAction::Approve, patched(&patch))
         }
-        Answer::Skip => (Action::Provide, provided("skip".to_owned())),
-        Answer::Replied { text } => (Action::Provide, provided(text.clone())),
+        Answer::Skip => (ResolutionAction::Provide, provided("skip".to_owned())),
+        Answer::Replied { text } => (ResolutionAction::Provide, provided(text.clone())),
     }
 }
 

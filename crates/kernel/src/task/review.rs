@@ -21,7 +21,7 @@ pub struct Review {
     /// The decision of the reviewer.
     pub verdict: Verdict,
     /// The text of the review.
-    pub words: Erasable<Words>,
+    pub words: Erasable<ReviewText>,
     /// When it was given.
     pub at: Time,
     /// The remarks that were added later.
@@ -74,10 +74,10 @@ impl Verdict {
 
 /// The text of a review.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Words {
+pub struct ReviewText {
     /// Comments on places in the version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub comments: Vec<Comment>,
+    pub comments: Vec<AnchoredComment>,
     /// The changes that the reviewer requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requested_changes: Vec<String>,
@@ -85,7 +85,7 @@ pub struct Words {
 
 /// A comment on a place in the version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Comment {
+pub struct AnchoredComment {
     /// The place, such as `src/main.rs:12`; `None` for the whole version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<String>,
@@ -115,7 +115,7 @@ pub struct Remark {
     /// Who added it.
     pub by: HumanId,
     /// The comment itself.
-    pub comment: Erasable<Comment>,
+    pub comment: Erasable<AnchoredComment>,
     /// When it was added.
     pub at: Time,
 }

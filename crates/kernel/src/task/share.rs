@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Artifact, ArtifactEvent, Task, TaskEvent};
 use crate::command::Envelope;
-use crate::event::Happened;
+use crate::event::DomainEvent;
 use crate::ids::{ArtifactId, ProjectId, Subject};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
@@ -20,7 +20,7 @@ pub(super) fn decide(
     if !person.admin && !person.projects.contains(&artifact.project) {
         return Err(Refusal::NotFound { what: "artifact" }.into());
     }
-    let makers = makers(world, artifact)?;
+    let makers = producing_tasks(world, artifact)?;
     if !person.admin && makers.iter().any(|task| task.principal != person.id) {
         let why = "only whoever is the principal of all tasks that made it, or an administrator, \
                    shares it";
@@ -34,14 +34,14 @@ pub(super) fn decide(
         return Ok(Decision::default());
     }
     let event = ArtifactEvent::Shared { with: with.clone() };
-    let mut decision = Decision::of(Subject::Artifact(id), Happened::Artifact(Box::new(event)));
+    let mut decision = Decision::of(Subject::Artifact(id), DomainEvent::Artifact(Box::new(event)));
     let told = |task: &&Task| task.event(TaskEvent::Shared { artifact: id, with: with.clone() });
     decision.happened.extend(makers.iter().map(told));
     Ok(decision)
 }
 
 /// Every task that made a version. All versions are shared, and each task records it.
-fn makers<'a>(world: &World<'a>, artifact: &Artifact) -> Result<Vec<&'a Task>, Stop> {
+fn producing_tasks<'a>(world: &World<'a>, artifact: &Artifact) -> Result<Vec<&'a Task>, Stop> {
     let ids: BTreeSet<_> = artifact.versions.iter().map(|made| made.produced_by).collect();
     let (mut makers, mut missing) = (Vec::new(), Vec::new());
     for id in ids {
@@ -58,7 +58,7 @@ fn makers<'a>(world: &World<'a>, artifact: &Artifact) -> Result<Vec<&'a Task>, S
 mod tests {
     use super::*;
     use crate::ids::TaskId;
-    use crate::task::{Given, NewVersion, Role, TaskCommand};
+    use crate::task::{AgentInput, NewVersion, Role, TaskCommand};
     use crate::testing::{Cast, new_task, version};
 
     /// The open question on references across projects: a responsible person must share the
@@ -70,21 +70,21 @@ mod tests {
         let made = cast.delivered(id, version()).id;
         let share = |with: &str| TaskCommand::Share(made, with.parse().unwrap());
         for (who, refusal) in [("mark", "not-allowed"), ("zoe", "not-found")] {
-            let refused = cast.want(cast.human(who), share("rival")).unwrap_err();
+            let refused = cast.attempt_task(cast.human(who), share("rival")).unwrap_err();
             assert_eq!(refused.code(), refusal, "{who}");
         }
-        let unknown = cast.want(cast.human("olga"), share("nowhere"));
+        let unknown = cast.attempt_task(cast.human("olga"), share("nowhere"));
         assert!(matches!(unknown, Err(Refusal::Invalid { field: "project", .. })));
         assert!(cast.artifact(made).shared_with.is_empty());
         let before = cast.task(id).revision;
-        cast.may(cast.human("olga"), share("rival"));
+        cast.run_task(cast.human("olga"), share("rival"));
         let records = cast.records().len();
-        cast.may(cast.human("adam"), share("rival"));
-        cast.may(cast.human("olga"), share("acme"));
+        cast.run_task(cast.human("adam"), share("rival"));
+        cast.run_task(cast.human("olga"), share("acme"));
         assert_eq!(cast.records().len(), records, "it is there already, and at home it always was");
         assert!(cast.artifact(made).is_usable_in(&"rival".parse().unwrap()));
         assert_eq!(cast.task(id).revision, before);
-        assert_eq!(cast.story_of(id).last(), Some(&"delivery_shared"), "HACP-042");
+        assert_eq!(cast.event_names(id).last(), Some(&"delivery_shared"), "HACP-042");
     }
 
     /// olga and nina are each responsible for one version: neither can share the version of the
@@ -94,21 +94,21 @@ mod tests {
         let mut cast = Cast::staffed();
         let id = cast.begun(new_task());
         let made = cast.delivered(id, version());
-        cast.may(cast.human("nina"), TaskCommand::Create(Box::new(new_task())));
+        cast.run_task(cast.human("nina"), TaskCommand::Create(Box::new(new_task())));
         let hers = TaskId::new(cast.fresh());
-        let assign = TaskCommand::Assign(hers, "bob".parse().unwrap(), Given::default());
-        cast.may(cast.human("nina"), assign);
-        cast.may(cast.agent("bob"), TaskCommand::Start(hers));
-        cast.may(cast.human("nina"), TaskCommand::Reference(hers, made.clone(), Role::Input));
+        let assign = TaskCommand::Assign(hers, "bob".parse().unwrap(), AgentInput::default());
+        cast.run_task(cast.human("nina"), assign);
+        cast.run_task(cast.agent("bob"), TaskCommand::Start(hers));
+        cast.run_task(cast.human("nina"), TaskCommand::Reference(hers, made.clone(), Role::Input));
         cast.delivered(hers, NewVersion { artifact: Some(made.id), ..version() });
         let share = || TaskCommand::Share(made.id, "rival".parse().unwrap());
         for who in ["olga", "nina", "mark"] {
-            let refused = cast.want(cast.human(who), share());
+            let refused = cast.attempt_task(cast.human(who), share());
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{who}: {refused:?}");
         }
-        cast.may(cast.human("adam"), share());
+        cast.run_task(cast.human("adam"), share());
         for id in [id, hers] {
-            assert_eq!(cast.story_of(id).last(), Some(&"delivery_shared"));
+            assert_eq!(cast.event_names(id).last(), Some(&"delivery_shared"));
         }
     }
 }

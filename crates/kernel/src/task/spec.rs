@@ -10,7 +10,7 @@ use crate::time::Time;
 
 /// A task as created.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Created {
+pub struct TaskCreated {
     /// The project it belongs to.
     pub project: ProjectId,
     /// The person who is responsible for it; this never changes.
@@ -53,7 +53,7 @@ pub struct Spec {
     pub acceptance_criteria: Vec<String>,
     /// The material to work with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<TaskInput>,
     /// The capabilities that must be used, in HACP 0.1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub must_use_capabilities: Vec<Capability>,
@@ -71,7 +71,7 @@ pub struct Spec {
 /// Material to work with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Input {
+pub enum TaskInput {
     /// One version of an artifact.
     Artifact {
         /// The id of the artifact.

@@ -1,16 +1,16 @@
 //! The assignee of a task starts to work.
 
-use super::may::seen;
+use super::permissions::visible_task;
 use super::{State, TaskEvent};
 use crate::command::Envelope;
 use crate::ids::TaskId;
 use crate::world::{Decision, Stop, World};
 
 pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: TaskId) -> Result<Decision, Stop> {
-    let task = seen(world, envelope, id)?;
-    task.stands_in(&[State::Assigned])?;
+    let task = visible_task(world, envelope, id)?;
+    task.check_state(&[State::Assigned])?;
     task.only_assignee(&envelope.actor)?;
-    task.in_time(world.now)?;
+    task.check_deadline(world.now)?;
     Ok(task.decided(TaskEvent::Started))
 }
 
@@ -27,8 +27,8 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.assigned(new_task(), "bot");
         cast.advance(3);
-        cast.may(cast.agent("bot"), TaskCommand::Start(id));
-        assert_eq!(cast.story_of(id), ["task_created", "task_assigned", "task_started"]);
+        cast.run_task(cast.agent("bot"), TaskCommand::Start(id));
+        assert_eq!(cast.event_names(id), ["task_created", "task_assigned", "task_started"]);
         assert_eq!((cast.task(id).state, cast.task(id).revision), (State::InProgress, 2));
         assert_eq!(cast.task(id).started_at, Some(cast.now()));
         assert_eq!(cast.contracts(id).len(), 1, "the runtime said it, so it knows");
@@ -40,12 +40,12 @@ mod tests {
         let mut cast = Cast::staffed();
         let id = cast.assigned(new_task(), "old");
         let bot = Party::Agent("bot".parse().unwrap());
-        cast.may(cast.human("olga"), TaskCommand::Transfer(id, bot, Handover::Handoff));
-        let early = cast.want(cast.agent("old"), TaskCommand::Start(id));
+        cast.run_task(cast.human("olga"), TaskCommand::Transfer(id, bot, Handover::Handoff));
+        let early = cast.attempt_task(cast.agent("old"), TaskCommand::Start(id));
         assert!(matches!(early, Err(Refusal::NotAllowed { .. })), "{early:?}");
-        cast.may(cast.agent("bot"), TaskCommand::Start(id));
+        cast.run_task(cast.agent("bot"), TaskCommand::Start(id));
         for agent in ["old", "bot"] {
-            let late = cast.want(cast.agent(agent), TaskCommand::Start(id));
+            let late = cast.attempt_task(cast.agent(agent), TaskCommand::Start(id));
             assert!(matches!(late, Err(Refusal::Precondition { .. })), "{late:?}");
         }
     }
@@ -56,8 +56,11 @@ mod tests {
         let mut cast = Cast::new();
         let id = cast.assigned(new_task(), "bot");
         let mark = Party::Human(human("mark"));
-        cast.may(cast.human("olga"), TaskCommand::Transfer(id, mark.clone(), Handover::Handoff));
-        cast.may(cast.human("mark"), TaskCommand::Start(id));
+        cast.run_task(
+            cast.human("olga"),
+            TaskCommand::Transfer(id, mark.clone(), Handover::Handoff),
+        );
+        cast.run_task(cast.human("mark"), TaskCommand::Start(id));
         assert_eq!((cast.task(id).state, &cast.task(id).assignee), (State::InProgress, &mark));
     }
 
@@ -69,7 +72,7 @@ mod tests {
         let new = crate::task::NewTask { deadline: Some(at), ..new_task() };
         let id = cast.assigned(new, "bot");
         cast.advance(61);
-        let late = cast.want(cast.agent("bot"), TaskCommand::Start(id));
+        let late = cast.attempt_task(cast.agent("bot"), TaskCommand::Start(id));
         assert_eq!(late, Err(Refusal::PastDeadline { at }));
     }
 }

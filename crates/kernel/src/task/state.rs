@@ -56,7 +56,7 @@ impl State {
     }
 
     /// Whether the task is closed: no state follows.
-    pub fn is_over(self) -> bool {
+    pub fn is_closed(self) -> bool {
         matches!(self, Self::Completed | Self::Rejected)
     }
 

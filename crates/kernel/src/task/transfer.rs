@@ -1,6 +1,6 @@
 //! A task is transferred: a person or another agent takes it over.
 
-use super::may::seen;
+use super::permissions::visible_task;
 use super::{Duty, Handover, Party, TaskEvent};
 use crate::command::Envelope;
 use crate::directory::Human;
@@ -15,9 +15,9 @@ pub(super) fn decide(
     to: &Party,
     via: Handover,
 ) -> Result<Decision, Stop> {
-    let task = seen(world, envelope, id)?;
+    let task = visible_task(world, envelope, id)?;
     task.only_responsible(&envelope.actor, world.directory)?;
-    if task.state.is_over() {
+    if task.state.is_closed() {
         let why = format!("the task is {}", task.state.as_str());
         return Err(Refusal::Precondition { why }.into());
     }
@@ -45,9 +45,9 @@ pub(super) fn decide(
     };
     let mut decision = task.decided(TaskEvent::Transferred { to: to.clone(), via, run });
     // The previous run stops, even if the agent stays the same, because it begins another run.
-    decision.contracts.extend(task.stop());
+    decision.contracts.extend(task.cancel_contract());
     if let (Some(agent), Some(run)) = (to.agent(), run) {
-        decision.contracts.push(task.wants_new(agent, run, Duty::Handoff));
+        decision.contracts.push(task.contract_for_new_run(agent, run, Duty::Handoff));
     }
     Ok(decision)
 }
@@ -73,7 +73,10 @@ mod tests {
         let mut cast = Cast::staffed();
         let id = cast.begun(new_task());
         let (left, before) = (cast.run_of(id), cast.task(id).revision);
-        cast.may(cast.human("adam"), TaskCommand::Transfer(id, agent("bob"), Handover::Handoff));
+        cast.run_task(
+            cast.human("adam"),
+            TaskCommand::Transfer(id, agent("bob"), Handover::Handoff),
+        );
         let task = cast.task(id);
         assert_eq!((task.state, task.revision), (State::InProgress, before + 1));
         let (from, to, at) = (agent("bot"), agent("bob"), cast.now());
@@ -86,7 +89,8 @@ mod tests {
         };
         let handed = wanted("bob", now, Some(left), Duty::Handoff);
         assert_eq!(cast.contracts(id)[1..], [wanted("bot", left, None, Duty::Cancel), handed]);
-        let late = cast.want(cast.agent("bot"), TaskCommand::Commit(id, Box::new(version())));
+        let late =
+            cast.attempt_task(cast.agent("bot"), TaskCommand::Commit(id, Box::new(version())));
         assert!(matches!(late, Err(Refusal::NotAllowed { .. })));
     }
 
@@ -96,7 +100,10 @@ mod tests {
     fn a_person_takes_over_and_keeps_it() {
         let mut cast = Cast::new();
         let id = cast.begun(new_task());
-        cast.may(cast.human("olga"), TaskCommand::Transfer(id, person("mark"), Handover::Handoff));
+        cast.run_task(
+            cast.human("olga"),
+            TaskCommand::Transfer(id, person("mark"), Handover::Handoff),
+        );
         assert_eq!(cast.duties(id).last(), Some(&("bot".to_owned(), Duty::Cancel)));
         let told = cast.contracts(id).len();
         cast.delivered(id, version());
@@ -107,7 +114,7 @@ mod tests {
             (&person("mark"), State::InProgress)
         );
         let said = TaskCommand::Amend(id, "Shorter.".to_owned(), crate::task::Intent::Clarify);
-        cast.may(cast.human("olga"), said);
+        cast.run_task(cast.human("olga"), said);
         cast.delivered(id, version());
         cast.judge("olga", id, verdict(Verdict::Approved)).unwrap();
         assert_eq!(cast.task(id).state, State::Completed);
@@ -122,7 +129,10 @@ mod tests {
         let id = cast.begun(new_task());
         cast.delivered(id, version());
         let left = cast.run_of(id);
-        cast.may(cast.human("olga"), TaskCommand::Transfer(id, agent("bot"), Handover::Handoff));
+        cast.run_task(
+            cast.human("olga"),
+            TaskCommand::Transfer(id, agent("bot"), Handover::Handoff),
+        );
         let now = cast.run_of(id);
         assert_ne!(now, left);
         let wanted = cast.contracts(id);
@@ -135,11 +145,17 @@ mod tests {
     fn the_principal_takes_over() {
         let mut cast = Cast::new();
         let id = cast.begun(new_task());
-        cast.may(cast.human("olga"), TaskCommand::Transfer(id, person("olga"), Handover::Handoff));
+        cast.run_task(
+            cast.human("olga"),
+            TaskCommand::Transfer(id, person("olga"), Handover::Handoff),
+        );
         cast.delivered(id, version());
         cast.judge("olga", id, verdict(Verdict::ChangesRequested)).unwrap();
         assert_eq!(cast.task(id).assignee, person("olga"));
-        cast.may(cast.human("olga"), TaskCommand::Transfer(id, agent("bot"), Handover::Handoff));
+        cast.run_task(
+            cast.human("olga"),
+            TaskCommand::Transfer(id, agent("bot"), Handover::Handoff),
+        );
         assert_eq!(cast.duties(id).last(), Some(&("bot".to_owned(), Duty::Handoff)));
         cast.delivered(id, version());
     }
@@ -156,7 +172,7 @@ mod tests {
             let mut cast = Cast::staffed();
             let id = cast.begun(new_task());
             cast.delivered(id, version());
-            cast.may(
+            cast.run_task(
                 cast.human("olga"),
                 TaskCommand::Transfer(id, agent("bob"), Handover::Handoff),
             );
@@ -171,11 +187,11 @@ mod tests {
         let id = cast.begun(new_task());
         for to in [agent("spy"), agent("nobody"), person("zoe"), person("nobody")] {
             let to = TaskCommand::Transfer(id, to, Handover::Handoff);
-            let refused = cast.want(cast.human("olga"), to);
+            let refused = cast.attempt_task(cast.human("olga"), to);
             assert!(matches!(refused, Err(Refusal::Invalid { field: "to", .. })), "{refused:?}");
         }
         let same = TaskCommand::Transfer(id, agent("bot"), Handover::Handoff);
-        let refused = cast.want(cast.human("olga"), same);
+        let refused = cast.attempt_task(cast.human("olga"), same);
         assert!(matches!(refused, Err(Refusal::Precondition { .. })));
     }
 }

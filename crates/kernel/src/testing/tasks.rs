@@ -4,20 +4,20 @@ use serde_json::json;
 use ulid::Ulid;
 
 use super::{Cast, human};
-use crate::actor::{Actor, Attested, Via};
+use crate::actor::{Actor, AnswerInterface, AttestedIdentity};
 use crate::ask::Priority;
 use crate::audit::Digest;
 use crate::command::{Command, DirectoryCommand};
 use crate::directory::{NewAgent, NewHuman, Profile};
-use crate::event::Happened;
+use crate::event::DomainEvent;
 use crate::follow_up::FollowUp;
 use crate::ids::{ArtifactId, AskId, EntryId, ReviewId, RunId, Subject, TaskId};
 use crate::refusal::Refusal;
 use crate::task::{
-    Action, Artifact, CheckpointKind, CheckpointOption, Contract, Duty, Entry, Given,
-    NewCheckpoint, NewResolution, NewReview, NewTask, NewVersion, Party, Payload, PayloadKind,
-    ProposedAction, Quorum, ReviewKind, ReviewPolicy, Risk, Said, Task, TaskCommand, TaskEvent,
-    Verdict, VersionRef, Words,
+    AgentInput, Artifact, CheckpointKind, CheckpointOption, Contract, Duty, Entry, NewCheckpoint,
+    NewResolution, NewReview, NewTask, NewVersion, Party, Payload, PayloadKind, ProposedAction,
+    Quorum, ResolutionAction, ResolutionDetails, ReviewKind, ReviewPolicy, ReviewText, Risk, Task,
+    TaskCommand, TaskEvent, Verdict, VersionRef,
 };
 
 /// A task with a goal and nothing else, in its author's own project.
@@ -46,26 +46,26 @@ pub fn raising(kind: CheckpointKind) -> NewCheckpoint {
 }
 
 /// A resolution with the required data only.
-pub fn resolution(action: Action) -> NewResolution {
-    let (mut said, mut reassign_to) = (Said::default(), None);
+pub fn resolution(action: ResolutionAction) -> NewResolution {
+    let (mut said, mut reassign_to) = (ResolutionDetails::default(), None);
     match action {
-        Action::Choose => said.choice = Some("a".to_owned()),
-        Action::Provide => said.input = Some("like this".to_owned()),
-        Action::Reassign => reassign_to = "bob".parse().ok(),
-        Action::Approve | Action::Reject => {}
+        ResolutionAction::Choose => said.choice = Some("a".to_owned()),
+        ResolutionAction::Provide => said.input = Some("like this".to_owned()),
+        ResolutionAction::Reassign => reassign_to = "bob".parse().ok(),
+        ResolutionAction::Approve | ResolutionAction::Reject => {}
     }
     NewResolution { action, reassign_to, said }
 }
 
 /// An approving resolution.
 pub fn approve() -> NewResolution {
-    resolution(Action::Approve)
+    resolution(ResolutionAction::Approve)
 }
 
 /// A resolution that chooses an option.
 pub fn choice(id: &str) -> NewResolution {
-    let said = Said { choice: Some(id.to_owned()), ..Said::default() };
-    NewResolution { action: Action::Choose, reassign_to: None, said }
+    let said = ResolutionDetails { choice: Some(id.to_owned()), ..ResolutionDetails::default() };
+    NewResolution { action: ResolutionAction::Choose, reassign_to: None, said }
 }
 
 /// A payload the server stores.
@@ -100,7 +100,7 @@ pub fn verdict(verdict: Verdict) -> NewReview {
         version: None,
         kind: ReviewKind::Deliverable,
         verdict,
-        words: Words { comments: Vec::new(), requested_changes },
+        words: ReviewText { comments: Vec::new(), requested_changes },
     }
 }
 
@@ -182,7 +182,7 @@ impl Cast {
     }
 
     /// The names of a task's events, in order.
-    pub fn story_of(&self, id: TaskId) -> Vec<&'static str> {
+    pub fn event_names(&self, id: TaskId) -> Vec<&'static str> {
         let mine = self.records.iter().filter(|record| record.subject == Subject::Task(id));
         mine.map(|record| record.what).collect()
     }
@@ -191,7 +191,9 @@ impl Cast {
     pub fn last_of(&self, id: TaskId) -> TaskEvent {
         let mine = self.records.iter().rfind(|record| record.subject == Subject::Task(id));
         let what = mine.unwrap().event().unwrap().what;
-        let Happened::Task(event) = what else { panic!("{} is no event of a task", what.name()) };
+        let DomainEvent::Task(event) = what else {
+            panic!("{} is no event of a task", what.name())
+        };
         *event
     }
 
@@ -214,13 +216,13 @@ impl Cast {
         self.task(id).run.as_ref().unwrap().id
     }
 
-    pub fn want(&mut self, actor: Actor, command: TaskCommand) -> Result<(), Refusal> {
+    pub fn attempt_task(&mut self, actor: Actor, command: TaskCommand) -> Result<(), Refusal> {
         self.attempt(actor, Command::Task(Box::new(command)))
     }
 
     /// Sends a command that must succeed.
-    pub fn may(&mut self, actor: Actor, command: TaskCommand) {
-        self.want(actor, command).unwrap();
+    pub fn run_task(&mut self, actor: Actor, command: TaskCommand) {
+        self.attempt_task(actor, command).unwrap();
     }
 
     /// The fresh id of the last command.
@@ -230,40 +232,40 @@ impl Cast {
 
     /// Creates a task of olga.
     pub fn written(&mut self, new: NewTask) -> TaskId {
-        self.may(self.human("olga"), TaskCommand::Create(Box::new(new)));
+        self.run_task(self.human("olga"), TaskCommand::Create(Box::new(new)));
         TaskId::new(self.fresh())
     }
 
     /// Creates a task of olga and assigns it to an agent.
     pub fn assigned(&mut self, new: NewTask, agent: &str) -> TaskId {
         let id = self.written(new);
-        let assign = TaskCommand::Assign(id, agent.parse().unwrap(), Given::default());
-        self.may(self.human("olga"), assign);
+        let assign = TaskCommand::Assign(id, agent.parse().unwrap(), AgentInput::default());
+        self.run_task(self.human("olga"), assign);
         id
     }
 
     /// Creates a task on which `bot` has started to work.
     pub fn begun(&mut self, new: NewTask) -> TaskId {
         let id = self.assigned(new, "bot");
-        self.may(self.agent("bot"), TaskCommand::Start(id));
+        self.run_task(self.agent("bot"), TaskCommand::Start(id));
         id
     }
 
     /// Raises a checkpoint as `bot`.
     pub fn raised(&mut self, id: TaskId, new: NewCheckpoint) -> AskId {
-        self.may(self.agent("bot"), TaskCommand::Raise(id, Box::new(new)));
+        self.run_task(self.agent("bot"), TaskCommand::Raise(id, Box::new(new)));
         AskId::new(self.fresh())
     }
 
     /// Stops the agent as olga.
     pub fn interrupted(&mut self, id: TaskId) -> AskId {
-        self.may(self.human("olga"), TaskCommand::Interrupt(id, "Wait.".to_owned()));
+        self.run_task(self.human("olga"), TaskCommand::Interrupt(id, "Wait.".to_owned()));
         AskId::new(self.fresh())
     }
 
     /// Resolves a checkpoint as this person.
     pub fn resolve(&mut self, who: &str, id: AskId, new: NewResolution) -> Result<(), Refusal> {
-        self.want(self.human(who), TaskCommand::Resolve(id, Box::new(new)))
+        self.attempt_task(self.human(who), TaskCommand::Resolve(id, Box::new(new)))
     }
 
     /// Delivers a version as the assignee.
@@ -272,19 +274,19 @@ impl Cast {
             Party::Agent(agent) => self.agent(agent.as_str()),
             Party::Human(person) => self.human(person.as_str()),
         };
-        self.may(worker, TaskCommand::Commit(id, Box::new(new)));
+        self.run_task(worker, TaskCommand::Commit(id, Box::new(new)));
         self.task(id).delivered.last().unwrap().clone()
     }
 
     /// Reviews the last delivery as this person.
     pub fn judge(&mut self, who: &str, id: TaskId, new: NewReview) -> Result<ReviewId, Refusal> {
-        self.want(self.human(who), TaskCommand::Review(id, Box::new(new)))?;
+        self.attempt_task(self.human(who), TaskCommand::Review(id, Box::new(new)))?;
         Ok(ReviewId::new(self.fresh()))
     }
 
     /// A guest who was reached at the agent's address, for one ask.
     pub fn guest(&self, ask: AskId) -> Actor {
-        Actor::Guest { ask, via: Via::Slack, attested: Self::attested() }
+        Actor::Guest { ask, via: AnswerInterface::Slack, attested: Self::attested() }
     }
 
     /// An agent that passes on an answer, for one ask.
@@ -292,7 +294,7 @@ impl Cast {
         Actor::Relay { ask, attested: Self::attested() }
     }
 
-    fn attested() -> Attested {
+    fn attested() -> AttestedIdentity {
         serde_json::from_value(json!({
             "via": "button", "platform": "slack", "platform_user_id": "U1",
         }))

@@ -22,7 +22,7 @@ const KEYCAP: char = '\u{20e3}';
 const LONGEST_HOST: usize = 253;
 
 /// The characters of a text, each with whether a reader would mistake it for another or not see it.
-pub(super) fn judged(text: &str) -> impl Iterator<Item = (char, bool)> {
+pub(super) fn find_deceptive(text: &str) -> impl Iterator<Item = (char, bool)> {
     let mut words = Words::new(text);
     let (mut before, mut marks) = (None, 0);
     text.char_indices().map(move |(place, c)| {

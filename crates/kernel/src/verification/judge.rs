@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AllOf, Instead, Level, Policy, Requirement, in_words};
+use super::{AllOf, FallbackAction, ProofAssurance, Requirement, VerificationPolicy, describe_all};
 use crate::audit::Digest;
 use crate::refusal::Refusal;
 use crate::time::Time;
@@ -15,7 +15,7 @@ const SKEW_MILLIS: i64 = 60_000;
 /// A proof that came with an answer, and the result of its provider. The server makes it; the
 /// kernel never receives the proof itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Presented {
+pub struct PresentedProof {
     /// The claimed type of proof.
     pub proof_type: String,
     /// The provider of the proof.
@@ -23,16 +23,16 @@ pub struct Presented {
     /// The format of the proof.
     pub format: String,
     /// The facts the provider confirmed, or why the proof is not valid.
-    pub found: Result<Facts, String>,
+    pub found: Result<ProofFacts, String>,
 }
 
 /// The facts of a proof that its provider confirms.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
+pub struct ProofFacts {
     /// Identifies equivalent proofs, however they are encoded.
     pub digest: Digest,
     /// The assurance level the provider states, if any.
-    pub assurance: Option<Level>,
+    pub assurance: Option<ProofAssurance>,
     /// Whether it is bound to this ask.
     pub bound_to_case: bool,
     /// Whether it is bound to this answer.
@@ -68,7 +68,7 @@ pub struct Proof {
     pub provider: String,
     /// The assurance level the provider states, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub assurance: Option<Level>,
+    pub assurance: Option<ProofAssurance>,
     /// Whether it is bound to this ask.
     pub bound_to_case: bool,
     /// Whether it is bound to this answer.
@@ -83,7 +83,7 @@ pub struct Proof {
 
 /// Why a proof is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum ProofFault {
     /// The provider does not confirm it.
     #[error("{0}")]
     Unproven(String),
@@ -113,11 +113,16 @@ pub enum Fault {
     Unwanted,
 }
 
-impl Policy {
+impl VerificationPolicy {
     /// Checks the presented proofs against the policy. `used` are the proofs that counted for this
     /// ask before.
-    pub fn judge(&self, came: &[Presented], used: &BTreeSet<Digest>, now: Time) -> Verification {
-        let sifted = self.sift(came, used, now).into_iter();
+    pub fn judge(
+        &self,
+        came: &[PresentedProof],
+        used: &BTreeSet<Digest>,
+        now: Time,
+    ) -> Verification {
+        let sifted = self.judge_each(came, used, now).into_iter();
         let good: Vec<_> = sifted
             .filter(|(_, fault)| fault.is_none())
             .filter_map(|(one, _)| Some((one, one.found.as_ref().ok()?)))
@@ -125,7 +130,7 @@ impl Policy {
         let ways = &self.requirements.any_of;
         let missing: Vec<_> = ways.iter().map(|way| way.unmet(&good)).collect();
         let satisfied = missing.iter().any(Vec::is_empty);
-        let words = missing.into_iter().filter(|_| !satisfied).map(in_words);
+        let words = missing.into_iter().filter(|_| !satisfied).map(describe_all);
         Verification {
             satisfied,
             missing: words.collect(),
@@ -135,38 +140,48 @@ impl Policy {
 
     /// The refusal for an answer whose proofs are not sufficient: some are missing, or one is not
     /// accepted.
-    pub(crate) fn refuse(&self, came: &[Presented], used: &BTreeSet<Digest>, now: Time) -> Refusal {
-        let mut sifted = self.sift(came, used, now).into_iter();
+    pub(crate) fn refuse(
+        &self,
+        came: &[PresentedProof],
+        used: &BTreeSet<Digest>,
+        now: Time,
+    ) -> Refusal {
+        let mut sifted = self.judge_each(came, used, now).into_iter();
         if let Some((one, fault)) = sifted.find_map(|(one, fault)| Some((one, fault?))) {
             let why = format!("the proof by {}: {fault}", one.provider);
             return Refusal::VerificationFailed { why, page: self.fallback.on_invalid.is_page() };
         }
-        let (wants, page) = (self.wanted(), self.fallback.on_missing.is_page());
+        let (wants, page) = (self.describe(), self.fallback.on_missing.is_page());
         Refusal::VerificationRequired { wants, page }
     }
 
     /// Every proof with the reason why it is not accepted. A duplicate counts once.
-    fn sift<'p>(
+    fn judge_each<'p>(
         &self,
-        came: &'p [Presented],
+        came: &'p [PresentedProof],
         used: &BTreeSet<Digest>,
         now: Time,
-    ) -> Vec<(&'p Presented, Option<Fault>)> {
+    ) -> Vec<(&'p PresentedProof, Option<ProofFault>)> {
         let mut seen = BTreeSet::new();
-        let one = |one: &'p Presented| {
+        let one = |one: &'p PresentedProof| {
             let digest = one.found.as_ref().ok().map(|facts| facts.digest);
             let again = digest.is_some_and(|digest| !seen.insert(digest));
             let fault = self.fault(one, used, now);
-            (one, fault.or_else(|| again.then_some(Fault::Used)))
+            (one, fault.or_else(|| again.then_some(ProofFault::Used)))
         };
         came.iter().map(one).collect()
     }
 
     /// Why a proof is not accepted; `None` if it is.
-    pub fn fault(&self, one: &Presented, used: &BTreeSet<Digest>, now: Time) -> Option<Fault> {
+    pub fn fault(
+        &self,
+        one: &PresentedProof,
+        used: &BTreeSet<Digest>,
+        now: Time,
+    ) -> Option<ProofFault> {
         let facts = match &one.found {
             Ok(facts) => facts,
-            Err(why) => return Some(Fault::Unproven(why.clone())),
+            Err(why) => return Some(ProofFault::Unproven(why.clone())),
         };
         let binding = &self.binding;
         let over = binding.expires_at.filter(|until| *until <= now);
@@ -174,24 +189,24 @@ impl Policy {
         let oldest = i64::try_from(binding.freshness_seconds).unwrap_or(i64::MAX);
         let fresh = (-SKEW_MILLIS..=oldest.saturating_mul(1000)).contains(&age);
         let faults = [
-            (over.is_some(), Fault::TooLate(over.unwrap_or(now))),
-            (binding.case_id && !facts.bound_to_case, Fault::OtherCase),
-            (binding.action && !facts.bound_to_action, Fault::OtherAction),
-            (binding.challenge.is_some() && !facts.answers_challenge, Fault::OtherChallenge),
-            (!fresh, Fault::Stale),
-            (facts.expires_at.is_some_and(|until| until <= now), Fault::RunOut),
-            (binding.single_use && used.contains(&facts.digest), Fault::Used),
-            (!self.wants(one, facts), Fault::Unwanted),
+            (over.is_some(), ProofFault::TooLate(over.unwrap_or(now))),
+            (binding.case_id && !facts.bound_to_case, ProofFault::OtherCase),
+            (binding.action && !facts.bound_to_action, ProofFault::OtherAction),
+            (binding.challenge.is_some() && !facts.answers_challenge, ProofFault::OtherChallenge),
+            (!fresh, ProofFault::Stale),
+            (facts.expires_at.is_some_and(|until| until <= now), ProofFault::RunOut),
+            (binding.single_use && used.contains(&facts.digest), ProofFault::Used),
+            (!self.accepts(one, facts), ProofFault::Unwanted),
         ];
         faults.into_iter().find_map(|(at_fault, fault)| at_fault.then_some(fault))
     }
 
-    fn wants(&self, one: &Presented, facts: &Facts) -> bool {
+    fn accepts(&self, one: &PresentedProof, facts: &ProofFacts) -> bool {
         let mut wanted = self.requirements.any_of.iter().flat_map(|way| &way.all_of);
         wanted.any(|wanted| wanted.is_met_by(one, facts))
     }
 
-    fn proof(&self, one: &Presented, facts: &Facts, now: Time) -> Proof {
+    fn proof(&self, one: &PresentedProof, facts: &ProofFacts, now: Time) -> Proof {
         Proof {
             proof_type: one.proof_type.clone(),
             provider: one.provider.clone(),
@@ -205,14 +220,14 @@ impl Policy {
     }
 }
 
-impl Instead {
+impl FallbackAction {
     fn is_page(self) -> bool {
         self == Self::BrowserReview
     }
 }
 
 impl Requirement {
-    fn is_met_by(&self, one: &Presented, facts: &Facts) -> bool {
+    fn is_met_by(&self, one: &PresentedProof, facts: &ProofFacts) -> bool {
         self.proof_type == one.proof_type
             && self.provider.as_ref().is_none_or(|name| *name == one.provider)
             && self.takes(&one.format)
@@ -222,19 +237,19 @@ impl Requirement {
 
 impl AllOf {
     /// The requirements that find no proof of their own among these.
-    fn unmet(&self, good: &[(&Presented, &Facts)]) -> Vec<&Requirement> {
+    fn unmet(&self, good: &[(&PresentedProof, &ProofFacts)]) -> Vec<&Requirement> {
         let mut holder = BTreeMap::new();
         let left = (0..self.all_of.len())
-            .filter(|wanted| !self.place(*wanted, good, &mut BTreeSet::new(), &mut holder));
+            .filter(|wanted| !self.assign_proof(*wanted, good, &mut BTreeSet::new(), &mut holder));
         left.filter_map(|wanted| self.all_of.get(wanted)).collect()
     }
 
     /// Finds a proof for one requirement, and moves other requirements to other proofs where that
     /// helps.
-    fn place(
+    fn assign_proof(
         &self,
         wanted: usize,
-        good: &[(&Presented, &Facts)],
+        good: &[(&PresentedProof, &ProofFacts)],
         tried: &mut BTreeSet<usize>,
         holder: &mut BTreeMap<usize, usize>,
     ) -> bool {
@@ -244,7 +259,7 @@ impl AllOf {
                 continue;
             }
             let before = holder.get(&at).copied();
-            if before.is_none_or(|other| self.place(other, good, tried, holder)) {
+            if before.is_none_or(|other| self.assign_proof(other, good, tried, holder)) {
                 holder.insert(at, wanted);
                 return true;
             }
@@ -264,12 +279,12 @@ mod tests {
         Time::from_millis(NOW)
     }
 
-    fn proof(provider: &str, name: &str, assurance: Option<Level>) -> Presented {
-        Presented {
+    fn proof(provider: &str, name: &str, assurance: Option<ProofAssurance>) -> PresentedProof {
+        PresentedProof {
             proof_type: "proof_of_human".to_owned(),
             provider: provider.to_owned(),
             format: "jwt".to_owned(),
-            found: Ok(Facts {
+            found: Ok(ProofFacts {
                 digest: Digest::of(name.as_bytes()),
                 assurance,
                 bound_to_case: true,
@@ -281,7 +296,7 @@ mod tests {
         }
     }
 
-    fn but(change: impl FnOnce(&mut Facts)) -> Presented {
+    fn but(change: impl FnOnce(&mut ProofFacts)) -> PresentedProof {
         let mut one = proof("acme", "1", None);
         one.found = one.found.map(|mut facts| {
             change(&mut facts);
@@ -290,14 +305,14 @@ mod tests {
         one
     }
 
-    fn judged(ways: Vec<Vec<Requirement>>, came: &[Presented]) -> Verification {
+    fn judged(ways: Vec<Vec<Requirement>>, came: &[PresentedProof]) -> Verification {
         policy(ways).judge(came, &BTreeSet::new(), now())
     }
 
     /// HITL-220: one of several alternatives, and all requirements of it.
     #[test]
     fn an_or_of_ands() {
-        use Level::{High, Low, Medium};
+        use ProofAssurance::{High, Low, Medium};
         let (a, b) = (wants(Some("a"), None), wants(Some("b"), Some(Medium)));
         let any = wants(None, None);
         let pa = || proof("a", "1", None);
@@ -332,14 +347,14 @@ mod tests {
     #[test]
     fn what_is_missing_is_said() {
         let ways = vec![
-            vec![wants(Some("a"), None), wants(Some("b"), Some(Level::High))],
+            vec![wants(Some("a"), None), wants(Some("b"), Some(ProofAssurance::High))],
             vec![wants(Some("c"), None)],
         ];
-        let found = judged(ways, &[proof("a", "1", Some(Level::Low))]);
+        let found = judged(ways, &[proof("a", "1", Some(ProofAssurance::Low))]);
         let missing = ["proof_of_human by b of at least high assurance", "proof_of_human by c"];
         assert_eq!(found.missing, missing);
         let [held] = found.proofs.as_slice() else { panic!("{found:?}") };
-        assert_eq!((held.provider.as_str(), held.assurance), ("a", Some(Level::Low)));
+        assert_eq!((held.provider.as_str(), held.assurance), ("a", Some(ProofAssurance::Low)));
         assert!(held.bound_to_case && held.bound_to_action && held.single_use);
     }
 
@@ -350,26 +365,26 @@ mod tests {
         let age = |seconds: i64| but(|f| f.issued_at = Time::from_millis(NOW - seconds * 1000));
         let none = BTreeSet::new();
         let once = BTreeSet::from([Digest::of(b"1")]);
-        let fault = |one: &Presented, used| plain.fault(one, used, now());
+        let fault = |one: &PresentedProof, used| plain.fault(one, used, now());
         for (one, used, expected) in [
             (but(|_| {}), &none, None),
-            (but(|f| f.bound_to_case = false), &none, Some(Fault::OtherCase)),
-            (but(|f| f.bound_to_action = false), &none, Some(Fault::OtherAction)),
-            (but(|f| f.answers_challenge = false), &none, Some(Fault::OtherChallenge)),
+            (but(|f| f.bound_to_case = false), &none, Some(ProofFault::OtherCase)),
+            (but(|f| f.bound_to_action = false), &none, Some(ProofFault::OtherAction)),
+            (but(|f| f.answers_challenge = false), &none, Some(ProofFault::OtherChallenge)),
             (age(300), &none, None),
-            (age(301), &none, Some(Fault::Stale)),
+            (age(301), &none, Some(ProofFault::Stale)),
             (age(-60), &none, None),
-            (age(-61), &none, Some(Fault::Stale)),
-            (but(|f| f.expires_at = Some(now())), &none, Some(Fault::RunOut)),
+            (age(-61), &none, Some(ProofFault::Stale)),
+            (but(|f| f.expires_at = Some(now())), &none, Some(ProofFault::RunOut)),
             (but(|f| f.expires_at = None), &none, None),
-            (but(|_| {}), &once, Some(Fault::Used)),
+            (but(|_| {}), &once, Some(ProofFault::Used)),
         ] {
             assert_eq!(fault(&one, used), expected, "{one:?}");
         }
-        let forged = Presented { found: Err("forged".to_owned()), ..but(|_| {}) };
-        assert_eq!(fault(&forged, &none), Some(Fault::Unproven("forged".to_owned())));
-        let odd = Presented { proof_type: "x-other".to_owned(), ..but(|_| {}) };
-        assert_eq!(fault(&odd, &none), Some(Fault::Unwanted));
+        let forged = PresentedProof { found: Err("forged".to_owned()), ..but(|_| {}) };
+        assert_eq!(fault(&forged, &none), Some(ProofFault::Unproven("forged".to_owned())));
+        let odd = PresentedProof { proof_type: "x-other".to_owned(), ..but(|_| {}) };
+        assert_eq!(fault(&odd, &none), Some(ProofFault::Unwanted));
     }
 
     /// HITL-223: a binding that the policy does not require is not checked.
@@ -388,7 +403,7 @@ mod tests {
         assert!(found.satisfied);
         assert!(!found.proofs[0].bound_to_case && !found.proofs[0].single_use);
         loose.binding.expires_at = Some(now());
-        assert_eq!(loose.fault(&stray, &once, now()), Some(Fault::TooLate(now())));
+        assert_eq!(loose.fault(&stray, &once, now()), Some(ProofFault::TooLate(now())));
     }
 
     /// HITL-225: no proof, too few proofs, or a proof that is not accepted.
@@ -396,7 +411,7 @@ mod tests {
     fn missing_and_wrong_are_told_apart() {
         let wanted = || vec![wants(Some("a"), None), wants(Some("b"), None)];
         let policy = policy(vec![wanted()]);
-        let refuse = |came: &[Presented]| policy.refuse(came, &BTreeSet::new(), now());
+        let refuse = |came: &[PresentedProof]| policy.refuse(came, &BTreeSet::new(), now());
         for came in [vec![], vec![proof("a", "1", None)]] {
             let refused = refuse(&came);
             assert!(

@@ -1,7 +1,7 @@
 //! Proofs that a person is present: what an ask demands. HITL 0.8, §7.6.
 //!
 //! The kernel does not check the proofs themselves: a provider reports the facts of a proof to the
-//! server ([`Facts`]). [`judge`](Policy::judge) decides whether they are sufficient. The names of
+//! server ([`ProofFacts`]). [`judge`](Policy::judge) decides whether they are sufficient. The names of
 //! the members are those of the protocol, because the policy is returned to the agent as received.
 
 mod judge;
@@ -12,12 +12,12 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
-use crate::question::Stance;
+use crate::question::AnswerKind;
 use crate::refusal::Refusal;
 use crate::text::is_short;
 use crate::time::Time;
 
-pub use judge::{Facts, Fault, Presented, Proof, Verification};
+pub use judge::{PresentedProof, Proof, ProofFacts, ProofFault, Verification};
 
 /// The most common type of proof.
 pub const PROOF_OF_HUMAN: &str = "proof_of_human";
@@ -26,15 +26,15 @@ pub const MOST: usize = 10;
 
 /// The proofs an ask demands, on which paths, and how they must be bound to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Policy {
+pub struct VerificationPolicy {
     /// For which answers proofs are required.
-    pub mode: Mode,
+    pub mode: VerificationMode,
     /// The paths on which proofs are required.
-    pub required_for: BTreeSet<Door>,
+    pub required_for: BTreeSet<SubmitPath>,
     /// The required proofs.
     pub requirements: Requirements,
     /// The required bindings of a proof.
-    pub binding: Binding,
+    pub binding: ProofBinding,
     /// What to offer if the proofs are not sufficient.
     pub fallback: Fallback,
 }
@@ -42,7 +42,7 @@ pub struct Policy {
 /// For which answers a policy requires proofs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum VerificationMode {
     /// Proofs are checked and reported, but an answer needs none.
     Optional,
     /// Every answer needs them.
@@ -54,14 +54,14 @@ pub enum Mode {
 /// The paths of an answer that a policy can name. A signed-in person uses neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Door {
+pub enum SubmitPath {
     /// The agent passes the answer on.
     InlineSubmit,
     /// The holder of the link gives the answer.
     BrowserSubmit,
 }
 
-impl Door {
+impl SubmitPath {
     /// The path an actor uses; `None` if no policy applies to it.
     pub fn of(actor: &Actor) -> Option<Self> {
         match actor {
@@ -96,7 +96,7 @@ pub struct Requirement {
     pub provider: Option<String>,
     /// The minimum assurance level, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min_assurance: Option<Level>,
+    pub min_assurance: Option<ProofAssurance>,
     /// The accepted formats; absent for any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub presentation_formats: Option<Vec<String>>,
@@ -107,7 +107,7 @@ pub struct Requirement {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ProofAssurance))]
 #[serde(rename_all = "snake_case")]
-pub enum Level {
+pub enum ProofAssurance {
     /// A little.
     Low,
     /// Fairly.
@@ -118,7 +118,7 @@ pub enum Level {
 
 /// The required bindings of a proof.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Binding {
+pub struct ProofBinding {
     /// Whether it must be bound to this ask.
     pub case_id: bool,
     /// Whether it must be bound to this answer.
@@ -139,15 +139,15 @@ pub struct Binding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fallback {
     /// What to offer if no proof was presented.
-    pub on_missing: Instead,
+    pub on_missing: FallbackAction,
     /// What to offer if a proof is not accepted.
-    pub on_invalid: Instead,
+    pub on_invalid: FallbackAction,
 }
 
 /// The alternative that is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Instead {
+pub enum FallbackAction {
     /// The person can answer on the review page.
     BrowserReview,
     /// There is no alternative.
@@ -156,7 +156,7 @@ pub enum Instead {
 
 /// What a provider can prove.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
+pub struct ProviderOffer {
     /// The name of the provider in policies.
     pub provider: String,
     /// The types of proof it supports.
@@ -164,30 +164,30 @@ pub struct Offer {
     /// The formats it supports.
     pub formats: Vec<String>,
     /// The highest assurance level it states; `None` if it states none.
-    pub assurance: Option<Level>,
+    pub assurance: Option<ProofAssurance>,
 }
 
-impl Policy {
+impl VerificationPolicy {
     /// Whether an answer of this kind on this path needs proofs.
-    pub fn demands(&self, door: Door, stance: Stance) -> bool {
+    pub fn requires_proofs(&self, door: SubmitPath, stance: AnswerKind) -> bool {
         let insists = match self.mode {
-            Mode::Optional => false,
-            Mode::Required => true,
+            VerificationMode::Optional => false,
+            VerificationMode::Required => true,
             // An answer that stops the agent, or asks for changes first, needs no proof.
-            Mode::StepUp => stance.lets_proceed(),
+            VerificationMode::StepUp => stance.lets_proceed(),
         };
         insists && self.required_for.contains(&door)
     }
 
     /// The path of the first requirement that no provider can meet, if no alternative can be
     /// satisfied. Such an ask could never be answered.
-    pub fn out_of_reach(&self, offers: &[Offer]) -> Option<String> {
+    pub fn unsatisfiable(&self, offers: &[ProviderOffer]) -> Option<String> {
         let unmet = |way: &AllOf| {
             let met = |wanted: &Requirement| offers.iter().any(|offer| wanted.is_offered_by(offer));
             way.all_of.iter().position(|wanted| !met(wanted))
         };
         let ways: Vec<Option<usize>> = self.requirements.any_of.iter().map(unmet).collect();
-        if self.mode == Mode::Optional || ways.iter().any(Option::is_none) {
+        if self.mode == VerificationMode::Optional || ways.iter().any(Option::is_none) {
             return None;
         }
         let first = ways.into_iter().flatten().next().unwrap_or_default();
@@ -195,7 +195,7 @@ impl Policy {
     }
 
     /// Whether a provider can help to satisfy it.
-    pub fn welcomes(&self, offer: &Offer) -> bool {
+    pub fn can_use(&self, offer: &ProviderOffer) -> bool {
         let mut wanted = self.requirements.any_of.iter().flat_map(|way| &way.all_of);
         wanted.any(|wanted| wanted.is_offered_by(offer))
     }
@@ -229,19 +229,19 @@ impl Policy {
     }
 
     /// The ways to satisfy it, as text.
-    pub fn wanted(&self) -> String {
-        let ways = self.requirements.any_of.iter().map(|way| in_words(&way.all_of));
+    pub fn describe(&self) -> String {
+        let ways = self.requirements.any_of.iter().map(|way| describe_all(&way.all_of));
         ways.collect::<Vec<_>>().join(", or ")
     }
 }
 
-fn in_words<'r>(wanted: impl IntoIterator<Item = &'r Requirement>) -> String {
+fn describe_all<'r>(wanted: impl IntoIterator<Item = &'r Requirement>) -> String {
     wanted.into_iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
 }
 
 impl Requirement {
     /// Whether a provider could meet it.
-    fn is_offered_by(&self, offer: &Offer) -> bool {
+    fn is_offered_by(&self, offer: &ProviderOffer) -> bool {
         self.provider.as_ref().is_none_or(|name| *name == offer.provider)
             && offer.proof_types.contains(&self.proof_type)
             && offer.formats.iter().any(|format| self.takes(format))
@@ -267,7 +267,7 @@ impl fmt::Display for Requirement {
     }
 }
 
-impl fmt::Display for Level {
+impl fmt::Display for ProofAssurance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Low => "low",
@@ -281,7 +281,7 @@ impl fmt::Display for Level {
 pub(crate) mod tests {
     use super::*;
 
-    pub(crate) fn wants(provider: Option<&str>, least: Option<Level>) -> Requirement {
+    pub(crate) fn wants(provider: Option<&str>, least: Option<ProofAssurance>) -> Requirement {
         Requirement {
             proof_type: PROOF_OF_HUMAN.to_owned(),
             provider: provider.map(ToOwned::to_owned),
@@ -290,13 +290,13 @@ pub(crate) mod tests {
         }
     }
 
-    pub(crate) fn policy(ways: Vec<Vec<Requirement>>) -> Policy {
+    pub(crate) fn policy(ways: Vec<Vec<Requirement>>) -> VerificationPolicy {
         let any_of = ways.into_iter().map(|all_of| AllOf { all_of }).collect();
-        Policy {
-            mode: Mode::Required,
-            required_for: [Door::InlineSubmit, Door::BrowserSubmit].into(),
+        VerificationPolicy {
+            mode: VerificationMode::Required,
+            required_for: [SubmitPath::InlineSubmit, SubmitPath::BrowserSubmit].into(),
             requirements: Requirements { any_of },
-            binding: Binding {
+            binding: ProofBinding {
                 case_id: true,
                 action: true,
                 challenge: Some("c1".to_owned()),
@@ -304,12 +304,15 @@ pub(crate) mod tests {
                 expires_at: None,
                 single_use: true,
             },
-            fallback: Fallback { on_missing: Instead::BrowserReview, on_invalid: Instead::Reject },
+            fallback: Fallback {
+                on_missing: FallbackAction::BrowserReview,
+                on_invalid: FallbackAction::Reject,
+            },
         }
     }
 
-    fn offer(provider: &str, assurance: Option<Level>) -> Offer {
-        Offer {
+    fn offer(provider: &str, assurance: Option<ProofAssurance>) -> ProviderOffer {
+        ProviderOffer {
             provider: provider.to_owned(),
             proof_types: vec![PROOF_OF_HUMAN.to_owned()],
             formats: vec!["jwt".to_owned()],
@@ -320,23 +323,28 @@ pub(crate) mod tests {
     /// HITL-220, C-23: what each mode insists on.
     #[test]
     fn modes() {
-        use Door::{BrowserSubmit, InlineSubmit};
+        use SubmitPath::{BrowserSubmit, InlineSubmit};
         let both = policy(vec![vec![wants(None, None)]]);
-        let only = |mode| Policy { mode, required_for: [InlineSubmit].into(), ..both.clone() };
+        let only =
+            |mode| VerificationPolicy { mode, required_for: [InlineSubmit].into(), ..both.clone() };
         for (mode, stance, demanded) in [
-            (Mode::Optional, Stance::Approve, false),
-            (Mode::Required, Stance::Approve, true),
-            (Mode::Required, Stance::Reject, true),
-            (Mode::StepUp, Stance::Approve, true),
-            (Mode::StepUp, Stance::Confirm, true),
-            (Mode::StepUp, Stance::Skip, true),
-            (Mode::StepUp, Stance::Reject, false),
-            (Mode::StepUp, Stance::Change, false),
-            (Mode::StepUp, Stance::Decline, false),
-            (Mode::StepUp, Stance::Abort, false),
+            (VerificationMode::Optional, AnswerKind::Approve, false),
+            (VerificationMode::Required, AnswerKind::Approve, true),
+            (VerificationMode::Required, AnswerKind::Reject, true),
+            (VerificationMode::StepUp, AnswerKind::Approve, true),
+            (VerificationMode::StepUp, AnswerKind::Confirm, true),
+            (VerificationMode::StepUp, AnswerKind::Skip, true),
+            (VerificationMode::StepUp, AnswerKind::Reject, false),
+            (VerificationMode::StepUp, AnswerKind::Change, false),
+            (VerificationMode::StepUp, AnswerKind::Decline, false),
+            (VerificationMode::StepUp, AnswerKind::Abort, false),
         ] {
-            assert_eq!(only(mode).demands(InlineSubmit, stance), demanded, "{mode:?} {stance:?}");
-            assert!(!only(mode).demands(BrowserSubmit, stance), "not listed: {mode:?}");
+            assert_eq!(
+                only(mode).requires_proofs(InlineSubmit, stance),
+                demanded,
+                "{mode:?} {stance:?}"
+            );
+            assert!(!only(mode).requires_proofs(BrowserSubmit, stance), "not listed: {mode:?}");
         }
     }
 
@@ -344,17 +352,18 @@ pub(crate) mod tests {
     /// meet is reported by its path.
     #[test]
     fn what_no_provider_can_prove() {
-        use Level::{High, Medium};
+        use ProofAssurance::{High, Medium};
         let acme = [offer("acme", Some(Medium))];
         let mute = [offer("acme", None)];
-        let reach =
-            |ways: Vec<Vec<Requirement>>, offers: &[Offer]| policy(ways).out_of_reach(offers);
+        let reach = |ways: Vec<Vec<Requirement>>, offers: &[ProviderOffer]| {
+            policy(ways).unsatisfiable(offers)
+        };
         assert_eq!(reach(vec![vec![wants(None, None)]], &acme), None);
         assert_eq!(reach(vec![vec![wants(Some("acme"), Some(Medium))]], &acme), None);
         let first = Some("requirements.any_of[0].all_of[0]".to_owned());
         assert_eq!(reach(vec![vec![wants(Some("other"), None)]], &acme), first);
         assert_eq!(reach(vec![vec![wants(None, Some(High))]], &acme), first);
-        assert_eq!(reach(vec![vec![wants(None, Some(Level::Low))]], &mute), first);
+        assert_eq!(reach(vec![vec![wants(None, Some(ProofAssurance::Low))]], &mute), first);
         assert_eq!(reach(vec![vec![wants(None, None)]], &[]), first);
         let second = vec![vec![wants(None, None), wants(Some("other"), None)]];
         let place = Some("requirements.any_of[0].all_of[1]".to_owned());
@@ -370,10 +379,13 @@ pub(crate) mod tests {
                 ..wants(None, None)
             };
             assert_eq!(reach(vec![vec![odd.clone()]], &acme), first, "{odd}");
-            assert!(!policy(vec![vec![odd]]).welcomes(&acme[0]));
+            assert!(!policy(vec![vec![odd]]).can_use(&acme[0]));
         }
-        let loose = Policy { mode: Mode::Optional, ..policy(vec![vec![wants(None, None)]]) };
-        assert_eq!(loose.out_of_reach(&[]), None, "nobody needs it");
+        let loose = VerificationPolicy {
+            mode: VerificationMode::Optional,
+            ..policy(vec![vec![wants(None, None)]])
+        };
+        assert_eq!(loose.unsatisfiable(&[]), None, "nobody needs it");
     }
 
     /// HITL-220: limits of what an agent may demand.
@@ -384,7 +396,7 @@ pub(crate) mod tests {
         let nameless = Requirement { proof_type: String::new(), ..wants(None, None) };
         let mut challenge = policy(vec![one()]);
         challenge.binding.challenge = Some(String::new());
-        let nowhere = Policy { required_for: BTreeSet::new(), ..policy(vec![one()]) };
+        let nowhere = VerificationPolicy { required_for: BTreeSet::new(), ..policy(vec![one()]) };
         for wrong in [
             policy(vec![]),
             policy(vec![vec![]]),
@@ -403,11 +415,11 @@ pub(crate) mod tests {
     fn what_is_wanted_in_words() {
         let jwt = Requirement {
             presentation_formats: Some(vec!["jwt".to_owned(), "zkp".to_owned()]),
-            ..wants(Some("acme"), Some(Level::High))
+            ..wants(Some("acme"), Some(ProofAssurance::High))
         };
         let both = policy(vec![vec![jwt, wants(None, None)], vec![wants(Some("b"), None)]]);
         let words = "proof_of_human by acme as jwt or zkp of at least high assurance \
                      and proof_of_human, or proof_of_human by b";
-        assert_eq!(both.wanted(), words);
+        assert_eq!(both.describe(), words);
     }
 }

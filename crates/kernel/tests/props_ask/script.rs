@@ -1,7 +1,7 @@
 //! Random scripts: who does what to which ask, and how the clock jumps meanwhile.
 
 use kernel::ask::{DefaultAction, Priority, Route};
-use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
+use kernel::question::{Answer, Body, Choice, Options, PickMode, Question, Reply};
 use kernel::testing::human;
 use proptest::prelude::*;
 use proptest::string::string_regex;
@@ -186,7 +186,7 @@ fn any_question() -> impl Strategy<Value = Question> {
         }),
         1 => any::<bool>().prop_map(move |many| Body::Choose {
             options: Options::new(["a", "b", "c"].map(choice).to_vec()).unwrap(),
-            pick: if many { Pick::Many } else { Pick::One },
+            pick: if many { PickMode::Many } else { PickMode::One },
             suggested: (!many).then(|| "a".to_owned()),
         }),
         1 => any::<bool>().prop_map(|stepped| Body::Provide { form: form(stepped) }),
@@ -255,7 +255,7 @@ pub(crate) fn reply(question: &Question, variety: u8) -> Reply {
             bare(Answer::Approved { edits: editable.is_any().then(Map::new) })
         }
         Body::Approve { .. } => noted(Answer::REJECTED),
-        Body::Choose { pick: Pick::Many, .. } if odd => {
+        Body::Choose { pick: PickMode::Many, .. } if odd => {
             bare(Answer::Chosen { options: vec!["c".into(), "a".into()] })
         }
         Body::Choose { .. } => bare(Answer::Chosen { options: vec!["b".into()] }),

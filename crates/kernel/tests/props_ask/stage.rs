@@ -3,19 +3,20 @@
 
 use std::collections::BTreeMap;
 
-use kernel::actor::{Actor, Assurance, Attested, Reach, Via};
-use kernel::ask::{Ask, CallbackResult, Due, Grant, Purpose, Seat};
-use kernel::audit::{Broken, Record, Salts, Verifier, Why};
-use kernel::command::{AskCommand, Command, DirectoryCommand, Envelope, NewAsk, Silence};
+use kernel::actor::{Actor, AnswerInterface, Assurance, AttestedIdentity, KeyScope};
+use kernel::ask::{Ask, AskToken, Assignee, CallbackResult, DueAction, TokenPurpose};
+use kernel::audit::{ChainError, ChainFault, Record, Salts, Verifier};
+use kernel::command::{AskCommand, Command, DirectoryCommand, Envelope, NewAsk, NewOnExpiry};
 use kernel::directory::{
-    Directory, NewAgent, NewHuman, NewProject, NewRule, Profile, Step as Rung,
+    Directory, EscalationStep as Rung, NewAgent, NewHuman, NewProject, NewRule, Profile,
 };
 use kernel::form::Progress;
 use kernel::ids::{AskId, HumanId, KeyId, RuleId};
-use kernel::question::Stance;
+use kernel::question::AnswerKind;
 use kernel::testing::{Cast, human, new_ask};
 use kernel::{
-    Changes, Decision, Entity, Loaded, Refusal, Subject, Time, Verdict, World, decide, settle,
+    Changes, DecideOutcome, Decision, Entity, Loaded, Refusal, Subject, Time, World,
+    apply_decision, decide,
 };
 use proptest::test_runner::TestCaseError;
 use ulid::Ulid;
@@ -57,8 +58,8 @@ const PEOPLE: [&str; 6] = ["olga", "mark", "nina", "zoe", "adam", "ghost"];
 impl Stage {
     pub(crate) fn new() -> Self {
         let mut cast = Cast::new();
-        let seat = Seat::Person { human: human("mark") };
-        let legal = Seat::Pool { group: "legal".parse().ok() };
+        let seat = Assignee::Person { human: human("mark") };
+        let legal = Assignee::Pool { group: "legal".parse().ok() };
         let ladder = vec![Rung { after: 20, seat }, Rung { after: 45, seat: legal }];
         let plain = NewProject::plain("acme".parse().unwrap());
         cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
@@ -87,12 +88,12 @@ impl Stage {
             let world =
                 World { now: stage.now, directory: &stage.directory, loaded: &stage.loaded };
             let verdict = decide(&world, &envelope).map(|verdict| match verdict {
-                Verdict::Decided(decision) => Some(decision),
-                Verdict::Need(_) => None,
+                DecideOutcome::Decided(decision) => Some(decision),
+                DecideOutcome::Need(_) => None,
             });
             let outcome = match verdict {
                 Ok(Some(decision)) => {
-                    let changes = settle(&world, &envelope, decision.clone())
+                    let changes = apply_decision(&world, &envelope, decision.clone())
                         .map_err(|misfit| TestCaseError::fail(misfit.to_string()))?;
                     Ok((decision, changes))
                 }
@@ -152,7 +153,7 @@ impl Stage {
         let mut seed = [0; 32];
         seed[..16].copy_from_slice(&self.drawn.to_be_bytes());
         let (suited, command) = match &turn.wish {
-            Wish::Ask(plan) => (agent("bot", Reach::Agent), Command::Ask(self.ask(plan))),
+            Wish::Ask(plan) => (agent("bot", KeyScope::Agent), Command::Ask(self.ask(plan))),
             Wish::Do(n, verb) => {
                 let (actor, command) = self.verb(*n, *verb);
                 (actor, Command::Ask(command))
@@ -190,7 +191,7 @@ impl Stage {
             fresh: Ulid::from(self.drawn),
             salts: Salts::new(seed),
             expected: None,
-            shown: kernel::ask::Shown::Nothing,
+            shown: kernel::ask::DisplayedContent::Nothing,
             sender: None,
             command,
         }
@@ -198,10 +199,10 @@ impl Stage {
 
     fn ask(&self, plan: &Plan) -> AskCommand {
         let on_expiry = match plan.silence {
-            Quiet::StayOpen => Silence::StayOpen,
-            Quiet::Fail => Silence::Fail,
-            Quiet::Answer => Silence::Answer(reply(&plan.question, 3)),
-            Quiet::Report(action) => Silence::Report(action),
+            Quiet::StayOpen => NewOnExpiry::StayOpen,
+            Quiet::Fail => NewOnExpiry::Fail,
+            Quiet::Answer => NewOnExpiry::Answer(reply(&plan.question, 3)),
+            Quiet::Report(action) => NewOnExpiry::Report(action),
         };
         AskCommand::Create(Box::new(NewAsk {
             question: plan.question.clone(),
@@ -214,7 +215,7 @@ impl Stage {
             reminders: plan.reminders.iter().map(|s| self.now.plus_seconds(*s)).collect(),
             follows: plan.follows.map(|n| self.nth(n)),
             grants: plan.open_to_links.then_some(grant("first")).into_iter().collect(),
-            inline: plan.open_to_links.then(|| [Stance::Approve, Stance::Choose].into()),
+            inline: plan.open_to_links.then(|| [AnswerKind::Approve, AnswerKind::Choose].into()),
             callback: plan.open_to_links.then(|| "https://agent.example/hook".to_owned()),
             claims: plan.tagged.then(kernel::testing::claims),
             ..new_ask()
@@ -230,7 +231,7 @@ impl Stage {
             |ask| ask.claim.as_ref().map_or(&ask.owner, |claim| &claim.human).clone(),
         );
         let holder = person(holder.as_str());
-        let asker = ask.map_or(Actor::System, |ask| agent(ask.agent.as_str(), Reach::Agent));
+        let asker = ask.map_or(Actor::System, |ask| agent(ask.agent.as_str(), KeyScope::Agent));
         let progress =
             Progress { current_step: 1, total_steps: 2, completed_fields: 0, total_fields: 3 };
         match verb {
@@ -285,10 +286,10 @@ impl Stage {
             Verb::Escalate => (Actor::System, AskCommand::Escalate(id)),
             Verb::Tick => {
                 let command = match ask.and_then(|ask| ask.due(self.now)) {
-                    Some(Due::CommitHeld) => AskCommand::CommitHeld(id),
-                    Some(Due::Remind) => AskCommand::Remind(id),
-                    Some(Due::Escalate) => AskCommand::Escalate(id),
-                    Some(Due::Expire) | None => AskCommand::Expire(id),
+                    Some(DueAction::CommitHeld) => AskCommand::CommitHeld(id),
+                    Some(DueAction::Remind) => AskCommand::Remind(id),
+                    Some(DueAction::Escalate) => AskCommand::Escalate(id),
+                    Some(DueAction::Expire) | None => AskCommand::Expire(id),
                 };
                 (Actor::System, command)
             }
@@ -317,7 +318,7 @@ impl Stage {
 }
 
 /// Checks a chain from end to end, as an export is checked offline.
-pub(crate) fn verify(chain: &[Record], state: &Entity) -> Result<(), Broken> {
+pub(crate) fn verify(chain: &[Record], state: &Entity) -> Result<(), ChainError> {
     let mut verifier = Verifier::default();
     for record in chain {
         verifier.check(record)?;
@@ -325,7 +326,7 @@ pub(crate) fn verify(chain: &[Record], state: &Entity) -> Result<(), Broken> {
     if verifier.head() == Some(state.head()) {
         return Ok(());
     }
-    Err(Broken { subject: state.subject(), seq: state.head().seq, why: Why::Head })
+    Err(ChainError { subject: state.subject(), seq: state.head().seq, why: ChainFault::Head })
 }
 
 fn adam() -> NewHuman {
@@ -348,12 +349,12 @@ fn pick<'a>(names: &[&'a str], n: usize) -> &'a str {
     names.get(n % names.len()).unwrap()
 }
 
-fn grant(token: &str) -> Grant {
-    Grant::to_agent(Purpose::Review, Cast::hash(token))
+fn grant(token: &str) -> AskToken {
+    AskToken::to_agent(TokenPurpose::Review, Cast::hash(token))
 }
 
-fn someone() -> Attested {
-    Attested {
+fn someone() -> AttestedIdentity {
+    AttestedIdentity {
         via: "slack_block_action".to_owned(),
         platform: "slack".to_owned(),
         platform_user_id: "U1".to_owned(),
@@ -363,26 +364,30 @@ fn someone() -> Attested {
 
 fn anybody(n: usize) -> Actor {
     match n % 12 {
-        0 => agent("bot", Reach::Agent),
-        1 => agent("bob", Reach::Agent),
-        2 => agent("bob", Reach::Project),
-        3 => agent("spy", Reach::Project),
+        0 => agent("bot", KeyScope::Agent),
+        1 => agent("bob", KeyScope::Agent),
+        2 => agent("bob", KeyScope::Project),
+        3 => agent("spy", KeyScope::Project),
         4 => Actor::System,
-        5 => Actor::Human { id: human("olga"), via: Via::Web, assurance: Assurance::None },
+        5 => Actor::Human {
+            id: human("olga"),
+            via: AnswerInterface::Web,
+            assurance: Assurance::None,
+        },
         n => person(pick(&PEOPLE, n)),
     }
 }
 
 fn person(name: &str) -> Actor {
-    Actor::Human { id: human(name), via: Via::Api, assurance: Assurance::Session }
+    Actor::Human { id: human(name), via: AnswerInterface::Api, assurance: Assurance::Session }
 }
 
 fn in_browser(actor: Actor) -> Actor {
     let Actor::Human { id, assurance, .. } = actor else { return actor };
-    Actor::Human { id, via: Via::Web, assurance }
+    Actor::Human { id, via: AnswerInterface::Web, assurance }
 }
 
-fn agent(name: &str, reach: Reach) -> Actor {
+fn agent(name: &str, reach: KeyScope) -> Actor {
     let project = if name == "spy" { "rival" } else { "acme" };
     let (id, project) = (name.parse().unwrap(), project.parse().unwrap());
     Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), reach }

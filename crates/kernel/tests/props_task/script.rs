@@ -2,9 +2,9 @@
 
 use kernel::ids::{AskId, ReviewId, TaskId};
 use kernel::task::{
-    Action, CheckpointKind, Comment, Given, Handover, Intent, Leave, NewCheckpoint, NewEntry,
-    NewGrant, NewReview, NewTask, NewVersion, OnSilence, Party, Quorum, ReviewKind, Role, Severity,
-    State, Task, TaskCommand, Until, Verdict,
+    AgentInput, AnchoredComment, CheckpointKind, GrantDecision, GrantDuration, Handover, Intent,
+    NewCheckpoint, NewEntry, NewGrant, NewReview, NewTask, NewVersion, OnSilence, Party, Quorum,
+    ResolutionAction, ReviewKind, Role, Severity, State, Task, TaskCommand, Verdict,
 };
 use kernel::testing::{Cast, human, new_task, no, raising, resolution, verdict, version, yes};
 use kernel::{Actor, AskCommand, Command};
@@ -173,15 +173,15 @@ impl Turn {
                     [Intent::Redirect, Intent::Clarify, Intent::Constrain, Intent::AbortHint];
                 (olga(), TaskCommand::Amend(id, "So.".to_owned(), intents[way % 4]))
             }
-            Wish::Assign => (olga(), TaskCommand::Assign(id, agent(), Given::default())),
+            Wish::Assign => (olga(), TaskCommand::Assign(id, agent(), AgentInput::default())),
             Wish::Start => (holder(), TaskCommand::Start(id)),
             Wish::Cancel => {
                 (olga(), TaskCommand::Cancel(id, self.is(0).then(|| "moot".to_owned())))
             }
             Wish::Interrupt => (olga(), TaskCommand::Interrupt(id, "Wait.".to_owned())),
             Wish::Grant => {
-                let decision = if self.is(0) { Leave::Allow } else { Leave::Deny };
-                let (scope, until) = ("net:*".to_owned(), Until::Session);
+                let decision = if self.is(0) { GrantDecision::Allow } else { GrantDecision::Deny };
+                let (scope, until) = ("net:*".to_owned(), GrantDuration::Session);
                 (olga(), TaskCommand::Grant(id, NewGrant { scope, decision, until }))
             }
             Wish::Raise => {
@@ -199,7 +199,7 @@ impl Turn {
                 let ways = [Handover::Assign, Handover::Handoff, Handover::Checkpoint];
                 (olga(), TaskCommand::Transfer(id, to, ways[way % 3]))
             }
-            Wish::Delegate => (holder(), TaskCommand::Delegate(id, agent(), Given::default())),
+            Wish::Delegate => (holder(), TaskCommand::Delegate(id, agent(), AgentInput::default())),
             Wish::Review => {
                 let verdicts = [
                     Verdict::Approved,
@@ -215,7 +215,7 @@ impl Turn {
                 let review = task.reviews.first().map(|review| review.id);
                 let review = review.unwrap_or_else(|| ReviewId::new(Ulid::from(7_u128)));
                 let body = "Well.".to_owned();
-                let comment = Comment { anchor: None, severity: Severity::Nit, body };
+                let comment = AnchoredComment { anchor: None, severity: Severity::Nit, body };
                 (decider(), TaskCommand::Remark(id, review, comment))
             }
             Wish::Commit => {
@@ -270,8 +270,13 @@ impl Turn {
     }
 
     fn said(&self) -> kernel::task::NewResolution {
-        let actions =
-            [Action::Approve, Action::Provide, Action::Choose, Action::Reassign, Action::Reject];
+        let actions = [
+            ResolutionAction::Approve,
+            ResolutionAction::Provide,
+            ResolutionAction::Choose,
+            ResolutionAction::Reassign,
+            ResolutionAction::Reject,
+        ];
         resolution(actions[usize::from(self.way) % 5])
     }
 }

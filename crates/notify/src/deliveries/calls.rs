@@ -1,42 +1,42 @@
 //! Calls webhook endpoints, and the callback URLs of asks.
 
-use dialects::hacp::Version;
+use dialects::hacp::HacpVersion;
 use dialects::hitl;
 use gateway::runtime_contracts::harness_event;
 use kernel::ask::{CallbackResult, Dialect};
 use kernel::directory::Webhook;
 use kernel::follow_up::WebhookMessage;
 use kernel::{Actor, Ask, AskCommand, AskId, DirectoryCommand, Time, WebhookId};
-use store::work_queue::{Attempt, Entry, Standing};
-use store::{Delivery, Settlement, StoreError};
+use store::work_queue::{DeliveryLogUpdate, WebhookDeliveryAttempt, WebhookDeliveryStatus};
+use store::{ClaimedWork, Settlement, StoreError};
 
 use super::Deliveries;
-use super::lanes::Settled;
+use super::lanes::SettledDelivery;
 use crate::attempts::count;
-use crate::callbacks::{self, Call, CallResponse};
+use crate::callbacks::{self, CallResponse, OutgoingCall};
 use crate::people::slack_message_ts;
 use crate::webhooks::{CallSubject, schedule};
 
 /// When a callback of HITL is repeated, in seconds after the previous attempt (HITL-184). Then it is given up:
 /// polling is authoritative, and an operator can have the callback repeated.
-const HITL_AGAIN: [u64; 3] = [1, 5, 30];
+const HITL_RETRY_SECONDS: [u64; 3] = [1, 5, 30];
 /// The status of an endpoint that no longer exists.
-const GONE: u16 = 410;
+const STATUS_GONE: u16 = 410;
 
 impl Deliveries {
     /// Calls an endpoint.
     pub(super) async fn call_webhook(
         &self,
-        delivery: &Delivery,
+        delivery: &ClaimedWork,
         id: WebhookId,
         told: &WebhookMessage,
-    ) -> Result<Settled, StoreError> {
+    ) -> Result<SettledDelivery, StoreError> {
         let gateway = &self.gateway;
         let directory = gateway.directory();
         // The endpoint was removed.
         let Some(webhook) = directory.webhook(id) else {
             self.lanes.forget_endpoint(id);
-            return Ok(Settled::plainly(Settlement::Done));
+            return Ok(SettledDelivery::without_log_entry(Settlement::Done));
         };
         let ask = match told.ask {
             Some(ask) => gateway.store().ask(ask).await?,
@@ -48,10 +48,10 @@ impl Deliveries {
         };
         let duty = match &told.contract {
             Some(contract) => {
-                match harness_event(&**gateway.store(), contract, Version::default()).await? {
+                match harness_event(&**gateway.store(), contract, HacpVersion::default()).await? {
                     Some(duty) => Some(duty),
                     // There is no such task any more.
-                    None => return Ok(Settled::plainly(Settlement::Done)),
+                    None => return Ok(SettledDelivery::without_log_entry(Settlement::Done)),
                 }
             }
             None => None,
@@ -67,9 +67,9 @@ impl Deliveries {
             (Some(why), _) => CallResponse::unreached(why.reason()),
             (None, Some(call)) => self.callbacks.call(call).await,
             // The text was erased, and this format has nothing to say without it.
-            (None, None) => return Ok(Settled::plainly(Settlement::Done)),
+            (None, None) => return Ok(SettledDelivery::without_log_entry(Settlement::Done)),
         };
-        let gone = answered.result == (CallbackResult::Refused { status: GONE });
+        let gone = answered.result == (CallbackResult::Refused { status: STATUS_GONE });
         if gone || webhook.disabled.is_some() {
             self.lanes.forget_endpoint(id);
         } else {
@@ -85,11 +85,11 @@ impl Deliveries {
     /// Calls the URL that an ask named, when the ask is closed.
     pub(super) async fn call_back(
         &self,
-        delivery: &Delivery,
+        delivery: &ClaimedWork,
         ask: AskId,
-    ) -> Result<Settled, StoreError> {
+    ) -> Result<SettledDelivery, StoreError> {
         let gateway = &self.gateway;
-        let nothing = || Ok(Settled::plainly(Settlement::Done));
+        let nothing = || Ok(SettledDelivery::without_log_entry(Settlement::Done));
         let Some(ask) = gateway.store().ask(ask).await? else { return nothing() };
         let now = gateway.now();
         let is_hitl = ask.dialect == Dialect::Hitl;
@@ -106,7 +106,7 @@ impl Deliveries {
         let (error, not_before) = (answered.error(), answered.not_before);
         count("countersign_callbacks_total", error.is_none());
         let reached = !matches!(answered.result, CallbackResult::Unreached { .. });
-        let again = !is_hitl || callbacks::may_help(&answered.result);
+        let again = !is_hitl || callbacks::is_retryable(&answered.result);
         match gateway.run(Actor::System, AskCommand::NoteCallback(ask.id, answered.result)).await {
             // The text was erased meanwhile, and the URL with it.
             Ok(_) | Err(StoreError::Refused(_)) => {}
@@ -116,7 +116,7 @@ impl Deliveries {
         let (now, attempt) = (gateway.now(), delivery.attempt);
         let next = if is_hitl {
             let place = usize::try_from(attempt.saturating_sub(1)).unwrap_or(usize::MAX);
-            HITL_AGAIN.get(place).map(|seconds| now.plus_seconds(*seconds))
+            HITL_RETRY_SECONDS.get(place).map(|seconds| now.plus_seconds(*seconds))
         } else {
             schedule::next(&ask.id.to_string(), attempt, now, not_before)
         };
@@ -126,23 +126,23 @@ impl Deliveries {
             tracing::warn!(ask.id = %ask.id, error, "giving up a callback");
             Settlement::Dead { error }
         };
-        Ok(Settled { settlement, entry: None, answered: reached })
+        Ok(SettledDelivery { settlement, entry: None, answered: reached })
     }
 
     /// A callback of HITL.
-    fn hitl_call<'a>(&self, ask: &'a Ask, body: Vec<u8>, at: Time) -> Option<Call<'a>> {
+    fn hitl_call<'a>(&self, ask: &'a Ask, body: Vec<u8>, at: Time) -> Option<OutgoingCall<'a>> {
         let callback = ask.callback.as_ref()?;
         let url = callback.url.value()?;
         let secret = self.callbacks.secret(callback.key);
         let signed_at = self.gateway.wall_time();
         let case = hitl::case_id(ask.id);
         let headers = callbacks::headers(&secret, case, signed_at, &body);
-        Some(Call { url, headers, body, at })
+        Some(OutgoingCall { url, headers, body, at })
     }
 
     /// The body of a callback of HITL; `None` if the case is open or its text was erased.
     async fn hitl_callback(&self, ask: &Ask) -> Result<Option<Vec<u8>>, StoreError> {
-        let name = self.receipts.respondent(ask);
+        let name = self.receipts.respondent_name(ask);
         let signature = self.receipts.hitl_signature(ask).await?;
         let callback = hitl::callback(ask, name, signature);
         Ok(callback.and_then(|callback| serde_json::to_vec(&callback).ok()))
@@ -154,29 +154,32 @@ impl Deliveries {
 fn settle_webhook(
     webhook: &Webhook,
     told: &WebhookMessage,
-    delivery: &Delivery,
+    delivery: &ClaimedWork,
     answered: CallResponse,
     now: Time,
-) -> Settled {
+) -> SettledDelivery {
     let error = answered.error();
-    let over =
-        webhook.disabled.is_some() || answered.result == (CallbackResult::Refused { status: GONE });
+    let over = webhook.disabled.is_some()
+        || answered.result == (CallbackResult::Refused { status: STATUS_GONE });
     let next = match &error {
         Some(_) if !over => schedule::next(&told.id, delivery.attempt, now, answered.not_before),
         Some(_) | None => None,
     };
     let (status, settlement) = match (error, next) {
-        (None, _) => (Standing::Done, Settlement::Done),
-        (Some(error), Some(at)) => (Standing::Waiting, Settlement::Retry { at, error }),
+        (None, _) => (WebhookDeliveryStatus::Done, Settlement::Done),
+        (Some(error), Some(at)) => {
+            (WebhookDeliveryStatus::Waiting, Settlement::Retry { at, error })
+        }
         (Some(error), None) => {
             tracing::warn!(webhook.id = %webhook.id, told.id, error, "giving up a webhook");
-            (Standing::Dead, Settlement::Done)
+            (WebhookDeliveryStatus::Dead, Settlement::Done)
         }
     };
     metrics::counter!("countersign_webhooks_total", "result" => status.as_str()).increment(1);
     let reached = !matches!(answered.result, CallbackResult::Unreached { .. });
-    let attempt = Attempt { at: now, result: answered.result, answer: answered.words };
-    let entry = Entry {
+    let attempt =
+        WebhookDeliveryAttempt { at: now, result: answered.result, answer: answered.words };
+    let entry = DeliveryLogUpdate {
         webhook: webhook.id,
         message: told.clone(),
         status,
@@ -185,5 +188,5 @@ fn settle_webhook(
         attempt: Some(attempt),
         at: now,
     };
-    Settled { settlement, entry: Some(entry), answered: reached }
+    SettledDelivery { settlement, entry: Some(entry), answered: reached }
 }

@@ -15,10 +15,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::Gateway;
-use gateway::erasure::Erasure;
+use gateway::data_eraser::DataEraser;
 use gateway::receipts::Receipts;
 use store::Work;
-use store::{Delivery, Settlement, StoreError};
+use store::{ClaimedWork, Settlement, StoreError};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -26,28 +26,28 @@ use tokio_util::task::TaskTracker;
 use crate::attempts::{ATTEMPTS, count, retry_at};
 use crate::callbacks::Callbacks;
 use crate::delivery_follower::DeliveryFollower;
-use crate::people::People;
+use crate::people::PeopleNotifier;
 use crate::people::digest::DigestDelivery;
-use crate::people::steps::Notification;
+use crate::people::notification_steps::Notification;
 use crate::webhooks::Webhooks;
 use lanes::Lanes;
 use runtime_contracts::RuntimeCommands;
 
 /// How long a claim holds.
-pub(super) const LEASE: Duration = Duration::from_mins(1);
+pub(super) const CLAIM_LEASE: Duration = Duration::from_mins(1);
 /// How many are claimed at once.
 const BATCH: usize = 128;
 /// How long to wait for a change before looking for retries that are due.
-const NAP: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Executes deliveries: the plans of people by itself, every call in its [lane](lanes). Clones share the lanes.
 #[derive(Clone)]
 pub struct Deliveries {
     pub(crate) gateway: Gateway,
     pub(crate) receipts: Receipts,
-    pub(crate) erasure: Erasure,
+    pub(crate) erasure: DataEraser,
     pub(crate) follower: Arc<DeliveryFollower>,
-    pub(crate) people: Arc<People>,
+    pub(crate) people: Arc<PeopleNotifier>,
     pub(crate) webhooks: Webhooks,
     pub(crate) callbacks: Callbacks,
     pub(crate) runtimes: RuntimeCommands,
@@ -66,8 +66,8 @@ impl Deliveries {
     pub async fn run(self, written: Arc<Notify>) {
         loop {
             self.gateway.database().note("outbox", &self.execute().await);
-            let rests = self.lanes.soonest(self.gateway.now());
-            let nap = rests.map_or(NAP, |rests| rests.min(NAP));
+            let rests = self.lanes.next_resume(self.gateway.now());
+            let nap = rests.map_or(POLL_INTERVAL, |rests| rests.min(POLL_INTERVAL));
             tokio::select! {
                 () = self.stop.cancelled() => return,
                 () = tokio::time::sleep(nap) => {}
@@ -89,7 +89,8 @@ impl Deliveries {
         self.start_lanes().await?;
         let gateway = &self.gateway;
         loop {
-            let claimed = gateway.store().claim(Work::PEOPLE, gateway.now(), LEASE, BATCH).await?;
+            let claimed =
+                gateway.store().claim(Work::PEOPLE, gateway.now(), CLAIM_LEASE, BATCH).await?;
             if claimed.is_empty() {
                 return Ok(());
             }
@@ -112,7 +113,7 @@ impl Deliveries {
     }
 
     /// Executes a delivery that needs no lane.
-    async fn deliver(&self, delivery: &Delivery) -> Result<Settlement, StoreError> {
+    async fn deliver(&self, delivery: &ClaimedWork) -> Result<Settlement, StoreError> {
         let outcome = match &delivery.work {
             Work::NotificationStep { ask, why, priority, plan: chain } => {
                 let about = Notification { ask: *ask, why: *why, priority: *priority };
@@ -123,7 +124,7 @@ impl Deliveries {
                 return self.people.digests.start(digest).await;
             }
             Work::EraseHuman { human, after } => {
-                return self.erasure.erase_words_of(human, *after).await;
+                return self.erasure.erase_texts_of(human, *after).await;
             }
             Work::DropFiles { ask } => self.erasure.drop_files(*ask).await,
             Work::DropArtifact { artifact } => self.erasure.drop_artifact(*artifact).await,

@@ -10,23 +10,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use dialects::hacp::Version;
+use dialects::hacp::HacpVersion;
 use dialects::hacp::runtime::HarnessEvent;
 use gateway::runtime_contracts::harness_event;
 use kernel::AgentId;
 use kernel::task::Contract;
 use serde::Deserialize;
-use store::{Delivery, Settlement, StoreError};
+use store::{ClaimedWork, Settlement, StoreError};
 
 use super::Deliveries;
-use super::lanes::Settled;
+use super::lanes::SettledDelivery;
 use crate::attempts::{count, retry_at};
 use crate::operator_command::OperatorCommands;
 
 /// How long a command may take. It starts a run and names it; the work itself comes afterwards.
-const PATIENCE: Duration = Duration::from_secs(10);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 /// For how many seconds a contract is retried before the next one gets its turn.
-const LONGEST: u64 = 24 * 3600;
+const MAX_RETRY_SECONDS: u64 = 24 * 3600;
 /// How many contracts are read at once.
 const BATCH: usize = 256;
 
@@ -50,7 +50,7 @@ impl RuntimeCommands {
 }
 
 /// Whether it is the turn of a contract.
-enum Turn {
+enum ContractTurn {
     /// It is the first that is not confirmed, under this number.
     Now(u64),
     /// Others come before it.
@@ -61,31 +61,32 @@ enum Turn {
 
 impl Deliveries {
     /// Passes a contract to its runtime, if there is a command for it.
-    pub(super) async fn contract(
+    pub(super) async fn deliver_contract(
         &self,
-        delivery: &Delivery,
+        delivery: &ClaimedWork,
         contract: &Contract,
-    ) -> Result<Settled, StoreError> {
+    ) -> Result<SettledDelivery, StoreError> {
         let gateway = &self.gateway;
-        let over = Settled::plainly(Settlement::Done);
+        let over = SettledDelivery::without_log_entry(Settlement::Done);
         let Some(command) = self.runtimes.commands.get(&contract.agent) else {
             return Ok(over);
         };
         let n = match self.turn_of(contract).await? {
-            Turn::Now(n) => n,
-            Turn::Over => return Ok(over),
-            Turn::Later => {
+            ContractTurn::Now(n) => n,
+            ContractTurn::Over => return Ok(over),
+            ContractTurn::Later => {
                 let error = "an operation before it is not confirmed yet".to_owned();
                 let at = retry_at(gateway.now(), delivery.attempt.min(6));
                 let settlement = Settlement::Retry { at, error };
-                return Ok(Settled { settlement, entry: None, answered: false });
+                return Ok(SettledDelivery { settlement, entry: None, answered: false });
             }
         };
-        let outcome = match harness_event(&**gateway.store(), contract, Version::default()).await? {
-            Some(event) => perform(&self.runtimes.runner, command, &event).await,
-            // The task no longer exists.
-            None => Ok(()),
-        };
+        let outcome =
+            match harness_event(&**gateway.store(), contract, HacpVersion::default()).await? {
+                Some(event) => run_command(&self.runtimes.runner, command, &event).await,
+                // The task no longer exists.
+                None => Ok(()),
+            };
         count("countersign_runtime_commands_total", outcome.is_ok());
         let Err(error) = outcome else {
             gateway.store().ack_contracts(contract.agent.clone(), n).await?;
@@ -94,7 +95,7 @@ impl Deliveries {
         let error = format!("{error:#}");
         let (agent, duty) = (&contract.agent, contract.duty.as_str());
         let now = gateway.now();
-        let settlement = if contract.at.plus_seconds(LONGEST) > now {
+        let settlement = if contract.at.plus_seconds(MAX_RETRY_SECONDS) > now {
             tracing::warn!(
                 task.id = %contract.task, agent.id = %agent, duty, error,
                 "a runtime did not take what it has to do; trying again"
@@ -108,11 +109,11 @@ impl Deliveries {
             gateway.store().ack_contracts(contract.agent.clone(), n).await?;
             Settlement::Dead { error }
         };
-        Ok(Settled { settlement, entry: None, answered: false })
+        Ok(SettledDelivery { settlement, entry: None, answered: false })
     }
 
     /// Whether it is the turn of a contract, by the numbers of the store.
-    async fn turn_of(&self, contract: &Contract) -> Result<Turn, StoreError> {
+    async fn turn_of(&self, contract: &Contract) -> Result<ContractTurn, StoreError> {
         let store = self.gateway.store();
         let first = store.acked(contract.agent.clone()).await?;
         let mut after = first;
@@ -121,12 +122,12 @@ impl Deliveries {
             for (place, (n, waits)) in waiting.iter().enumerate() {
                 if waits == contract {
                     let in_turn = after == first && place == 0;
-                    return Ok(if in_turn { Turn::Now(*n) } else { Turn::Later });
+                    return Ok(if in_turn { ContractTurn::Now(*n) } else { ContractTurn::Later });
                 }
             }
             match waiting.last() {
                 Some((n, _)) if waiting.len() == BATCH => after = *n,
-                Some(_) | None => return Ok(Turn::Over),
+                Some(_) | None => return Ok(ContractTurn::Over),
             }
         }
     }
@@ -134,13 +135,13 @@ impl Deliveries {
 
 /// The output of a command.
 #[derive(Deserialize)]
-struct Answer {
+struct RuntimeOutput {
     run_id: Option<String>,
     correlation_id: Option<String>,
 }
 
 /// Runs the command once: the event on standard input, `{"run_id": …}` on standard output.
-async fn perform(
+async fn run_command(
     runner: &OperatorCommands,
     command: &str,
     event: &HarnessEvent,
@@ -153,9 +154,9 @@ async fn perform(
         ("HACP_RUN_ID", event.run_id.to_string()),
     ];
     let running = runner.run(command, &input, &environment);
-    let output = tokio::time::timeout(PATIENCE, running)
+    let output = tokio::time::timeout(COMMAND_TIMEOUT, running)
         .await
-        .with_context(|| format!("the command took longer than {PATIENCE:?}"))??;
+        .with_context(|| format!("the command took longer than {COMMAND_TIMEOUT:?}"))??;
     if !output.status.success() {
         bail!("the command failed ({}): {}", output.status, output.complaint);
     }
@@ -164,7 +165,7 @@ async fn perform(
 
 /// Whether the output means that the runtime accepted the contract.
 fn check(answer: &[u8], event: &HarnessEvent) -> anyhow::Result<()> {
-    let answer: Answer = serde_json::from_slice(answer)
+    let answer: RuntimeOutput = serde_json::from_slice(answer)
         .context("the command did not answer with a JSON object such as {\"run_id\": \"…\"}")?;
     let Some(run) = answer.run_id.filter(|run| !run.is_empty()) else {
         bail!("the command's answer has no run_id");

@@ -12,19 +12,19 @@ use std::sync::Arc;
 use channels::push::{InvalidSubscription, PushMessage, PushSubscription, WebPush};
 use channels::{Channel, DeliveryError, OutboundMessage};
 use gateway::Gateway;
-use gateway::secrets::Secrets;
+use gateway::secrets::ServerSecrets;
 use gateway::sessions::Sessions;
 use gateway::vault::cipher;
 use kernel::ask::Priority;
 use kernel::audit::Digest;
-use kernel::directory::Holder;
+use kernel::directory::CredentialKind;
 use kernel::quota::MOST_DEVICES;
 use kernel::{HumanId, KeyId};
 use store::{Device, StoreError};
 use views::push_notification::PushNotification;
 
 /// The result of adding a device.
-pub enum Added {
+pub enum AddDeviceResult {
     /// It gets notifications from now on.
     Kept(Device),
     /// The subscription is invalid.
@@ -33,20 +33,20 @@ pub enum Added {
     Full,
 }
 
-/// The error message for [`Added::Full`].
-pub const FULL: &str = "you have ten devices already; remove one first";
+/// The error message for [`AddDeviceResult::Full`].
+pub const TOO_MANY_DEVICES: &str = "you have ten devices already; remove one first";
 const _: () = assert!(MOST_DEVICES == 10);
 
 /// Knows the devices of people, and sends to them.
 #[derive(Clone)]
-pub struct Devices {
+pub struct DeviceRegistry {
     pub(crate) gateway: Gateway,
-    pub(crate) secrets: Arc<Secrets>,
+    pub(crate) secrets: Arc<ServerSecrets>,
     pub(crate) sessions: Sessions,
     pub(crate) push: Option<Arc<WebPush>>,
 }
 
-impl Devices {
+impl DeviceRegistry {
     /// Adds a device of a person who signed in with this key. Devices that are no longer in use make room.
     pub async fn add(
         &self,
@@ -54,24 +54,28 @@ impl Devices {
         human: &HumanId,
         key: Option<KeyId>,
         subscription: PushSubscription,
-    ) -> Result<Added, StoreError> {
+    ) -> Result<AddDeviceResult, StoreError> {
         let subscription = match subscription.checked(push) {
             Ok(subscription) => subscription,
-            Err(wrong) => return Ok(Added::Wrong(wrong)),
+            Err(wrong) => return Ok(AddDeviceResult::Wrong(wrong)),
         };
-        self.of(human).await?;
+        self.devices_of(human).await?;
         let name = subscription.name();
         let plain = serde_json::to_vec(&subscription).unwrap_or_default();
         // Only what is too long for the cipher is not encrypted, and nothing here is.
-        let closed = cipher::close(&self.secrets.device(), &name.0, &plain).unwrap_or_default();
+        let closed =
+            cipher::encrypt(&self.secrets.device_key(), &name.0, &plain).unwrap_or_default();
         let (human, made_at) = (human.clone(), self.gateway.now());
         let device = Device { name, human, key, made_at, closed };
         let kept = self.gateway.store().put_device(device.clone()).await?;
-        Ok(if kept { Added::Kept(device) } else { Added::Full })
+        Ok(if kept { AddDeviceResult::Kept(device) } else { AddDeviceResult::Full })
     }
 
     /// The devices of a person, oldest first. Devices that are no longer in use are removed.
-    pub async fn of(&self, human: &HumanId) -> Result<Vec<(Device, PushSubscription)>, StoreError> {
+    pub async fn devices_of(
+        &self,
+        human: &HumanId,
+    ) -> Result<Vec<(Device, PushSubscription)>, StoreError> {
         let mut devices = Vec::new();
         for device in self.gateway.store().devices(vec![human.clone()]).await? {
             devices.extend(self.in_use(device).await?);
@@ -95,7 +99,7 @@ impl Devices {
         &self,
         device: Device,
     ) -> Result<Option<(Device, PushSubscription)>, StoreError> {
-        let plain = cipher::open(&self.secrets.device(), &device.name.0, &device.closed);
+        let plain = cipher::open(&self.secrets.device_key(), &device.name.0, &device.closed);
         let subscription =
             plain.and_then(|plain| serde_json::from_slice::<PushSubscription>(&plain).ok());
         match subscription {
@@ -147,7 +151,7 @@ impl Devices {
         }
         let Some(id) = device.key else { return Ok(true) };
         let Some(key) = directory.key(id).filter(|key| key.is_live(now)) else { return Ok(false) };
-        let session = matches!(key.holder, Holder::Session { .. });
+        let session = matches!(key.holder, CredentialKind::Session { .. });
         Ok(!session || !self.sessions.is_idle(self.sessions.last_used(key).await?, now))
     }
 }

@@ -4,18 +4,22 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use gateway::REQUESTS;
-use kernel::directory::{Directory, Holder};
+use gateway::DATABASE_USER;
+use kernel::directory::{CredentialKind, Directory};
 use kernel::{HumanId, Subject};
-use store::News;
+use store::AnnouncedChange;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use super::Devices;
+use super::DeviceRegistry;
 
 /// Runs until shutdown.
-pub async fn run(devices: Devices, mut feed: Receiver<Arc<[News]>>, stop: CancellationToken) {
+pub async fn run(
+    devices: DeviceRegistry,
+    mut feed: Receiver<Arc<[AnnouncedChange]>>,
+    stop: CancellationToken,
+) {
     let gateway = &devices.gateway;
     loop {
         let news = tokio::select! {
@@ -26,9 +30,9 @@ pub async fn run(devices: Devices, mut feed: Receiver<Arc<[News]>>, stop: Cancel
             Ok(news) => {
                 let directory = gateway.directory();
                 let people: BTreeSet<HumanId> =
-                    news.iter().filter_map(|news| concerned(news, &directory)).collect();
+                    news.iter().filter_map(|news| affected_person(news, &directory)).collect();
                 for human in people {
-                    gateway.database().note(REQUESTS, &devices.of(&human).await);
+                    gateway.database().note(DATABASE_USER, &devices.devices_of(&human).await);
                 }
             }
             Err(RecvError::Lagged(_)) => {}
@@ -38,14 +42,18 @@ pub async fn run(devices: Devices, mut feed: Receiver<Arc<[News]>>, stop: Cancel
 }
 
 /// The person whose devices may have to be removed.
-fn concerned(news: &News, directory: &Directory) -> Option<HumanId> {
+fn affected_person(news: &AnnouncedChange, directory: &Directory) -> Option<HumanId> {
     match &news.change.subject {
         Subject::Human(id) => Some(id.clone()),
         Subject::Key(id) => {
             let key = directory.key(*id).filter(|key| key.revoked_at.is_some())?;
             match &key.holder {
-                Holder::Session { human, .. } | Holder::Token { human } => Some(human.clone()),
-                Holder::Agent { .. } | Holder::Link { .. } | Holder::Passkey { .. } => None,
+                CredentialKind::Session { human, .. } | CredentialKind::Token { human } => {
+                    Some(human.clone())
+                }
+                CredentialKind::Agent { .. }
+                | CredentialKind::Link { .. }
+                | CredentialKind::Passkey { .. } => None,
             }
         }
         Subject::Project(_)

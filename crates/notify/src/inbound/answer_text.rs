@@ -5,11 +5,11 @@ use kernel::form::FieldError;
 use kernel::question::{Answer, Body, Question, Reply};
 use serde_json::{Map, Value};
 
-use crate::answer_offers::{self, Offer};
+use crate::answer_offers::{self, ButtonAnswer};
 use views::message_card::DialogError;
 
 /// The values of a form as an answer, or its invalid fields. `None` if the question has no form.
-pub(super) fn filled(
+pub(super) fn form_reply(
     ask: &Ask,
     values: &Map<String, Value>,
 ) -> Option<Result<Reply, Vec<DialogError>>> {
@@ -33,7 +33,7 @@ pub(super) fn read(question: &Question, text: &str) -> Option<Reply> {
             return Some(Reply { answer, comment: None });
         }
         Body::Provide { form } => {
-            let field = answer_offers::only_words(form)?;
+            let field = answer_offers::only_text_field(form)?;
             let values = Map::from_iter([(field.key().to_owned(), Value::from(text))]);
             let values = form.validate(&values).ok().filter(|_| !text.is_empty())?;
             return Some(Reply { answer: Answer::Provided { values }, comment: None });
@@ -45,9 +45,9 @@ pub(super) fn read(question: &Question, text: &str) -> Option<Reply> {
         | Body::Converse => {}
     }
     let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
-    let said = plain(line);
-    let all = answer_offers::offers(question);
-    let is = |offer: &&Offer| {
+    let said = normalized(line);
+    let all = answer_offers::button_answers(question);
+    let is = |offer: &&ButtonAnswer| {
         let also: &[&str] = match &offer.answer {
             Answer::Approved { .. } => &["approve", "approved", "ok", "y"],
             Answer::Rejected { option: None } => &["reject", "rejected", "deny", "n"],
@@ -55,15 +55,17 @@ pub(super) fn read(question: &Question, text: &str) -> Option<Reply> {
             Answer::Declined => &["n"],
             _ => &[],
         };
-        said == plain(&offer.word) || said == plain(&offer.label) || also.contains(&said.as_str())
+        said == normalized(&offer.word)
+            || said == normalized(&offer.label)
+            || also.contains(&said.as_str())
     };
     // "no, it is too much" on one line is a word and its reason. A yes must stand alone: "yes, but" is none.
     let (offer, comment) = if let Some(offer) = all.iter().find(is) {
         (offer, rest.trim().to_owned())
     } else {
         let (word, why) = line.split_once([',', ':', ';', '-'])?;
-        let said = plain(word);
-        let begins = |offer: &&Offer| said == plain(&offer.word) && offer.is_no();
+        let said = normalized(word);
+        let begins = |offer: &&ButtonAnswer| said == normalized(&offer.word) && offer.stops_agent();
         let offer = all.iter().find(begins)?;
         (offer, format!("{}\n{rest}", why.trim()).trim().to_owned())
     };
@@ -73,7 +75,7 @@ pub(super) fn read(question: &Question, text: &str) -> Option<Reply> {
 }
 
 /// A word without capitals, surrounding spaces and punctuation at its end.
-fn plain(text: &str) -> String {
+fn normalized(text: &str) -> String {
     let text = text.trim().trim_end_matches(['.', '!', ',', ';', ':']);
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }

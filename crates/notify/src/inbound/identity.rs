@@ -3,26 +3,26 @@
 
 use channels::email::{AddressOwner, OpenedAddress, ReplyAddress};
 use channels::{SenderClaim, UnverifiedSender};
-use kernel::ask::Purpose;
+use kernel::ask::TokenPurpose;
 use kernel::directory::Human;
-use kernel::{Actor, Ask, Assurance, HumanId, SenderVerification, Via};
+use kernel::{Actor, AnswerInterface, Ask, Assurance, HumanId, SenderVerification};
 use store::{Message, StoreError};
 
-use super::Incoming;
+use super::IncomingMessage;
 use crate::channel_actor::{guest, via};
 use crate::people::messages::review_hash;
 
-impl Incoming<'_> {
+impl IncomingMessage<'_> {
     /// Who answers: a known person who was asked, or a guest at the place that the agent chose.
-    pub(super) async fn who(
+    pub(super) async fn answerer(
         &self,
         ask: &Ask,
         message: Option<&Message>,
     ) -> Result<Option<Actor>, StoreError> {
         let directory = self.inbound.gateway.directory();
         let via = via(&self.message.from);
-        let known = self.known().await;
-        let may = |human: &Human| human.active && ask.admits(human);
+        let known = self.known_sender().await;
+        let may = |human: &Human| human.active && ask.may_be_answered_by(human);
         if let Some(human) = known.filter(may) {
             return Ok(Some(Actor::Human { id: human.id, via, assurance: Assurance::Channel }));
         }
@@ -32,15 +32,15 @@ impl Incoming<'_> {
         let id = self.message.from.address().unwrap_or_default();
         let guest = guest(ask, via, &self.message.from, id, self.message.name.clone());
         // A person whose access was ended is no guest at their own address either.
-        let placed = placed && !ask.place_is_ended(&directory);
-        Ok(Some(guest).filter(|guest| placed && ask.is_shown_to(guest, &directory)))
+        let placed = placed && !ask.posting_address_revoked(&directory);
+        Ok(Some(guest).filter(|guest| placed && ask.is_visible_to(guest, &directory)))
     }
 
     /// The known person who sent the message: by a verified address, or by the email address that the platform
     /// confirms. The latter does not suffice once the person's access was ended: then they verify again.
-    pub(super) async fn known(&self) -> Option<Human> {
+    pub(super) async fn known_sender(&self) -> Option<Human> {
         let directory = self.inbound.gateway.directory();
-        if let Some(human) = directory.human_by_means(&self.message.from) {
+        if let Some(human) = directory.human_by_contact_method(&self.message.from) {
             return Some(human.clone());
         }
         match self.channel.verified_email(self.message).await {
@@ -58,17 +58,20 @@ impl Incoming<'_> {
     /// The email that was answered.
     pub(super) async fn answered_email(&self, token: &str) -> Result<Option<Message>, StoreError> {
         let addressed =
-            self.inbound.channels.email.as_ref().and_then(|email| email.addressed(token));
+            self.inbound.channels.email.as_ref().and_then(|email| email.open_reply_address(token));
         let Some(OpenedAddress::Reply(ReplyAddress { ask, whom })) = addressed else {
             return Ok(None);
         };
         let messages = self.inbound.gateway.store().messages(vec![ask]).await?;
-        Ok(messages.into_iter().rev().find(|message| AddressOwner::of_mark(&message.to) == whom))
+        Ok(messages
+            .into_iter()
+            .rev()
+            .find(|message| AddressOwner::from_digest(&message.to) == whom))
     }
 
     /// The person to whom the answered email was sent. The sender that a reply names counts only if it is
     /// verified. `None` if that person's access was ended since: the mailbox may belong to someone else now.
-    pub(super) async fn reader(
+    pub(super) async fn email_recipient(
         &self,
         ask: &Ask,
         message: &Message,
@@ -78,18 +81,19 @@ impl Incoming<'_> {
         let Some(id) = &message.human else {
             let place = ask.place.as_ref()?.value()?;
             let hash = review_hash(&self.inbound.secrets, message.name);
-            if !ask.token_works(Purpose::Review, &hash, &directory) {
+            if !ask.token_works(TokenPurpose::Review, &hash, &directory) {
                 return None;
             }
             let address = place.means.address()?;
-            return Some(guest(ask, Via::Email, &place.means, address, None).into());
+            return Some(guest(ask, AnswerInterface::Email, &place.means, address, None).into());
         };
-        let human = directory.human(id).filter(|human| human.active && ask.admits(human))?;
-        if human.has_ended(message.at) {
+        let human =
+            directory.human(id).filter(|human| human.active && ask.may_be_answered_by(human))?;
+        if human.access_ended_since(message.at) {
             return None;
         }
         // A closed ask takes no answer, so nothing is looked up for it.
-        let verified = match ask.still_open(self.inbound.gateway.now()) {
+        let verified = match ask.check_open(self.inbound.gateway.now()) {
             Ok(()) => self.sender(&human.id, sender).await,
             Err(_) => Err(UnverifiedSender::Unsigned),
         };
@@ -117,7 +121,8 @@ impl Incoming<'_> {
         let email = self.inbound.channels.email.as_ref().ok_or(UnverifiedSender::Disabled)?;
         let claim = claim.as_ref().map_err(|why| *why)?;
         // Checked before the DNS is asked: strangers must not trigger lookups of names they chose.
-        let owner = self.inbound.gateway.directory().human_by_means(&self.message.from).cloned();
+        let owner =
+            self.inbound.gateway.directory().human_by_contact_method(&self.message.from).cloned();
         if owner.is_none_or(|owner| owner.id != *human) {
             return Err(UnverifiedSender::OtherAddress);
         }
@@ -145,12 +150,12 @@ impl Answerer {
         sender: Result<SenderVerification, UnverifiedSender>,
     ) -> Self {
         let assurance = if sender.is_ok() { Assurance::Channel } else { Assurance::Link };
-        let actor = Actor::Human { id, via: Via::Email, assurance };
+        let actor = Actor::Human { id, via: AnswerInterface::Email, assurance };
         Self { actor, sender: Some(sender) }
     }
 
     /// Why the sender was not verified, if the ask requires that.
-    pub(super) fn too_weak(&self, ask: &Ask) -> Option<UnverifiedSender> {
+    pub(super) fn missing_verification(&self, ask: &Ask) -> Option<UnverifiedSender> {
         match self.sender {
             Some(Err(why)) if ask.floor == Assurance::Channel => Some(why),
             _ => None,

@@ -11,8 +11,8 @@
 //! | `reports` | delivery reports, and people who want no more messages |
 
 mod answer_text;
+pub mod channel_listener;
 mod identity;
-pub mod listening;
 mod new_conversation;
 mod reports;
 
@@ -21,30 +21,30 @@ use std::sync::Arc;
 
 use channels::inbound::{InReplyTo, InboundContent};
 use channels::{Channel, ChannelRegistry, InboundMessage};
-use gateway::secrets::Secrets;
-use gateway::{Gateway, Terms};
-use kernel::ask::Shown;
+use gateway::secrets::ServerSecrets;
+use gateway::{CommandConditions, Gateway};
+use kernel::ask::DisplayedContent;
 use kernel::audit::Digest;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use kernel::question::{Body, Question, Reply};
 use kernel::text::reveal;
 use kernel::{AgentId, Ask, AskCommand, HumanId, Refusal};
 use serde_json::{Map, Value};
 use store::{Idempotency, Message, StoreError};
 
-use answer_text::{filled, read};
+use answer_text::{form_reply, read};
 use identity::Answerer;
 
 use crate::answer_offers::{
-    self, AnswerOffers, ButtonAction, Offer, button_token, open_button_token,
+    self, AnswerOffers, ButtonAction, ButtonAnswer, button_token, open_button_token,
 };
-use crate::links::Links;
-use views::answer::outcome::Outcome;
-use views::message_card::{DialogError, DialogFields, FormDialog, WORDS};
+use crate::links::LinkBuilder;
+use views::answer::outcome::OutcomeView;
+use views::message_card::{DialogError, DialogFields, FormDialog, TEXT_KEY};
 use views::site::paths;
 
 /// How many of the last messages to an address are searched for the one that an inbound message answers.
-const RECENT: usize = 100;
+const RECENT_MESSAGES: usize = 100;
 
 /// What an inbound message leads to.
 enum InboundResult {
@@ -55,29 +55,29 @@ enum InboundResult {
     /// It is a form with invalid fields.
     InvalidForm(Vec<DialogError>),
     /// It is an email to an agent. The reply goes to the owner of the address that it was sent to.
-    Written(String, Means),
+    Written(String, ContactMethod),
     /// Nobody needs a reply.
     Silent,
 }
 
 /// Handles inbound messages. Clones share everything.
 #[derive(Clone)]
-pub struct Inbound {
+pub struct InboundProcessor {
     pub(crate) gateway: Gateway,
-    pub(crate) secrets: Arc<Secrets>,
+    pub(crate) secrets: Arc<ServerSecrets>,
     pub(crate) channels: Arc<ChannelRegistry>,
     pub(crate) offers: AnswerOffers,
-    pub(crate) links: Links,
+    pub(crate) links: LinkBuilder,
 }
 
 /// One inbound message, and the channel that it came from.
-struct Incoming<'a> {
-    inbound: &'a Inbound,
+struct IncomingMessage<'a> {
+    inbound: &'a InboundProcessor,
     channel: &'a Arc<dyn Channel>,
     message: &'a InboundMessage,
 }
 
-impl Inbound {
+impl InboundProcessor {
     /// Handles a message. Its content takes effect once, however often it is delivered. An error means that
     /// it could not be handled now. Returns the response for the platform, if it waits for one.
     pub async fn handle(
@@ -85,7 +85,7 @@ impl Inbound {
         channel: &Arc<dyn Channel>,
         message: &InboundMessage,
     ) -> Result<Option<Value>, StoreError> {
-        let result = (Incoming { inbound: self, channel, message }).handle().await?;
+        let result = (IncomingMessage { inbound: self, channel, message }).handle().await?;
         let (to, words) = match result {
             // A person who pressed a button waits for a response, even an empty one.
             InboundResult::Silent if matches!(message.what, InboundContent::Pressed { .. }) => {
@@ -117,29 +117,31 @@ impl Inbound {
     }
 }
 
-impl Incoming<'_> {
+impl IncomingMessage<'_> {
     async fn handle(&self) -> Result<InboundResult, StoreError> {
         match &self.message.what {
             InboundContent::Pressed { token, posted } => {
-                self.pressed(token, posted.as_deref()).await
+                self.handle_button(token, posted.as_deref()).await
             }
-            InboundContent::Submitted { token, values } => self.submitted(token, values).await,
-            InboundContent::Wrote { text, about } => self.wrote(text, about).await,
-            InboundContent::Became { posted, state } => self.became(posted, state).await,
-            InboundContent::Stopped => self.turned(true).await,
-            InboundContent::Resumed => self.turned(false).await,
+            InboundContent::Submitted { token, values } => self.handle_form(token, values).await,
+            InboundContent::Wrote { text, about } => self.handle_text(text, about).await,
+            InboundContent::Became { posted, state } => self.store_report(posted, state).await,
+            InboundContent::Stopped => self.set_messages_enabled(true).await,
+            InboundContent::Resumed => self.set_messages_enabled(false).await,
         }
     }
 
-    async fn pressed(
+    async fn handle_button(
         &self,
         token: &str,
         posted: Option<&str>,
     ) -> Result<InboundResult, StoreError> {
-        let Some((ask, action)) = self.found(token).await? else { return Ok(unknown()) };
+        let Some((ask, action)) = self.button_target(token).await? else {
+            return Ok(unknown_request());
+        };
         let message = self.message_at(posted).await?;
-        let Some(actor) = self.who(&ask, message.as_ref()).await? else {
-            return Ok(stranger());
+        let Some(actor) = self.answerer(&ask, message.as_ref()).await? else {
+            return Ok(unknown_sender());
         };
         let offer = match action {
             ButtonAction::Offer(n) => offer(&ask, n).map(|offer| (n, offer)),
@@ -148,7 +150,7 @@ impl Incoming<'_> {
         match (action, offer) {
             (_, Some((_, offer))) if !offer.wants_words => {
                 let reply = Reply { answer: offer.answer, comment: None };
-                self.answered(&ask, actor.into(), reply).await
+                self.record_answer(&ask, actor.into(), reply).await
             }
             (_, Some((n, offer))) => {
                 let fields = DialogFields::Words {
@@ -163,9 +165,9 @@ impl Incoming<'_> {
                     let fields = DialogFields::Form(form.clone());
                     self.open_form(&ask, action, "Send".to_owned(), fields).await
                 }
-                _ => Ok(unknown()),
+                _ => Ok(unknown_request()),
             },
-            _ => Ok(unknown()),
+            _ => Ok(unknown_request()),
         }
     }
 
@@ -178,7 +180,7 @@ impl Incoming<'_> {
         send: String,
         fields: DialogFields,
     ) -> Result<InboundResult, StoreError> {
-        if let Err(refusal) = ask.still_open(self.inbound.gateway.now()) {
+        if let Err(refusal) = ask.check_open(self.inbound.gateway.now()) {
             return Ok(InboundResult::Refused(self.refused(ask, &refusal)));
         }
         let question = ask.question.value();
@@ -198,59 +200,68 @@ impl Incoming<'_> {
         })
     }
 
-    async fn submitted(
+    async fn handle_form(
         &self,
         token: &str,
         values: &Map<String, Value>,
     ) -> Result<InboundResult, StoreError> {
-        let Some((ask, action)) = self.found(token).await? else { return Ok(unknown()) };
+        let Some((ask, action)) = self.button_target(token).await? else {
+            return Ok(unknown_request());
+        };
         // A form dialog belongs to no message, so the person is identified again.
-        let Some(actor) = self.who(&ask, None).await? else { return Ok(stranger()) };
-        let words = values.get(WORDS).and_then(Value::as_str).map(str::trim);
+        let Some(actor) = self.answerer(&ask, None).await? else { return Ok(unknown_sender()) };
+        let words = values.get(TEXT_KEY).and_then(Value::as_str).map(str::trim);
         let reply = match action {
             ButtonAction::Worded(n) => {
                 let Some(words) = words.filter(|words| !words.is_empty()) else {
                     let words = "Please say why, in a few words.".to_owned();
-                    return Ok(self.wrong(&ask, vec![DialogError { key: WORDS.to_owned(), words }]));
+                    return Ok(self.invalid_form(
+                        &ask,
+                        vec![DialogError { key: TEXT_KEY.to_owned(), words }],
+                    ));
                 };
                 offer(&ask, n)
                     .map(|offer| Reply { answer: offer.answer, comment: Some(words.to_owned()) })
             }
-            ButtonAction::Form => match filled(&ask, values) {
-                Some(Err(wrong)) => return Ok(self.wrong(&ask, wrong)),
+            ButtonAction::Form => match form_reply(&ask, values) {
+                Some(Err(wrong)) => return Ok(self.invalid_form(&ask, wrong)),
                 Some(Ok(reply)) => Some(reply),
                 None => None,
             },
             ButtonAction::Offer(_) => None,
         };
         match reply {
-            Some(reply) => self.answered(&ask, actor.into(), reply).await,
-            None => Ok(unknown()),
+            Some(reply) => self.record_answer(&ask, actor.into(), reply).await,
+            None => Ok(unknown_request()),
         }
     }
 
     /// The invalid fields of a form, unless the ask was closed meanwhile.
-    fn wrong(&self, ask: &Ask, wrong: Vec<DialogError>) -> InboundResult {
-        match ask.still_open(self.inbound.gateway.now()) {
+    fn invalid_form(&self, ask: &Ask, wrong: Vec<DialogError>) -> InboundResult {
+        match ask.check_open(self.inbound.gateway.now()) {
             Ok(()) => InboundResult::InvalidForm(wrong),
             Err(refusal) => InboundResult::Refused(self.refused(ask, &refusal)),
         }
     }
 
-    async fn wrote(&self, text: &str, about: &InReplyTo) -> Result<InboundResult, StoreError> {
+    async fn handle_text(
+        &self,
+        text: &str,
+        about: &InReplyTo,
+    ) -> Result<InboundResult, StoreError> {
         let whole = text.trim();
         let (message, text) = match about {
             InReplyTo::Posted(id) => (self.message_at(Some(id)).await?, whole),
-            InReplyTo::Token { token, sender } => match self.invited(token) {
-                Some(invitation) => return self.by_email(invitation, whole, sender).await,
+            InReplyTo::Token { token, sender } => match self.invitation_of(token) {
+                Some(invitation) => return self.begin_by_email(invitation, whole, sender).await,
                 None => (self.answered_email(token).await?, whole),
             },
-            InReplyTo::Mention => return self.first_words(whole, true).await,
-            InReplyTo::Nothing => self.coded(whole).await?,
+            InReplyTo::Mention => return self.begin_by_chat(whole, true).await,
+            InReplyTo::Nothing => self.split_reply_code(whole).await?,
         };
         let Some(message) = message else {
             return match about {
-                InReplyTo::Nothing => self.first_words(whole, false).await,
+                InReplyTo::Nothing => self.begin_by_chat(whole, false).await,
                 InReplyTo::Posted(_) | InReplyTo::Token { .. } | InReplyTo::Mention => {
                     Ok(InboundResult::Silent)
                 }
@@ -265,8 +276,8 @@ impl Incoming<'_> {
         let answers = ask.question.value().is_some_and(|question| read(question, text).is_some());
         if guessed
             && !answers
-            && let Some(human) = self.known().await.filter(|human| human.active)
-            && let Some(begun) = self.named(&human, whole).await?
+            && let Some(human) = self.known_sender().await.filter(|human| human.active)
+            && let Some(begun) = self.begin_with_named_agent(&human, whole).await?
         {
             return Ok(begun);
         }
@@ -281,31 +292,31 @@ impl Incoming<'_> {
         }
         let answerer = match about {
             // Only the reader of an email knows its reply address.
-            InReplyTo::Token { sender, .. } => self.reader(&ask, &message, sender).await,
+            InReplyTo::Token { sender, .. } => self.email_recipient(&ask, &message, sender).await,
             InReplyTo::Posted(_) | InReplyTo::Nothing | InReplyTo::Mention => {
-                self.who(&ask, Some(&message)).await?.map(Answerer::from)
+                self.answerer(&ask, Some(&message)).await?.map(Answerer::from)
             }
         };
-        let Some(answerer) = answerer else { return Ok(stranger()) };
-        self.said(&ask, answerer, text).await
+        let Some(answerer) = answerer else { return Ok(unknown_sender()) };
+        self.answer_with_text(&ask, answerer, text).await
     }
 
     /// Text about an ask, as an answer to it.
-    async fn said(
+    async fn answer_with_text(
         &self,
         ask: &Ask,
         answerer: Answerer,
         text: &str,
     ) -> Result<InboundResult, StoreError> {
         let actor = &answerer.actor;
-        if let Err(refusal) = ask.still_open(self.inbound.gateway.now()) {
+        if let Err(refusal) = ask.check_open(self.inbound.gateway.now()) {
             return Ok(InboundResult::Refused(self.refused(ask, &refusal)));
         }
         let options = self.inbound.offers.options(ask, actor).await?;
         match ask.question.value().and_then(|question| read(question, text)) {
-            Some(reply) if !options.is_none() => self.answered(ask, answerer, reply).await,
+            Some(reply) if !options.is_none() => self.record_answer(ask, answerer, reply).await,
             _ if options.is_none() => {
-                if let Some(why) = answerer.too_weak(ask) {
+                if let Some(why) = answerer.missing_verification(ask) {
                     return Ok(InboundResult::Refused(format!(
                         "This was not taken: the request needs an email whose sender is verified, and \
                          {why}. Sign in and answer on its page: {}",
@@ -331,12 +342,18 @@ impl Incoming<'_> {
 
     /// The message that a code at the beginning of the text names, and the rest of the text; or the only
     /// message whose ask is open.
-    async fn coded<'t>(&self, text: &'t str) -> Result<(Option<Message>, &'t str), StoreError> {
+    async fn split_reply_code<'t>(
+        &self,
+        text: &'t str,
+    ) -> Result<(Option<Message>, &'t str), StoreError> {
         let recent = self
             .inbound
             .gateway
             .store()
-            .messages_by(store::MessageQuery::To { to: self.message.from.mark(), limit: RECENT })
+            .messages_by(store::MessageQuery::To {
+                to: self.message.from.digest(),
+                limit: RECENT_MESSAGES,
+            })
             .await?;
         let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let first = first.trim_end_matches([':', ',', '.']).to_uppercase();
@@ -358,7 +375,10 @@ impl Incoming<'_> {
     }
 
     /// The ask and the action of a button.
-    async fn found(&self, token: &str) -> Result<Option<(Arc<Ask>, ButtonAction)>, StoreError> {
+    async fn button_target(
+        &self,
+        token: &str,
+    ) -> Result<Option<(Arc<Ask>, ButtonAction)>, StoreError> {
         let Some((ask, action)) = open_button_token(&self.inbound.secrets, token) else {
             return Ok(None);
         };
@@ -373,7 +393,7 @@ impl Incoming<'_> {
     }
 
     /// Answers the ask, once however often the message is delivered.
-    async fn answered(
+    async fn record_answer(
         &self,
         ask: &Ask,
         answerer: Answerer,
@@ -395,12 +415,17 @@ impl Incoming<'_> {
         };
         let idempotency = Some(idempotency);
         let sender = sender.and_then(Result::ok);
-        let terms = Terms { idempotency, shown: Shown::Summary, sender, ..Terms::default() };
+        let terms = CommandConditions {
+            idempotency,
+            shown: DisplayedContent::Summary,
+            sender,
+            ..CommandConditions::default()
+        };
         let command = AskCommand::Answer(ask.id, Box::new(reply));
-        match self.inbound.gateway.run_on(terms, actor, command).await {
-            Ok(outcome) => Ok(outcome
-                .ask
-                .map_or(InboundResult::Silent, |ask| InboundResult::Accepted(self.thanks(&ask)))),
+        match self.inbound.gateway.run_with_conditions(terms, actor, command).await {
+            Ok(outcome) => Ok(outcome.ask.map_or(InboundResult::Silent, |ask| {
+                InboundResult::Accepted(self.confirmation_text(&ask))
+            })),
             Err(StoreError::Refused(refusal)) => {
                 let now = self.inbound.gateway.ask(ask.id).await?;
                 Ok(InboundResult::Refused(self.refused(now.as_deref().unwrap_or(ask), &refusal)))
@@ -410,9 +435,9 @@ impl Incoming<'_> {
     }
 
     /// The reply to an answer that was recorded.
-    fn thanks(&self, ask: &Ask) -> String {
+    fn confirmation_text(&self, ask: &Ask) -> String {
         let (directory, now) = (self.inbound.gateway.directory(), self.inbound.gateway.now());
-        match Outcome::of(ask, &directory, now) {
+        match OutcomeView::of(ask, &directory, now) {
             Some(outcome) => format!("Recorded: {}.", outcome.headline),
             None => "Recorded. Others have to answer too.".to_owned(),
         }
@@ -421,7 +446,7 @@ impl Incoming<'_> {
     /// Why an answer was refused, for the person who gave it.
     fn refused(&self, ask: &Ask, refusal: &Refusal) -> String {
         let (directory, now) = (self.inbound.gateway.directory(), self.inbound.gateway.now());
-        match (refusal, Outcome::of(ask, &directory, now)) {
+        match (refusal, OutcomeView::of(ask, &directory, now)) {
             (
                 Refusal::AlreadyAnswered { .. }
                 | Refusal::AlreadyCancelled { .. }
@@ -431,14 +456,15 @@ impl Incoming<'_> {
                 "{} {}: {}. {} Nothing was changed.",
                 outcome.over, outcome.at.words, outcome.headline, outcome.sentence
             ),
-            (Refusal::NotFound { .. }, _) => NOT_YOURS.to_owned(),
+            (Refusal::NotFound { .. }, _) => NOT_ASKED_TEXT.to_owned(),
             _ => format!("This was not taken: {refusal}. Its page: {}", self.page(ask)),
         }
     }
 
     /// Where the ask can be answered. An unknown person has a link of their own, in the message.
     fn page(&self, ask: &Ask) -> String {
-        let known = self.inbound.gateway.directory().human_by_means(&self.message.from).is_some();
+        let known =
+            self.inbound.gateway.directory().human_by_contact_method(&self.message.from).is_some();
         if ask.place.is_some() && !known {
             return "the link in its message".to_owned();
         }
@@ -453,18 +479,18 @@ async fn reply(channel: &Arc<dyn Channel>, to: &InboundMessage, words: &str) {
     }
 }
 
-const UNTOLD: &str =
+const UNKNOWN_REQUEST_TEXT: &str =
     "I cannot tell which request this answers. Begin with its code, or open its page.";
-const NOT_YOURS: &str = "You were not asked this, so nothing was changed.";
+const NOT_ASKED_TEXT: &str = "You were not asked this, so nothing was changed.";
 
-fn stranger() -> InboundResult {
-    InboundResult::Refused(NOT_YOURS.to_owned())
+fn unknown_sender() -> InboundResult {
+    InboundResult::Refused(NOT_ASKED_TEXT.to_owned())
 }
 
-fn unknown() -> InboundResult {
+fn unknown_request() -> InboundResult {
     InboundResult::Refused("This button is no longer good, so nothing was changed.".to_owned())
 }
 
-fn offer(ask: &Ask, n: usize) -> Option<Offer> {
-    answer_offers::offers(ask.question.value()?).into_iter().nth(n)
+fn offer(ask: &Ask, n: usize) -> Option<ButtonAnswer> {
+    answer_offers::button_answers(ask.question.value()?).into_iter().nth(n)
 }

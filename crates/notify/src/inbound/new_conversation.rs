@@ -3,38 +3,38 @@
 
 use channels::email::{Invitation, OpenedAddress};
 use channels::{SenderClaim, UnverifiedSender, slack};
-use dialects::origin::{Letter, Origin, Post};
-use gateway::Terms;
+use dialects::conversation_origin::{ConversationOrigin, EmailOrigin, SlackOrigin};
+use gateway::CommandConditions;
 use kernel::audit::Digest;
-use kernel::command::Written;
-use kernel::directory::{Directory, Human, Means};
+use kernel::command::PersonMessage;
+use kernel::directory::{ContactMethod, Directory, Human};
 use kernel::{Actor, AgentId, AskCommand, Assurance, HumanId, Refusal, SenderVerification};
 use serde_json::Value;
 use store::{Idempotency, StoreError};
 
-use super::{Answerer, InboundResult, Incoming, UNTOLD};
+use super::{Answerer, InboundResult, IncomingMessage, UNKNOWN_REQUEST_TEXT};
 use crate::channel_actor::via;
 use views::site::paths;
 
 /// How many agents a reply names to a person who may write to several.
-const NAMED: usize = 10;
+const MAX_NAMED_AGENTS: usize = 10;
 
 /// The first message of a conversation.
 struct FirstMessage<'a> {
     human: &'a HumanId,
     agent: &'a AgentId,
     text: String,
-    origin: Option<Origin>,
+    origin: Option<ConversationOrigin>,
     /// How the sender was verified, if it came by email.
     sender: Option<Result<SenderVerification, UnverifiedSender>>,
     /// Whether the message is deduplicated forever, and not for a day.
     lasting: bool,
 }
 
-impl Incoming<'_> {
+impl IncomingMessage<'_> {
     /// Who may write to which agent, if the email was sent to an address for that.
-    pub(super) fn invited(&self, token: &str) -> Option<Invitation> {
-        match self.inbound.channels.email.as_ref()?.addressed(token)? {
+    pub(super) fn invitation_of(&self, token: &str) -> Option<Invitation> {
+        match self.inbound.channels.email.as_ref()?.open_reply_address(token)? {
             OpenedAddress::Invitation(invitation) => Some(invitation),
             OpenedAddress::Reply(_) => None,
         }
@@ -42,7 +42,7 @@ impl Incoming<'_> {
 
     /// An email to an agent. It counts as written by the owner of the address that it was sent to, whatever
     /// sender it names. The reply goes to that owner, so that they learn of an email they did not write.
-    pub(super) async fn by_email(
+    pub(super) async fn begin_by_email(
         &self,
         invitation: Invitation,
         body: &str,
@@ -61,22 +61,22 @@ impl Incoming<'_> {
             said.split_whitespace().collect::<Vec<_>>().join(" ")
         };
         let (subject, message_id) = (said("subject"), said("message_id"));
-        let text = Letter::words(&subject, body);
-        let origin = Letter {
+        let text = EmailOrigin::email_text(&subject, body);
+        let origin = EmailOrigin {
             from: self.message.from.address().unwrap_or_default().to_owned(),
             to: self
                 .inbound
                 .channels
                 .email
                 .as_ref()
-                .and_then(|email| email.bare())
+                .and_then(|email| email.reply_address_without_token())
                 .unwrap_or_default(),
             subject,
             message_id: if message_id.is_empty() { message_id } else { format!("<{message_id}>") },
         };
         let (human_id, agent) = (human.id.clone(), agent.id.clone());
-        let to = own_mail(human).unwrap_or_else(|| self.message.from.clone());
-        let origin = Some(Origin::Email(origin));
+        let to = verified_email(human).unwrap_or_else(|| self.message.from.clone());
+        let origin = Some(ConversationOrigin::Email(origin));
         let sender = Some(self.sender(&human_id, sender).await);
         let first =
             FirstMessage { human: &human_id, agent: &agent, text, origin, sender, lasting: true };
@@ -92,46 +92,49 @@ impl Incoming<'_> {
 
     /// Text in a chat that answers nothing. It begins a conversation if it names an agent; in Slack also if the
     /// person can write to one agent only. An unknown person gets no reply.
-    pub(super) async fn first_words(
+    pub(super) async fn begin_by_chat(
         &self,
         text: &str,
         mentioned: bool,
     ) -> Result<InboundResult, StoreError> {
-        let Some(human) = self.known().await.filter(|human| human.active) else {
+        let Some(human) = self.known_sender().await.filter(|human| human.active) else {
             return Ok(InboundResult::Silent);
         };
         if text.is_empty() {
             return Ok(InboundResult::Silent);
         }
-        if let Some(begun) = self.named(&human, text).await? {
+        if let Some(begun) = self.begin_with_named_agent(&human, text).await? {
             return Ok(begun);
         }
         let directory = self.inbound.gateway.directory();
-        let open: Vec<AgentId> =
-            directory.written_to_by(&human).map(|agent| agent.id.clone()).take(NAMED + 1).collect();
+        let open: Vec<AgentId> = directory
+            .agents_open_to(&human)
+            .map(|agent| agent.id.clone())
+            .take(MAX_NAMED_AGENTS + 1)
+            .collect();
         if let [only] = open.as_slice()
             && self.channel.name() == slack::NAME
             && is_a_sentence(text)
         {
             return self.begin(self.typed(&human.id, only, text)).await;
         }
-        let names: Vec<&str> = open.iter().take(NAMED).map(AgentId::as_str).collect();
-        let more = if open.len() > NAMED { ", and others" } else { "" };
+        let names: Vec<&str> = open.iter().take(MAX_NAMED_AGENTS).map(AgentId::as_str).collect();
+        let more = if open.len() > MAX_NAMED_AGENTS { ", and others" } else { "" };
         Ok(InboundResult::Refused(match (mentioned, names.is_empty()) {
             (true, true) => "No agent takes conversations from you.".to_owned(),
             (true, false) => {
                 format!("Begin with the name of an agent: {}{more}.", names.join(", "))
             }
-            (false, true) => UNTOLD.to_owned(),
+            (false, true) => UNKNOWN_REQUEST_TEXT.to_owned(),
             (false, false) => format!(
-                "{UNTOLD} To write to an agent, begin with its name: {}{more}.",
+                "{UNKNOWN_REQUEST_TEXT} To write to an agent, begin with its name: {}{more}.",
                 names.join(", ")
             ),
         }))
     }
 
     /// Begins a conversation with the agent that the text names first, if it names one.
-    pub(super) async fn named(
+    pub(super) async fn begin_with_named_agent(
         &self,
         human: &Human,
         text: &str,
@@ -142,18 +145,18 @@ impl Incoming<'_> {
     }
 
     fn typed<'a>(&self, human: &'a HumanId, agent: &'a AgentId, text: &str) -> FirstMessage<'a> {
-        let origin = self.post();
+        let origin = self.slack_origin();
         FirstMessage { human, agent, text: text.to_owned(), origin, sender: None, lasting: false }
     }
 
     /// The Slack message.
-    fn post(&self) -> Option<Origin> {
+    fn slack_origin(&self) -> Option<ConversationOrigin> {
         let said = |name: &str| {
             self.message.place.get(name).and_then(Value::as_str).map(ToOwned::to_owned)
         };
-        let Means::Slack(user) = &self.message.from else { return None };
+        let ContactMethod::Slack(user) = &self.message.from else { return None };
         let (channel, ts, user) = (said("channel")?, said("ts")?, user.clone());
-        Some(Origin::Slack(Post { team: said("team"), channel, user, ts }))
+        Some(ConversationOrigin::Slack(SlackOrigin { team: said("team"), channel, user, ts }))
     }
 
     /// Begins the conversation, once however often the message is delivered, even if its text changes.
@@ -172,10 +175,14 @@ impl Incoming<'_> {
             Actor::Human { id, via, assurance: Assurance::Channel }.into()
         });
         let sender = sender.and_then(Result::ok);
-        let terms = Terms { idempotency: Some(idempotency), sender, ..Terms::default() };
-        let metadata = origin.map(|origin| origin.beside()).unwrap_or_default();
-        let command = AskCommand::Write(agent.clone(), Box::new(Written { text, metadata }));
-        match self.inbound.gateway.run_on(terms, actor, command).await {
+        let terms = CommandConditions {
+            idempotency: Some(idempotency),
+            sender,
+            ..CommandConditions::default()
+        };
+        let metadata = origin.map(|origin| origin.to_metadata()).unwrap_or_default();
+        let command = AskCommand::Write(agent.clone(), Box::new(PersonMessage { text, metadata }));
+        match self.inbound.gateway.run_with_conditions(terms, actor, command).await {
             Ok(outcome) => Ok(match outcome.ask.filter(|_| !outcome.replayed) {
                 Some(ask) => {
                     let page = self.inbound.links.page(&paths::request(ask.id));
@@ -210,8 +217,11 @@ fn refused(agent: &AgentId, refusal: &Refusal) -> String {
 }
 
 /// The verified email address of a person, if there is one.
-fn own_mail(human: &Human) -> Option<Means> {
-    human.reachable_by().into_iter().find(|means| matches!(means, Means::Email(_)))
+fn verified_email(human: &Human) -> Option<ContactMethod> {
+    human
+        .usable_contact_methods()
+        .into_iter()
+        .find(|means| matches!(means, ContactMethod::Email(_)))
 }
 
 /// The agent that a text names first, of those this person may write to, and the rest of the text:
@@ -224,7 +234,7 @@ fn addressee<'t>(
     let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let name = first.trim_start_matches('@').trim_end_matches([':', ',']);
     let agent = [name, &name.to_lowercase()].into_iter().find_map(|name| {
-        directory.agent(&name.parse().ok()?).filter(|agent| agent.is_known_to(human))
+        directory.agent(&name.parse().ok()?).filter(|agent| agent.accepts_messages_from(human))
     })?;
     (agent.conversations || first.ends_with(':')).then(|| (agent.id.clone(), rest.trim()))
 }

@@ -2,33 +2,35 @@
 
 use channels::email::{self, AddressOwner};
 use channels::inbound::DeliveryReport;
-use kernel::directory::{Means, NewNotices};
+use kernel::directory::{ContactMethod, NewNotificationPreferences};
 use kernel::{Actor, DirectoryCommand};
 use serde_json::Value;
 use store::NotificationPlan;
 use store::Work;
-use store::{Message, Sent, StoreError};
+use store::{Message, MessageState, StoreError};
 
-use super::{Inbound, InboundResult, Incoming};
+use super::{InboundProcessor, InboundResult, IncomingMessage};
 
-impl Incoming<'_> {
+impl IncomingMessage<'_> {
     /// Stores a platform's report about a message.
-    pub(super) async fn became(
+    pub(super) async fn store_report(
         &self,
         posted: &str,
         state: &DeliveryReport,
     ) -> Result<InboundResult, StoreError> {
-        let Some(message) = self.reported(posted).await? else { return Ok(InboundResult::Silent) };
-        let standing = match state {
-            DeliveryReport::Delivered => Sent::Delivered,
-            DeliveryReport::Read => Sent::Read,
-            DeliveryReport::Failed { why, .. } => Sent::Failed { error: why.clone() },
+        let Some(message) = self.reported_message(posted).await? else {
+            return Ok(InboundResult::Silent);
         };
-        let learned = message.clone().learned(standing, self.inbound.gateway.now());
+        let standing = match state {
+            DeliveryReport::Delivered => MessageState::Delivered,
+            DeliveryReport::Read => MessageState::Read,
+            DeliveryReport::Failed { why, .. } => MessageState::Failed { error: why.clone() },
+        };
+        let learned = message.clone().with_status(standing, self.inbound.gateway.now());
         if learned == message {
             return Ok(InboundResult::Silent);
         }
-        let failed = matches!(learned.standing, Sent::Failed { .. });
+        let failed = matches!(learned.standing, MessageState::Failed { .. });
         self.inbound.gateway.store().put_message(learned.clone()).await?;
         if failed {
             self.inbound.not_delivered(&learned).await?;
@@ -38,7 +40,7 @@ impl Incoming<'_> {
 
     /// The message that a report is about. For an email, the address it came to says for certain whose it was
     /// and about which ask; the id in the report only says which of their emails, if it is there.
-    async fn reported(&self, posted: &str) -> Result<Option<Message>, StoreError> {
+    async fn reported_message(&self, posted: &str) -> Result<Option<Message>, StoreError> {
         if self.channel.name() != email::NAME {
             return self.message_at(Some(posted)).await;
         }
@@ -48,22 +50,27 @@ impl Incoming<'_> {
             return Ok(None);
         };
         let mut theirs = self.inbound.gateway.store().messages(vec![ask]).await?;
-        theirs.retain(|message| AddressOwner::of_mark(&message.to).to_string() == whom);
+        theirs.retain(|message| AddressOwner::from_digest(&message.to).to_string() == whom);
         let id = posted.split('@').next();
         let named = theirs.iter().position(|message| message.posted.as_deref() == id);
         Ok(if let Some(n) = named { theirs.into_iter().nth(n) } else { theirs.pop() })
     }
 
     /// Turns messages to the sender off or on.
-    pub(super) async fn turned(&self, off: bool) -> Result<InboundResult, StoreError> {
+    pub(super) async fn set_messages_enabled(
+        &self,
+        off: bool,
+    ) -> Result<InboundResult, StoreError> {
         let (directory, from) = (self.inbound.gateway.directory(), &self.message.from);
-        let Some(human) = directory.human_by_means(from) else { return Ok(InboundResult::Silent) };
+        let Some(human) = directory.human_by_contact_method(from) else {
+            return Ok(InboundResult::Silent);
+        };
         let notices = human.profile.value().and_then(|profile| profile.notices.as_ref());
         let mut silent = notices.map(|notices| notices.off.clone()).unwrap_or_default();
         let changed = if off { silent.insert(from.clone()) } else { silent.remove(from) };
         if changed {
             let (human, order, digest) = (human.id.clone(), None, None);
-            let new = NewNotices { human, order, off: Some(silent), digest };
+            let new = NewNotificationPreferences { human, order, off: Some(silent), digest };
             self.inbound.gateway.run(Actor::System, DirectoryCommand::SaveNotices(new)).await?;
         }
         // Platforms that have such keywords reply to them themselves.
@@ -71,7 +78,7 @@ impl Incoming<'_> {
     }
 }
 
-impl Inbound {
+impl InboundProcessor {
     /// The platform accepted a message and could not deliver it. The person's next contact method is tried at
     /// once; if the message went to the place that the agent chose, the assignees are notified instead.
     async fn not_delivered(&self, message: &Message) -> Result<(), StoreError> {
@@ -93,14 +100,14 @@ impl Inbound {
         });
         // If the person was notified by another contact method since, no third one is needed.
         let notified_since = |other: &Message| {
-            other.at > message.at && !matches!(other.standing, Sent::Failed { .. })
+            other.at > message.at && !matches!(other.standing, MessageState::Failed { .. })
         };
         if chain.iter().any(notified_since) {
             return Ok(());
         }
-        let devices = Means::Devices;
+        let devices = ContactMethod::Devices;
         let mark = |other: &Message| {
-            if other.medium == devices.kind() { devices.mark() } else { other.to }
+            if other.medium == devices.kind() { devices.digest() } else { other.to }
         };
         let mut tried: Vec<_> = chain.iter().map(mark).collect();
         tried.dedup();

@@ -9,28 +9,28 @@ use channels::OutboundMessage;
 use gateway::Gateway;
 use kernel::ask::Priority;
 use kernel::audit::Digest;
-use kernel::directory::{Human, Means};
-use kernel::quota::Exceeded;
-use kernel::reach;
+use kernel::directory::{ContactMethod, Human};
+use kernel::notification_steps;
+use kernel::quota::QuotaExceeded;
 use kernel::{AgentId, HumanId, Phase, ProjectId, Time};
 use store::Work;
-use store::{Filter, List, Order, Scope, Settlement, StoreError};
+use store::{AskListQuery, Filter, ListScope, Order, Settlement, StoreError};
 
 use super::contact_methods::{ContactMethods, address, addressee};
+use super::notification_steps::NotificationSteps;
 use super::push::DeviceNotifications;
-use super::steps::Steps;
 use crate::attempts::{ATTEMPTS, AttemptResult, KEEPS_FAILING, retry_at};
-use crate::links::Links;
+use crate::links::LinkBuilder;
 use crate::outgoing::Outgoing;
 use views::email::digest::DigestEmail;
 use views::message_card::{MessageCard, WaitingRequests};
 use views::push_notification::PushNotification;
 
 /// How many requests a digest lists; it gives the number of the rest.
-pub const LISTED: usize = 20;
+pub const MAX_LISTED_REQUESTS: usize = 20;
 
 /// The part of a digest that quotas allow.
-struct Affordable {
+struct AffordableDigest {
     waiting: WaitingRequests,
     /// When to send the part that quotas do not allow now.
     left_out: Option<Time>,
@@ -49,10 +49,10 @@ pub(crate) struct DigestDelivery<'a> {
 pub(crate) struct Digests {
     pub(super) gateway: Gateway,
     pub(super) contacts: ContactMethods,
-    pub(super) links: Links,
+    pub(super) links: LinkBuilder,
     pub(super) outgoing: Outgoing,
     pub(super) devices: DeviceNotifications,
-    pub(super) steps: Steps,
+    pub(super) steps: NotificationSteps,
 }
 
 impl Digests {
@@ -65,21 +65,21 @@ impl Digests {
         if let Some(later) = self.postpone(human, it.at) {
             return Ok(later);
         }
-        if self.waiting(human).await?.is_none() {
+        if self.waiting_requests(human).await?.is_none() {
             return Ok(Settlement::Done);
         }
         let mut means = self.contacts.usable(human).await?;
-        means.retain(|means| !it.tried.contains(&means.mark()));
+        means.retain(|means| !it.tried.contains(&means.digest()));
         let (human, at, tried) = (&human.id, it.at, it.tried.to_vec());
         let into = match means.first() {
             None => return Ok(Settlement::Done),
-            Some(Means::Devices) => {
-                let devices = self.contacts.devices.of(human).await?;
+            Some(ContactMethod::Devices) => {
+                let devices = self.contacts.devices.devices_of(human).await?;
                 let push = |device| Work::PushDigest { human: human.clone(), at, device };
                 devices.into_iter().map(|(device, _)| (now, push(device.name))).collect()
             }
             Some(by) => {
-                let (human, medium, to) = (human.clone(), by.kind().to_owned(), by.mark());
+                let (human, medium, to) = (human.clone(), by.kind().to_owned(), by.digest());
                 vec![(now, Work::SendDigest { human, at, medium, to, tried })]
             }
         };
@@ -89,12 +89,13 @@ impl Digests {
     /// A digest that is late by a whole period is merged into the next one. None is sent in quiet hours.
     fn postpone(&self, human: &Human, at: Time) -> Option<Settlement> {
         let now = self.gateway.now();
-        let (digest, about) = (addressee(human, &[]).digest, human.about());
-        let late = reach::gathered_at(digest, about, at).is_some_and(|next| next <= now);
+        let (digest, about) = (addressee(human, &[]).digest, human.profile_settings());
+        let late =
+            notification_steps::next_digest_at(digest, about, at).is_some_and(|next| next <= now);
         let quiet = about.and_then(|about| about.quiet_until(now));
-        let next = reach::gathered_at(digest, about, now).or(quiet);
+        let next = notification_steps::next_digest_at(digest, about, now).or(quiet);
         let next = next.filter(|_| late || quiet.is_some())?;
-        Some(anew(human.id.clone(), next, Vec::new(), next))
+        Some(rescheduled(human.id.clone(), next, Vec::new(), next))
     }
 
     /// Sends a digest as one message.
@@ -111,26 +112,29 @@ impl Digests {
         if let Some(later) = self.postpone(human, it.at) {
             return Ok(later);
         }
-        let Some(waiting) = self.waiting(human).await? else { return Ok(Settlement::Done) };
-        let Affordable { waiting, left_out } = match self.afford(human, waiting).await? {
-            Ok(affordable) => affordable,
-            Err(exceeded) => {
-                // It is merged into the next one that the quota allows.
-                AttemptResult::over_quota(&exceeded);
-                let next = exceeded.resets_at.unwrap_or_else(|| retry_at(now, attempt));
-                return Ok(anew(human.id.clone(), next, Vec::new(), next));
-            }
+        let Some(waiting) = self.waiting_requests(human).await? else {
+            return Ok(Settlement::Done);
         };
+        let AffordableDigest { waiting, left_out } =
+            match self.charge_quotas(human, waiting).await? {
+                Ok(affordable) => affordable,
+                Err(exceeded) => {
+                    // It is merged into the next one that the quota allows.
+                    AttemptResult::over_quota(&exceeded);
+                    let next = exceeded.resets_at.unwrap_or_else(|| retry_at(now, attempt));
+                    return Ok(rescheduled(human.id.clone(), next, Vec::new(), next));
+                }
+            };
         let result = match address(human, &to) {
             None => AttemptResult::Gone,
-            Some((Means::Email(_), address)) => {
+            Some((ContactMethod::Email(_), address)) => {
                 let email = DigestEmail {
                     to: &address,
                     human: &human.id,
                     at: it.at,
                     waiting: &waiting,
                     home: &self.links.page(views::site::paths::INBOX),
-                    settings: &self.links.page(views::site::paths::NOTICES),
+                    settings: &self.links.page(views::site::paths::NOTIFICATION_SETTINGS),
                 };
                 self.outgoing.notify_by_email(&email.email()).await
             }
@@ -139,7 +143,7 @@ impl Digests {
         let failed = match result {
             AttemptResult::Sent => {
                 // The rest is sent when its quota starts again.
-                let again = |next| anew(human.id.clone(), next, Vec::new(), next);
+                let again = |next| rescheduled(human.id.clone(), next, Vec::new(), next);
                 return Ok(left_out.map_or(Settlement::Done, again));
             }
             AttemptResult::NotNeeded | AttemptResult::Held { .. } => return Ok(Settlement::Done),
@@ -151,21 +155,22 @@ impl Digests {
         };
         let tried: Vec<Digest> = it.tried.iter().copied().chain([to]).collect();
         let more =
-            self.contacts.usable(human).await?.iter().any(|means| !tried.contains(&means.mark()));
+            self.contacts.usable(human).await?.iter().any(|means| !tried.contains(&means.digest()));
         let id = human.id.clone();
         Ok(match failed {
-            None => anew(id, it.at, tried, now),
+            None => rescheduled(id, it.at, tried, now),
             Some((error, true)) if more => {
                 tracing::warn!(error, "what can wait was not taken; trying the next means");
-                anew(id, it.at, tried, now)
+                rescheduled(id, it.at, tried, now)
             }
             Some((error, _)) => {
                 // It is merged into the next one, rather than sent twice in one period.
                 let again = retry_at(now, attempt);
                 let digest = addressee(human, &[]).digest;
-                let next = reach::gathered_at(digest, human.about(), now);
+                let next =
+                    notification_steps::next_digest_at(digest, human.profile_settings(), now);
                 match next {
-                    Some(next) if again >= next => anew(id, next, Vec::new(), next),
+                    Some(next) if again >= next => rescheduled(id, next, Vec::new(), next),
                     _ if attempt >= ATTEMPTS => Settlement::Dead { error },
                     _ => Settlement::Retry { at: again, error },
                 }
@@ -176,7 +181,7 @@ impl Digests {
     /// Sends a digest on a platform.
     async fn send_card(
         &self,
-        means: &Means,
+        means: &ContactMethod,
         address: &str,
         it: &DigestDelivery<'_>,
         waiting: &WaitingRequests,
@@ -187,7 +192,7 @@ impl Digests {
         let PushNotification { title, body, .. } = PushNotification::digest(waiting);
         let card = MessageCard::plain(title, body, self.links.page(views::site::paths::INBOX));
         let message = channel.render(&card);
-        let key = format!("gathered.{}.{}", means.mark(), it.at.millis());
+        let key = format!("gathered.{}.{}", means.digest(), it.at.millis());
         let outbound = OutboundMessage::new(address, &message, &key, self.gateway.now());
         self.outgoing.notify(&channel, outbound).await
     }
@@ -206,10 +211,12 @@ impl Digests {
         if let Some(later) = self.postpone(human, it.at) {
             return Ok(later);
         }
-        let Some(waiting) = self.waiting(human).await? else { return Ok(Settlement::Done) };
+        let Some(waiting) = self.waiting_requests(human).await? else {
+            return Ok(Settlement::Done);
+        };
         // The inbox that the notification opens shows the rest, so nothing is sent again for it.
-        let result = match self.afford(human, waiting).await? {
-            Ok(Affordable { waiting, .. }) => {
+        let result = match self.charge_quotas(human, waiting).await? {
+            Ok(AffordableDigest { waiting, .. }) => {
                 let notification = PushNotification::digest(&waiting);
                 self.devices.show(device, &human.id, &notification).await?
             }
@@ -221,17 +228,17 @@ impl Digests {
     /// Counts a digest as a notification: for its person, and for each agent whose requests it lists. The
     /// requests of an agent whose quota is used up are left out, so that they delay no others. The error is
     /// the quota that leaves nothing to send.
-    async fn afford(
+    async fn charge_quotas(
         &self,
         human: &Human,
         mut waiting: WaitingRequests,
-    ) -> Result<Result<Affordable, Exceeded>, StoreError> {
+    ) -> Result<Result<AffordableDigest, QuotaExceeded>, StoreError> {
         if let Some(exceeded) = self.gateway.quotas().charge_digest(&human.id).await? {
             return Ok(Err(exceeded));
         }
         let agents: BTreeMap<AgentId, ProjectId> =
             waiting.asks.iter().map(|ask| (ask.agent.clone(), ask.project.clone())).collect();
-        let mut over: BTreeMap<AgentId, Exceeded> = BTreeMap::new();
+        let mut over: BTreeMap<AgentId, QuotaExceeded> = BTreeMap::new();
         for (agent, project) in agents {
             let exceeded =
                 self.gateway.quotas().charge_digest_of((&agent, &project), &human.id).await?;
@@ -243,23 +250,24 @@ impl Digests {
             Some(exceeded) if waiting.asks.is_empty() => Err(exceeded),
             first => {
                 let left_out = first.and_then(|exceeded| exceeded.resets_at);
-                Ok(Affordable { waiting, left_out })
+                Ok(AffordableDigest { waiting, left_out })
             }
         })
     }
 
     /// The requests of low priority that wait for a person; `None` if there are none.
-    async fn waiting(&self, human: &Human) -> Result<Option<WaitingRequests>, StoreError> {
-        let low = List {
-            scopes: Scope::inbox(human),
+    async fn waiting_requests(&self, human: &Human) -> Result<Option<WaitingRequests>, StoreError> {
+        let low = AskListQuery {
+            scopes: ListScope::inbox(human),
             phases: Phase::OPEN.to_vec(),
             order: Order::Age,
             filter: Filter { priority: Some(Priority::Low), ..Filter::default() },
             after: None,
-            limit: LISTED,
+            limit: MAX_LISTED_REQUESTS,
         };
-        let store::Page { mut asks, next } = self.gateway.put_to(human, low.clone()).await?;
-        asks.truncate(LISTED);
+        let store::AskListPage { mut asks, next } =
+            self.gateway.waiting_page(human, low.clone()).await?;
+        asks.truncate(MAX_LISTED_REQUESTS);
         let listed = asks.len() as u64;
         let more = match next {
             Some(_) => self.gateway.count(low).await?.n.saturating_sub(listed),
@@ -270,6 +278,6 @@ impl Digests {
 }
 
 /// The same digest again, for the time `at`, not before `from`.
-fn anew(human: HumanId, at: Time, tried: Vec<Digest>, from: Time) -> Settlement {
+fn rescheduled(human: HumanId, at: Time, tried: Vec<Digest>, from: Time) -> Settlement {
     Settlement::Split { into: vec![(from, Work::Digest { human, at, tried })] }
 }

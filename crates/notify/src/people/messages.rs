@@ -6,37 +6,37 @@ use std::sync::Arc;
 
 use channels::email::template::{self, TemplateContext};
 use channels::{Channel, ChannelRegistry, DeliveryError, OutboundMessage, PostedMessage, slack};
-use dialects::origin::Origin;
+use dialects::conversation_origin::ConversationOrigin;
 use gateway::Gateway;
-use gateway::secrets::Secrets;
+use gateway::secrets::ServerSecrets;
 use jiff::tz::TimeZone;
-use kernel::ask::{Grant, Purpose};
+use kernel::ask::{AskToken, TokenPurpose};
 use kernel::audit::Digest;
-use kernel::directory::{About, Human, Means};
-use kernel::question::Kind;
-use kernel::{Actor, Ask, AskCommand, Assurance, Time, Via};
+use kernel::directory::{ContactMethod, Human, ProfileSettings};
+use kernel::question::QuestionKind;
+use kernel::{Actor, AnswerInterface, Ask, AskCommand, Assurance, Time};
 use serde_json::Value;
 use store::NotificationPlan;
 use store::Work;
-use store::{Message, Sent, Settlement, Store, StoreError};
+use store::{Message, MessageState, Settlement, Store, StoreError};
 use url::Url;
 
 use super::contact_methods::{ContactMethods, address};
 use super::conversation_origin;
+use super::notification_steps::{Continuation, Notification, NotificationSteps};
 use super::reply_codes::reply_code;
-use super::steps::{Continuation, Notification, Steps};
 use crate::answer_offers::AnswerOffers;
 use crate::attempts::{ATTEMPTS, AttemptResult, retry_at};
 use crate::channel_actor::{guest, via};
-use crate::links::Links;
+use crate::links::LinkBuilder;
 use crate::outgoing::{Outgoing, count_message};
 use views::email::notification::NotificationEmail;
-use views::email::{AgentPage, Email};
+use views::email::{AgentEmailBody, Email};
 use views::message_card::{AnswerOptions, CardContext, MessageCard};
 use views::site::paths;
 
 /// A message to be sent.
-pub(crate) struct Sending<'a> {
+pub(crate) struct MessageDelivery<'a> {
     pub(crate) about: Notification,
     /// The mark of the address.
     pub(crate) to: Digest,
@@ -50,7 +50,7 @@ pub(crate) struct Sending<'a> {
     pub(crate) since: Time,
 }
 
-impl Sending<'_> {
+impl MessageDelivery<'_> {
     /// The name of the message: the same in every attempt.
     fn name(&self) -> Digest {
         let Notification { ask, why, .. } = self.about;
@@ -69,7 +69,7 @@ impl Sending<'_> {
             why: self.about.why,
             since: self.chain.map(|chain| chain.since),
             at: now,
-            standing: Sent::Waiting { error: String::new() },
+            standing: MessageState::Waiting { error: String::new() },
             posted: None,
             thread: None,
             place: Value::Null,
@@ -82,7 +82,7 @@ impl Sending<'_> {
 
 /// The person or the place that a message is for.
 struct Recipient<'a> {
-    means: Means,
+    means: ContactMethod,
     /// The address as its owner writes it.
     address: String,
     human: Option<&'a Human>,
@@ -91,20 +91,23 @@ struct Recipient<'a> {
 }
 
 /// Sends and updates messages.
-pub(super) struct Messages {
+pub(super) struct MessageSender {
     pub(super) gateway: Gateway,
-    pub(super) secrets: Arc<Secrets>,
+    pub(super) secrets: Arc<ServerSecrets>,
     pub(super) channels: Arc<ChannelRegistry>,
-    pub(super) links: Links,
+    pub(super) links: LinkBuilder,
     pub(super) offers: AnswerOffers,
     pub(super) outgoing: Outgoing,
     pub(super) contacts: ContactMethods,
-    pub(super) steps: Steps,
+    pub(super) steps: NotificationSteps,
 }
 
-impl Messages {
+impl MessageSender {
     /// Sends a message, if it is still needed.
-    pub(super) async fn send(&self, sending: Sending<'_>) -> Result<Settlement, StoreError> {
+    pub(super) async fn send(
+        &self,
+        sending: MessageDelivery<'_>,
+    ) -> Result<Settlement, StoreError> {
         let result = self.attempt(&sending).await?;
         self.store_failure(&sending, &result).await?;
         if let AttemptResult::Later { at: Some(at), .. } = result
@@ -112,10 +115,10 @@ impl Messages {
         {
             return Ok(back);
         }
-        let Sending { about, to, chain, passed_on, medium, attempt, .. } = sending;
+        let MessageDelivery { about, to, chain, passed_on, medium, attempt, .. } = sending;
         let Notification { ask, why, priority } = about;
         let Some(chain) = chain else {
-            return self.settle_placed(about, result, attempt).await;
+            return self.settle_chosen_place(about, result, attempt).await;
         };
         let alone = Work::Send {
             ask,
@@ -139,7 +142,7 @@ impl Messages {
 
     /// Settles a message to the place that the agent chose. If it cannot be sent there, the assignees are
     /// notified instead.
-    async fn settle_placed(
+    async fn settle_chosen_place(
         &self,
         about: Notification,
         result: AttemptResult,
@@ -179,8 +182,8 @@ impl Messages {
         Ok(Settlement::Split { into: ask.seats.iter().cloned().map(notify).collect() })
     }
 
-    async fn attempt(&self, sending: &Sending<'_>) -> Result<AttemptResult, StoreError> {
-        let Sending { about, to, chain, passed_on, attempt, .. } = sending;
+    async fn attempt(&self, sending: &MessageDelivery<'_>) -> Result<AttemptResult, StoreError> {
+        let MessageDelivery { about, to, chain, passed_on, attempt, .. } = sending;
         let directory = self.gateway.directory();
         let Some(ask) = self.gateway.ask(about.ask).await?.filter(|ask| ask.is_open()) else {
             return Ok(AttemptResult::NotNeeded);
@@ -198,11 +201,11 @@ impl Messages {
                 return Ok(AttemptResult::Held { until, why });
             }
             let Some((means, address)) = address(human, to) else { return Ok(AttemptResult::Gone) };
-            let zone = human.about().map_or(TimeZone::UTC, About::zone);
+            let zone = human.profile_settings().map_or(TimeZone::UTC, ProfileSettings::zone);
             Recipient { means, address, human: Some(human), thread: None, zone }
         } else {
             let place = ask.place.as_ref().and_then(|place| place.value());
-            let Some(place) = place.filter(|place| place.means.mark() == *to) else {
+            let Some(place) = place.filter(|place| place.means.digest() == *to) else {
                 return Ok(AttemptResult::NotNeeded);
             };
             let address = place.means.address().unwrap_or_default().to_owned();
@@ -217,14 +220,14 @@ impl Messages {
         }
         let human = recipient.human.map(|human| &human.id);
         let copies = match recipient.means {
-            Means::Email(_) => dialects::a2h::copies(&ask),
-            Means::Devices
-            | Means::Slack(_)
-            | Means::Sms(_)
-            | Means::Whatsapp(_)
-            | Means::Telegram(_)
-            | Means::Ntfy(_)
-            | Means::Webhook(_) => 0,
+            ContactMethod::Email(_) => dialects::a2h::copy_count(&ask),
+            ContactMethod::Devices
+            | ContactMethod::Slack(_)
+            | ContactMethod::Sms(_)
+            | ContactMethod::Whatsapp(_)
+            | ContactMethod::Telegram(_)
+            | ContactMethod::Ntfy(_)
+            | ContactMethod::Webhook(_) => 0,
         };
         if let Some(exceeded) =
             self.gateway.quotas().charge_notification(&ask, human, copies).await?
@@ -238,7 +241,7 @@ impl Messages {
                 let message = noted.unwrap_or_else(|| sending.first(self.gateway.now()));
                 let PostedMessage { id, thread, place } = posted;
                 let message = Message { posted: Some(id), thread, place, code, ..message };
-                let message = message.learned(Sent::Sent, self.gateway.now());
+                let message = message.with_status(MessageState::Sent, self.gateway.now());
                 self.gateway.store().put_message(message).await?;
                 AttemptResult::Sent
             }
@@ -249,7 +252,7 @@ impl Messages {
     async fn post_about(
         &self,
         ask: &Ask,
-        sending: &Sending<'_>,
+        sending: &MessageDelivery<'_>,
         recipient: &Recipient<'_>,
         name: Digest,
     ) -> Result<Result<(PostedMessage, Option<String>), AttemptResult>, StoreError> {
@@ -257,10 +260,10 @@ impl Messages {
         let ask = granted.as_ref().unwrap_or(ask);
         let link = self.link_for(ask, recipient, name);
         let origin = match recipient.human {
-            Some(human) => conversation_origin::of(&self.gateway, ask, human).await?,
+            Some(human) => conversation_origin::origin_of(&self.gateway, ask, human).await?,
             None => None,
         };
-        if let Means::Email(_) = recipient.means {
+        if let ContactMethod::Email(_) = recipient.means {
             let email =
                 self.notification_email(ask, sending, recipient, link, origin.as_ref()).await?;
             let posted = PostedMessage::new(email.id.clone());
@@ -314,14 +317,15 @@ impl Messages {
         name: Digest,
     ) -> Result<Option<Ask>, StoreError> {
         let hash = review_hash(&self.secrets, name);
-        if recipient.human.is_some() || ask.is_granted(Purpose::Review, &hash) {
+        if recipient.human.is_some() || ask.has_token(TokenPurpose::Review, &hash) {
             return Ok(None);
         }
         // Only a message to a verified address, and to nowhere else, proves more than the agent's
         // claim. The agent can read its own copy, and the messages that its own app sends.
-        let shared = dialects::a2h::is_copied(ask) || dialects::a2h::by_own_app(ask);
-        let owner = ask.place_owner(&self.gateway.directory()).filter(|_| !shared).cloned();
-        let grant = AskCommand::Grant(ask.id, vec![Grant::delivered(hash, owner)]);
+        let shared = dialects::a2h::is_copied(ask) || dialects::a2h::is_sent_by_own_app(ask);
+        let owner =
+            ask.posting_address_owner(&self.gateway.directory()).filter(|_| !shared).cloned();
+        let grant = AskCommand::Grant(ask.id, vec![AskToken::sent_link(hash, owner)]);
         Ok(self.gateway.run(Actor::System, grant).await?.ask)
     }
 
@@ -329,14 +333,14 @@ impl Messages {
     fn link_for(&self, ask: &Ask, recipient: &Recipient<'_>, name: Digest) -> String {
         match recipient.human {
             Some(_) => self.links.page(&paths::request(ask.id)),
-            None => self.guests_link(ask, name),
+            None => self.guest_link(ask, name),
         }
     }
 
     /// The page of the request, for a person who got the message at the place that the agent chose.
-    fn guests_link(&self, ask: &Ask, name: Digest) -> String {
+    fn guest_link(&self, ask: &Ask, name: Digest) -> String {
         let page = self.links.page(&paths::review(&dialects::hitl::case_id(ask.id)));
-        format!("{page}?token={}", self.secrets.review(&name))
+        format!("{page}?token={}", self.secrets.review_token(&name))
     }
 
     /// The recipient of a message, as the actor who answers it.
@@ -348,30 +352,30 @@ impl Messages {
                 let verifies =
                     self.channels.email.as_ref().is_some_and(|email| email.verifies_senders());
                 let assurance = match via {
-                    Via::Email if !verifies => Assurance::Link,
+                    AnswerInterface::Email if !verifies => Assurance::Link,
                     _ => Assurance::Channel,
                 };
                 Actor::Human { id: human.id.clone(), via, assurance }
             }
-            None => guest(ask, via, &recipient.means, placed_person(ask), None),
+            None => guest(ask, via, &recipient.means, answering_person(ask), None),
         }
     }
 
     async fn notification_email(
         &self,
         ask: &Ask,
-        sending: &Sending<'_>,
+        sending: &MessageDelivery<'_>,
         recipient: &Recipient<'_>,
         link: String,
-        origin: Option<&Origin>,
+        origin: Option<&ConversationOrigin>,
     ) -> Result<Email, StoreError> {
-        let settings = self.links.page(paths::NOTICES);
+        let settings = self.links.page(paths::NOTIFICATION_SETTINGS);
         let (why, zone) = (sending.about.why, &recipient.zone);
         let options = self.offers.options(ask, &self.addressee_of(ask, recipient)).await?;
-        let wish = dialects::a2h::email_wish(ask).unwrap_or_default();
-        let wish = conversation_origin::below(wish, origin);
+        let wish = dialects::a2h::email_options(ask).unwrap_or_default();
+        let wish = conversation_origin::in_origin_thread(wish, origin);
         let page =
-            wish.template.as_ref().and_then(|template| Self::agents_page(ask, template, &link));
+            wish.template.as_ref().and_then(|template| Self::agent_template(ask, template, &link));
         let card = self.card(ask, CardContext { why: Some(why), link, zone, options });
         let email = NotificationEmail {
             to: &recipient.address,
@@ -399,16 +403,17 @@ impl Messages {
 
     /// The HTML of an email by the agent's template. If the template fails, the default email is sent
     /// (A2H-090).
-    fn agents_page(ask: &Ask, template: &str, link: &str) -> Option<AgentPage> {
-        let event = dialects::a2h::call(ask, dialects::a2h::Beside::default())?;
+    fn agent_template(ask: &Ask, template: &str, link: &str) -> Option<AgentEmailBody> {
+        let event = dialects::a2h::call(ask, dialects::a2h::CallContext::default())?;
         let mut base_url: Url = link.parse().ok()?;
         let token = base_url.query().map(ToOwned::to_owned);
         base_url.set_query(None);
         let kind = match ask.kind {
-            Kind::Approve | Kind::Confirm => "v1beta2.function_call",
-            Kind::Choose | Kind::Provide | Kind::Escalate | Kind::Converse => {
-                "v1beta2.human_contact"
-            }
+            QuestionKind::Approve | QuestionKind::Confirm => "v1beta2.function_call",
+            QuestionKind::Choose
+            | QuestionKind::Provide
+            | QuestionKind::Escalate
+            | QuestionKind::Converse => "v1beta2.human_contact",
         };
         let context = TemplateContext { event: &event, base_url: &base_url, kind };
         let mut page = template::render(template, context)
@@ -428,7 +433,7 @@ impl Messages {
     /// Stores why an attempt failed, so that the request shows it.
     async fn store_failure(
         &self,
-        sending: &Sending<'_>,
+        sending: &MessageDelivery<'_>,
         result: &AttemptResult,
     ) -> Result<(), StoreError> {
         let (error, last) = match result {
@@ -444,13 +449,14 @@ impl Messages {
         let store = self.gateway.store();
         let (name, now) = (sending.name(), self.gateway.now());
         let error = error.clone();
-        let standing = if last { Sent::Failed { error } } else { Sent::Waiting { error } };
+        let standing =
+            if last { MessageState::Failed { error } } else { MessageState::Waiting { error } };
         let noted = store.message(name).await?.unwrap_or_else(|| sending.first(now));
         store.put_message(Message { standing, updated_at: now, ..noted }).await
     }
 
     /// Updates a message after its ask was closed.
-    pub(super) async fn amend(
+    pub(super) async fn update_message(
         &self,
         name: Digest,
         attempt: u32,
@@ -468,11 +474,11 @@ impl Messages {
             (Some(channel), Some(id)) => {
                 let directory = self.gateway.directory();
                 let human = message.human.as_ref().and_then(|id| directory.human(id));
-                let zone = human.and_then(Human::about).map(About::zone);
+                let zone = human.and_then(Human::profile_settings).map(ProfileSettings::zone);
                 let zone = zone.unwrap_or(TimeZone::UTC);
                 let link = match message.human {
                     Some(_) => self.links.page(&paths::request(ask.id)),
-                    None => self.guests_link(&ask, name),
+                    None => self.guest_link(&ask, name),
                 };
                 let options = AnswerOptions::default();
                 let context = CardContext { why: None, link, zone: &zone, options };
@@ -523,21 +529,21 @@ const LONGEST_POSTPONED: u64 = 1_800;
 
 /// The id of a person who may answer at the place that the agent chose: one it named, or the owner of the
 /// address.
-fn placed_person(ask: &Ask) -> &str {
+fn answering_person(ask: &Ask) -> &str {
     let place = ask.place.as_ref().and_then(|place| place.value());
     let named = place.and_then(|place| place.only.first()).map(String::as_str);
     named.or_else(|| place.and_then(|place| place.means.address())).unwrap_or_default()
 }
 
 /// The hash of the review link in a message.
-pub(crate) fn review_hash(secrets: &Secrets, message: Digest) -> Digest {
-    Digest::of(secrets.review(&message).as_bytes())
+pub(crate) fn review_hash(secrets: &ServerSecrets, message: Digest) -> Digest {
+    Digest::of(secrets.review_token(&message).as_bytes())
 }
 
 /// The id of the Slack message that asks this, if the agent chose a place in Slack (A2H-081).
 pub async fn slack_message_ts(store: &dyn Store, ask: &Ask) -> Result<Option<String>, StoreError> {
     let place = ask.place.as_ref().and_then(|place| place.value());
-    if !place.is_some_and(|place| matches!(place.means, Means::Slack(_))) {
+    if !place.is_some_and(|place| matches!(place.means, ContactMethod::Slack(_))) {
         return Ok(None);
     }
     let messages = store.messages(vec![ask.id]).await?;

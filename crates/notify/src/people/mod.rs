@@ -28,12 +28,12 @@ pub mod contact_methods;
 mod conversation_origin;
 pub mod digest;
 pub(crate) mod messages;
+pub(crate) mod notification_steps;
 pub mod push;
 pub(crate) mod recipients;
 mod reply_codes;
 mod security;
 pub mod sign_in_links;
-pub(crate) mod steps;
 mod terminal;
 pub mod verification_codes;
 
@@ -41,56 +41,56 @@ use std::sync::Arc;
 
 use channels::ChannelRegistry;
 use gateway::Gateway;
-use gateway::secrets::Secrets;
+use gateway::secrets::ServerSecrets;
 use store::Work;
-use store::{Delivery, Settlement, StoreError};
+use store::{ClaimedWork, Settlement, StoreError};
 
 use crate::answer_offers::AnswerOffers;
-use crate::links::Links;
+use crate::links::LinkBuilder;
 use crate::outgoing::Outgoing;
 use contact_methods::ContactMethods;
 use digest::{DigestDelivery, Digests};
-use messages::{Messages, Sending};
+use messages::{MessageDelivery, MessageSender};
+use notification_steps::{Notification, NotificationSteps};
 use push::{DeviceNotifications, DevicePush};
 use security::{SecurityNotice, SecurityNotices};
 use sign_in_links::SignInLinks;
-use steps::{Notification, Steps};
 use terminal::TerminalLines;
 
 pub use messages::slack_message_ts;
 
 /// Executes the deliveries that notify people.
-pub(crate) struct People {
+pub(crate) struct PeopleNotifier {
     pub(crate) contacts: ContactMethods,
-    pub(crate) steps: Steps,
+    pub(crate) steps: NotificationSteps,
     pub(crate) digests: Digests,
     pub(crate) sign_in_links: SignInLinks,
     terminal: TerminalLines,
-    messages: Messages,
+    messages: MessageSender,
     devices: DeviceNotifications,
     security: SecurityNotices,
 }
 
-impl People {
+impl PeopleNotifier {
     /// Notifies through these channels.
     pub(crate) fn new(
         gateway: &Gateway,
-        secrets: &Arc<Secrets>,
+        secrets: &Arc<ServerSecrets>,
         channels: &Arc<ChannelRegistry>,
         contacts: &ContactMethods,
-        links: &Links,
+        links: &LinkBuilder,
     ) -> Self {
         let (gateway, secrets) = (|| gateway.clone(), || Arc::clone(secrets));
         let (contacts, links) = (|| contacts.clone(), || links.clone());
         let outgoing = || Outgoing { gateway: gateway(), channels: Arc::clone(channels) };
-        let steps = Steps { gateway: gateway(), contacts: contacts() };
+        let steps = NotificationSteps { gateway: gateway(), contacts: contacts() };
         let devices = DeviceNotifications {
             gateway: gateway(),
             secrets: secrets(),
             contacts: contacts(),
             steps: steps.clone(),
         };
-        let messages = Messages {
+        let messages = MessageSender {
             gateway: gateway(),
             secrets: secrets(),
             channels: Arc::clone(channels),
@@ -131,7 +131,7 @@ impl People {
     }
 
     /// Notifies one person, by one contact method.
-    pub(crate) async fn notify(&self, delivery: &Delivery) -> Result<Settlement, StoreError> {
+    pub(crate) async fn notify(&self, delivery: &ClaimedWork) -> Result<Settlement, StoreError> {
         let attempt = delivery.attempt;
         match &delivery.work {
             Work::Push { device, ask, why, priority, plan: chain } => {
@@ -144,11 +144,12 @@ impl People {
                 let about = Notification { ask: *ask, why: *why, priority: *priority };
                 let (to, chain, passed_on) = (*to, chain.as_ref(), *passed_on);
                 let since = delivery.written_at;
-                let sending = Sending { about, to, chain, passed_on, medium, attempt, since };
+                let sending =
+                    MessageDelivery { about, to, chain, passed_on, medium, attempt, since };
                 self.messages.send(sending).await
             }
             Work::Amend { message, .. } => {
-                self.messages.amend(*message, attempt, delivery.written_at).await
+                self.messages.update_message(*message, attempt, delivery.written_at).await
             }
             Work::SendDigest { human, at, to, tried, .. } => {
                 let digest = DigestDelivery { human, at: *at, tried };

@@ -4,30 +4,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use channels::DeliveryError;
-use channels::push::{KEPT, PushMessage, PushSubscription, WebPush};
+use channels::push::{MAX_TTL_SECONDS, PushMessage, PushSubscription, WebPush};
 use gateway::Gateway;
 use gateway::sealed_values;
-use gateway::secrets::Secrets;
+use gateway::secrets::ServerSecrets;
 use kernel::ask::Priority;
 use kernel::audit::Digest;
-use kernel::directory::{Holder, Means};
-use kernel::follow_up::Occasion;
+use kernel::directory::{ContactMethod, CredentialKind};
+use kernel::follow_up::NotificationReason;
+use kernel::notification_steps::waits_for;
 use kernel::question::{Answer, Reply};
-use kernel::quota::Exceeded;
-use kernel::reach::waits_for;
-use kernel::{Actor, Ask, AskCommand, AskId, Assurance, HumanId, KeyId, Time, Via};
+use kernel::quota::QuotaExceeded;
+use kernel::{Actor, AnswerInterface, Ask, AskCommand, AskId, Assurance, HumanId, KeyId, Time};
 use serde::{Deserialize, Serialize};
 use store::NotificationPlan;
 use store::Work;
 use store::{Device, Settlement, StoreError};
 
 use super::contact_methods::ContactMethods;
-use super::steps::{Continuation, Notification, Steps};
+use super::notification_steps::{Continuation, Notification, NotificationSteps};
 use crate::attempts::{AttemptResult, count};
-use views::push_notification::{PushNotification, takes_buttons};
+use views::push_notification::{PushNotification, allows_buttons};
 
 /// The purpose that the answer of a button is sealed for.
-pub const PURPOSE: &str = "answer from a notice";
+pub const ANSWER_TOKEN_PURPOSE: &str = "answer from a notice";
 
 /// The request that the buttons of a push notification answer, and the device that shows them.
 #[derive(Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub struct OfferedAnswer {
 pub(super) struct DevicePush<'a> {
     pub(crate) device: Digest,
     pub(crate) ask: AskId,
-    pub(crate) why: Option<Occasion>,
+    pub(crate) why: Option<NotificationReason>,
     pub(crate) priority: Priority,
     /// The notification plan that this is a step of.
     pub(crate) chain: Option<&'a NotificationPlan>,
@@ -49,7 +49,7 @@ pub(super) struct DevicePush<'a> {
 }
 
 /// What to do about a push notification now.
-enum Now {
+enum PushDecision {
     Send(PushMessage),
     Wait(Time, &'static str),
     Nothing,
@@ -59,9 +59,9 @@ enum Now {
 #[derive(Clone)]
 pub(super) struct DeviceNotifications {
     pub(super) gateway: Gateway,
-    pub(super) secrets: Arc<Secrets>,
+    pub(super) secrets: Arc<ServerSecrets>,
     pub(super) contacts: ContactMethods,
-    pub(super) steps: Steps,
+    pub(super) steps: NotificationSteps,
 }
 
 impl DeviceNotifications {
@@ -88,9 +88,9 @@ impl DeviceNotifications {
             None => self.closed(&device, push.ask).await?,
         };
         let message = match message {
-            Now::Nothing => return Ok(AttemptResult::NotNeeded),
-            Now::Wait(until, why) => return Ok(AttemptResult::Held { until, why }),
-            Now::Send(message) => message,
+            PushDecision::Nothing => return Ok(AttemptResult::NotNeeded),
+            PushDecision::Wait(until, why) => return Ok(AttemptResult::Held { until, why }),
+            PushDecision::Send(message) => message,
         };
         let result = match self.exceeded_quota(&device, push).await? {
             Some(exceeded) => AttemptResult::over_quota(&exceeded),
@@ -107,7 +107,7 @@ impl DeviceNotifications {
         &self,
         device: &Device,
         push: DevicePush<'_>,
-    ) -> Result<Option<Exceeded>, StoreError> {
+    ) -> Result<Option<QuotaExceeded>, StoreError> {
         if push.why.is_none() {
             return Ok(None);
         }
@@ -124,15 +124,17 @@ impl DeviceNotifications {
         &self,
         device: &Device,
         push: DevicePush<'_>,
-        why: Occasion,
+        why: NotificationReason,
         result: &AttemptResult,
     ) -> Result<(), StoreError> {
         let standing = match result {
-            AttemptResult::Sent => store::Sent::Sent,
+            AttemptResult::Sent => store::MessageState::Sent,
             AttemptResult::Later { error, .. } | AttemptResult::OverQuota { error, .. } => {
-                store::Sent::Waiting { error: error.clone() }
+                store::MessageState::Waiting { error: error.clone() }
             }
-            AttemptResult::Refused { error } => store::Sent::Failed { error: error.clone() },
+            AttemptResult::Refused { error } => {
+                store::MessageState::Failed { error: error.clone() }
+            }
             AttemptResult::NotNeeded | AttemptResult::Held { .. } | AttemptResult::Gone => {
                 return Ok(());
             }
@@ -145,7 +147,7 @@ impl DeviceNotifications {
         let message = store::Message {
             name,
             ask,
-            medium: Means::Devices.kind().to_owned(),
+            medium: ContactMethod::Devices.kind().to_owned(),
             to: device.name,
             human,
             why,
@@ -173,7 +175,7 @@ impl DeviceNotifications {
         let Some(channel) = &devices.push else { return Ok(AttemptResult::Gone) };
         let found = devices.find(device).await?.filter(|(device, _)| device.human == *human);
         let Some((device, subscription)) = found else { return Ok(AttemptResult::Gone) };
-        let message = PushMessage::new(notice, KEPT, Priority::Low);
+        let message = PushMessage::new(notice, MAX_TTL_SECONDS, Priority::Low);
         self.send(channel, &device, &subscription, &message).await
     }
 
@@ -201,28 +203,30 @@ impl DeviceNotifications {
         &self,
         device: &Device,
         DevicePush { ask, priority, .. }: DevicePush<'_>,
-        why: Occasion,
-    ) -> Result<Now, StoreError> {
+        why: NotificationReason,
+    ) -> Result<PushDecision, StoreError> {
         let store = self.gateway.store();
         if self.waiting_for(device, ask).await?.is_none() {
-            return Ok(Now::Nothing);
+            return Ok(PushDecision::Nothing);
         }
         if let Some((at, why)) = self.contacts.quiet_until(&device.human, ask, priority).await? {
-            return Ok(Now::Wait(at, why));
+            return Ok(PushDecision::Wait(at, why));
         }
         // Stored before the ask is read: a command that closes the ask meanwhile finds this device.
-        let new = store.note_told(ask, device.name).await?;
+        let new = store.record_notified(ask, device.name).await?;
         let Some(ask) = self.waiting_for(device, ask).await? else {
             if new {
-                store.forget_told(ask, device.name).await?;
+                store.forget_notified(ask, device.name).await?;
             }
-            return Ok(Now::Nothing);
+            return Ok(PushDecision::Nothing);
         };
         let now = self.gateway.now();
         let answer = self.offer(&ask, device).await?;
-        let notice = PushNotification { answer, ..PushNotification::asked(&ask, why) };
-        let keep = ask.expires_at.map_or(KEPT, |at| seconds_until(at, now).clamp(1, KEPT));
-        Ok(Now::Send(self.message(&notice, &ask, device, keep)))
+        let notice = PushNotification { answer, ..PushNotification::waiting_request(&ask, why) };
+        let keep = ask
+            .expires_at
+            .map_or(MAX_TTL_SECONDS, |at| seconds_until(at, now).clamp(1, MAX_TTL_SECONDS));
+        Ok(PushDecision::Send(self.message(&notice, &ask, device, keep)))
     }
 
     /// The ask, if it waits for the person of this device and no one else has claimed it.
@@ -238,14 +242,17 @@ impl DeviceNotifications {
     }
 
     /// The notification that an ask was closed, for a device that was notified of it.
-    async fn closed(&self, device: &Device, ask: AskId) -> Result<Now, StoreError> {
-        self.gateway.store().forget_told(ask, device.name).await?;
+    async fn closed(&self, device: &Device, ask: AskId) -> Result<PushDecision, StoreError> {
+        self.gateway.store().forget_notified(ask, device.name).await?;
         let (directory, now) = (self.gateway.directory(), self.gateway.now());
         let found = self.gateway.ask(ask).await?;
-        let notice = found.as_ref().and_then(|ask| PushNotification::over(ask, &directory, now));
+        let notice =
+            found.as_ref().and_then(|ask| PushNotification::closed_request(ask, &directory, now));
         Ok(match (found, notice) {
-            (Some(ask), Some(notice)) => Now::Send(self.message(&notice, &ask, device, KEPT)),
-            _ => Now::Nothing,
+            (Some(ask), Some(notice)) => {
+                PushDecision::Send(self.message(&notice, &ask, device, MAX_TTL_SECONDS))
+            }
+            _ => PushDecision::Nothing,
         })
     }
 
@@ -256,7 +263,7 @@ impl DeviceNotifications {
         device: &Device,
         keep: u64,
     ) -> PushMessage {
-        let topic = Some(self.secrets.topic(ask.id, &device.name));
+        let topic = Some(self.secrets.push_topic(ask.id, &device.name));
         PushMessage { topic, ..PushMessage::new(notice, keep, ask.priority) }
     }
 
@@ -265,33 +272,35 @@ impl DeviceNotifications {
     async fn offer(&self, ask: &Ask, device: &Device) -> Result<Option<String>, StoreError> {
         let Some(session) = device.key else { return Ok(None) };
         let answers = [Answer::Approved { edits: None }, Answer::Rejected { option: None }];
-        let considering = self.gateway.considering(ask).await?;
+        let considering = self.gateway.command_check(ask).await?;
         let taken = |answer| {
             let reply = Box::new(Reply { answer, comment: None });
             let command = AskCommand::Answer(ask.id, reply);
-            considering.takes(&push_actor(device.human.clone()), command).is_ok()
+            considering.accepts(&push_actor(device.human.clone()), command).is_ok()
         };
-        if !self.is_session(session) || !takes_buttons(ask) || !answers.into_iter().all(taken) {
+        if !self.is_session(session) || !allows_buttons(ask) || !answers.into_iter().all(taken) {
             return Ok(None);
         }
         let now = self.gateway.now();
-        let until = ask.expires_at.map_or(KEPT, |at| seconds_until(at, now).min(KEPT));
+        let until = ask
+            .expires_at
+            .map_or(MAX_TTL_SECONDS, |at| seconds_until(at, now).min(MAX_TTL_SECONDS));
         let offered = OfferedAnswer { ask: ask.id, device: device.name };
         let (until, holder) = (now.plus_seconds(until), session.to_string());
-        Ok(sealed_values::seal(&self.secrets, until, PURPOSE, &holder, offered))
+        Ok(sealed_values::seal(&self.secrets, until, ANSWER_TOKEN_PURPOSE, &holder, offered))
     }
 
     fn is_session(&self, key: KeyId) -> bool {
         let directory = self.gateway.directory();
         directory
             .key(key)
-            .is_some_and(|key| matches!(key.holder, Holder::Session { visit: Some(_), .. }))
+            .is_some_and(|key| matches!(key.holder, CredentialKind::Session { visit: Some(_), .. }))
     }
 }
 
 /// A person who presses a button of a push notification.
 pub fn push_actor(id: HumanId) -> Actor {
-    Actor::Human { id, via: Via::Push, assurance: Assurance::Session }
+    Actor::Human { id, via: AnswerInterface::Push, assurance: Assurance::Session }
 }
 
 /// The time until `at`, in whole seconds.

@@ -6,26 +6,26 @@ use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
 use gateway::Gateway;
-use kernel::ask::{Priority, Seat};
+use kernel::ask::{Assignee, Priority};
 use kernel::audit::Digest;
-use kernel::directory::{Human, Means};
+use kernel::directory::{ContactMethod, Human};
 use kernel::{AskId, HumanId, Time};
 use store::NotificationPlan;
 use store::StoreError;
 use store::Work;
 
-use super::People;
+use super::PeopleNotifier;
 use super::contact_methods::ContactMethods;
 use crate::attempts::count;
-use crate::delivery_follower::Plan;
+use crate::delivery_follower::DeliveryPlanner;
 
 /// How many people are looked up at once.
-const PEOPLE: usize = 1000;
+const PEOPLE_PER_READ: usize = 1000;
 
 /// The people that a batch of follow-ups concerns. They are looked up together, because most people are
 /// notified in the inbox alone.
 #[derive(Default)]
-struct Recipients {
+struct FollowUpRecipients {
     reachable: BTreeSet<HumanId>,
     /// The devices that were notified of a closed ask.
     notified: HashMap<AskId, Vec<Digest>>,
@@ -35,7 +35,7 @@ struct Recipients {
     pools: HashMap<usize, Vec<HumanId>>,
 }
 
-impl Recipients {
+impl FollowUpRecipients {
     /// Looks them up.
     async fn of(
         contacts: &ContactMethods,
@@ -47,10 +47,10 @@ impl Recipients {
         }
         let (mut people, mut over) = (BTreeSet::new(), Vec::new());
         for (place, (_, effect)) in follow_ups.iter().enumerate() {
-            if let Work::Notify { seat: Seat::Person { human }, .. } = effect {
+            if let Work::Notify { seat: Assignee::Person { human }, .. } = effect {
                 people.insert(human.clone());
             } else if let Work::Notify { ask, seat, .. } = effect {
-                let members = pool(&contacts.gateway, *ask, seat).await?;
+                let members = pool_members(&contacts.gateway, *ask, seat).await?;
                 people.extend(members.iter().cloned());
                 found.pools.insert(place, members);
             } else if let Work::Close { ask } = effect {
@@ -67,7 +67,7 @@ impl Recipients {
                     found.outdated.entry(ask).or_default().push(amend);
                 }
             }
-            for (ask, device) in store.told(over).await? {
+            for (ask, device) in store.notified_devices(over).await? {
                 found.notified.entry(ask).or_default().push(device);
             }
         }
@@ -79,8 +79,8 @@ impl Recipients {
         match effect {
             Work::Notify { ask, seat, why, priority } => {
                 let people = match &seat {
-                    Seat::Person { human } => std::slice::from_ref(human),
-                    Seat::Pool { .. } => self.pools.get(&place).map_or(&[][..], Vec::as_slice),
+                    Assignee::Person { human } => std::slice::from_ref(human),
+                    Assignee::Pool { .. } => self.pools.get(&place).map_or(&[][..], Vec::as_slice),
                 };
                 let reachable = people.iter().filter(|human| self.reachable.contains(human));
                 let reach = |human: &HumanId| {
@@ -106,7 +106,7 @@ impl Recipients {
 }
 
 #[async_trait]
-impl Plan for People {
+impl DeliveryPlanner for PeopleNotifier {
     /// A follow-up for an assignee becomes a delivery for each person who can be notified, and one that
     /// says that an ask is closed becomes one for each device and message that showed it. Every other
     /// follow-up is a delivery by itself.
@@ -114,7 +114,7 @@ impl Plan for People {
         &self,
         follow_ups: Vec<(Time, Work)>,
     ) -> Result<Vec<(Time, Work)>, StoreError> {
-        let recipients = Recipients::of(&self.contacts, &follow_ups).await?;
+        let recipients = FollowUpRecipients::of(&self.contacts, &follow_ups).await?;
         let now = self.contacts.gateway.now();
         let mut work = Vec::new();
         for (place, (at, effect)) in follow_ups.into_iter().enumerate() {
@@ -140,15 +140,15 @@ async fn reachable(
     let mut found = BTreeSet::new();
     let mut ask_for_devices = Vec::new();
     for id in people {
-        let means = directory.human(&id).map(Human::reachable_by).unwrap_or_default();
-        let carried = || means.iter().filter(|means| contacts.carries(means));
-        if carried().any(|means| *means != Means::Devices) {
+        let means = directory.human(&id).map(Human::usable_contact_methods).unwrap_or_default();
+        let carried = || means.iter().filter(|means| contacts.has_channel(means));
+        if carried().any(|means| *means != ContactMethod::Devices) {
             found.insert(id);
         } else if carried().next().is_some() {
             ask_for_devices.push(id);
         }
     }
-    for some in ask_for_devices.chunks(PEOPLE) {
+    for some in ask_for_devices.chunks(PEOPLE_PER_READ) {
         let devices = contacts.gateway.store().devices(some.to_vec()).await?;
         found.extend(devices.into_iter().map(|device| device.human));
     }
@@ -156,8 +156,12 @@ async fn reachable(
 }
 
 /// The members of a pool who can answer an ask and are not absent; none, if the ask is closed.
-async fn pool(gateway: &Gateway, ask: AskId, seat: &Seat) -> Result<Vec<HumanId>, StoreError> {
-    let (Some(ask), Seat::Pool { group }) =
+async fn pool_members(
+    gateway: &Gateway,
+    ask: AskId,
+    seat: &Assignee,
+) -> Result<Vec<HumanId>, StoreError> {
+    let (Some(ask), Assignee::Pool { group }) =
         (gateway.store().ask(ask).await?.filter(|ask| ask.is_open()), seat)
     else {
         return Ok(Vec::new());
@@ -166,7 +170,7 @@ async fn pool(gateway: &Gateway, ask: AskId, seat: &Seat) -> Result<Vec<HumanId>
     let there = directory.humans().filter(|human| {
         human.active
             && human.qualifies(&ask.project, group.as_ref(), &ask.tags)
-            && human.absent(now).is_none()
+            && human.absence_at(now).is_none()
     });
     Ok(there.map(|human| human.id.clone()).collect())
 }

@@ -9,10 +9,10 @@ use store::StoreError;
 use views::message_card::AnswerOptions;
 
 /// How many of the last messages to an address are checked for codes in use.
-const CODES: usize = 100;
+const MESSAGES_CHECKED: usize = 100;
 /// Characters that do not look like a digit or like each other.
-const LETTERS: &[u8] = b"ABCDEFGHJKLMNPRSTUVWXYZ";
-const ALL_CODES: usize = LETTERS.len() * 8;
+const CODE_CHARACTERS: &[u8] = b"ABCDEFGHJKLMNPRSTUVWXYZ";
+const ALL_CODES: usize = CODE_CHARACTERS.len() * 8;
 
 /// The code that a written answer begins with, where the platform has no threads: the same for the same ask,
 /// and different from those of other asks that were sent there recently.
@@ -26,7 +26,10 @@ pub(super) async fn reply_code(
     if options.is_none() || !matches!(channel, sms::NAME | whatsapp::NAME) {
         return Ok(None);
     }
-    let lately = gateway.store().messages_by(store::MessageQuery::To { to, limit: CODES }).await?;
+    let lately = gateway
+        .store()
+        .messages_by(store::MessageQuery::To { to, limit: MESSAGES_CHECKED })
+        .await?;
     let own = lately.iter().find(|message| message.ask == ask.id);
     if let Some(code) = own.and_then(|message| message.code.clone()) {
         return Ok(Some(code));
@@ -38,6 +41,6 @@ pub(super) async fn reply_code(
 }
 
 fn code(n: usize) -> String {
-    let letter = LETTERS.get(n / 8 % LETTERS.len()).copied().unwrap_or(b'A');
+    let letter = CODE_CHARACTERS.get(n / 8 % CODE_CHARACTERS.len()).copied().unwrap_or(b'A');
     format!("{}{}", char::from(letter), n % 8 + 2)
 }

@@ -4,15 +4,15 @@
 use channels::OutboundMessage;
 use gateway::Gateway;
 use kernel::audit::Digest;
-use kernel::directory::{Human, Means};
+use kernel::directory::{ContactMethod, Human};
 use kernel::follow_up::SecurityEvent;
 use kernel::{HumanId, Time};
 use store::{Settlement, StoreError};
 
 use super::contact_methods::ContactMethods;
-use super::steps::Steps;
+use super::notification_steps::NotificationSteps;
 use crate::attempts::AttemptResult;
-use crate::links::Links;
+use crate::links::LinkBuilder;
 use crate::outgoing::Outgoing;
 use views::email::security::SecurityEmail;
 use views::message_card::MessageCard;
@@ -30,9 +30,9 @@ pub(super) struct SecurityNotice<'a> {
 pub(super) struct SecurityNotices {
     pub(super) gateway: Gateway,
     pub(super) contacts: ContactMethods,
-    pub(super) links: Links,
+    pub(super) links: LinkBuilder,
     pub(super) outgoing: Outgoing,
-    pub(super) steps: Steps,
+    pub(super) steps: NotificationSteps,
 }
 
 impl SecurityNotices {
@@ -45,7 +45,7 @@ impl SecurityNotices {
         since: Time,
     ) -> Result<Settlement, StoreError> {
         let directory = self.gateway.directory();
-        let result = match directory.living(notice.human) {
+        let result = match directory.existing_human(notice.human) {
             Some(human) => self.attempt(human, &notice, since).await,
             None => AttemptResult::NotNeeded,
         };
@@ -62,24 +62,24 @@ impl SecurityNotices {
         since: Time,
     ) -> AttemptResult {
         let Some(profile) = human.profile.value() else { return AttemptResult::NotNeeded };
-        let contacts = profile.contacts.iter().flatten().map(Means::from);
-        let mut means = contacts.chain(profile.email.as_deref().map(Means::email));
-        let Some(means) = means.find(|means| means.mark() == notice.to) else {
+        let contacts = profile.contacts.iter().flatten().map(ContactMethod::from);
+        let mut means = contacts.chain(profile.email.as_deref().map(ContactMethod::email));
+        let Some(means) = means.find(|means| means.digest() == notice.to) else {
             return AttemptResult::NotNeeded;
         };
-        let mail = profile.mail_address(&notice.to).map(|(_, address)| address);
+        let mail = profile.email_address(&notice.to).map(|(_, address)| address);
         let Some(address) = mail.or_else(|| means.address()) else {
             return AttemptResult::NotNeeded;
         };
-        if !self.contacts.carries(&means) {
+        if !self.contacts.has_channel(&means) {
             return AttemptResult::Gone;
         }
         let host = self.links.host();
         let id = format!("security.{}.{}", since.millis(), notice.to);
-        let (title, words) = said(notice.event, host);
+        let (title, words) = security_text(notice.event, host);
         let link = self.links.page(paths::PASSKEYS);
         match (&means, self.contacts.channels.named(means.kind())) {
-            (Means::Email(_), _) | (_, None) => {
+            (ContactMethod::Email(_), _) | (_, None) => {
                 let email =
                     SecurityEmail { id, to: address, at: since, title: &title, words, link: &link };
                 self.outgoing.notify_by_email(&email.email()).await
@@ -95,7 +95,7 @@ impl SecurityNotices {
 }
 
 /// What changed, and what to do if the person did not expect it.
-fn said(event: SecurityEvent, host: &str) -> (String, &'static str) {
+fn security_text(event: SecurityEvent, host: &str) -> (String, &'static str) {
     match event {
         SecurityEvent::PasskeyAdded => (
             format!("A passkey was added to your account at {host}"),

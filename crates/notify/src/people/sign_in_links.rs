@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use channels::DeliveryError;
 use gateway::Gateway;
-use gateway::secrets::Secrets;
+use gateway::secrets::ServerSecrets;
 use kernel::KeyId;
 use kernel::audit::Digest;
-use kernel::directory::Holder;
-use store::{Delivery, Settlement};
+use kernel::directory::CredentialKind;
+use store::{ClaimedWork, Settlement};
 use views::email::Email;
 use views::email::sign_in::SignInEmail;
 
 use crate::attempts::{ATTEMPTS, retry_at};
-use crate::links::Links;
+use crate::links::LinkBuilder;
 use crate::outgoing::Outgoing;
 
 /// For how many minutes a sign-in link works that is sent by email.
@@ -22,14 +22,19 @@ pub const SIGN_IN_MINUTES: u64 = 15;
 /// Sends sign-in links.
 pub(crate) struct SignInLinks {
     pub(super) gateway: Gateway,
-    pub(super) secrets: Arc<Secrets>,
-    pub(super) links: Links,
+    pub(super) secrets: Arc<ServerSecrets>,
+    pub(super) links: LinkBuilder,
     pub(super) outgoing: Outgoing,
 }
 
 impl SignInLinks {
     /// Sends a sign-in link, if it still works.
-    pub(crate) async fn send(&self, delivery: &Delivery, key: KeyId, seed: &Digest) -> Settlement {
+    pub(crate) async fn send(
+        &self,
+        delivery: &ClaimedWork,
+        key: KeyId,
+        seed: &Digest,
+    ) -> Settlement {
         // The link was used, has expired, or its person no longer has an address.
         let Some(email) = self.email(key, seed) else { return Settlement::Done };
         match self.outgoing.send_email(&email).await {
@@ -54,13 +59,15 @@ impl SignInLinks {
         let directory = self.gateway.directory();
         let key = directory.key(key).filter(|key| key.is_live(self.gateway.now()))?;
         let human = match &key.holder {
-            Holder::Link { human, .. } => directory.human(human).filter(|human| human.active)?,
-            Holder::Agent { .. }
-            | Holder::Token { .. }
-            | Holder::Session { .. }
-            | Holder::Passkey { .. } => return None,
+            CredentialKind::Link { human, .. } => {
+                directory.human(human).filter(|human| human.active)?
+            }
+            CredentialKind::Agent { .. }
+            | CredentialKind::Token { .. }
+            | CredentialKind::Session { .. }
+            | CredentialKind::Passkey { .. } => return None,
         };
-        let url = self.links.sign_in(&self.secrets.link(seed)).ok()?;
+        let url = self.links.sign_in(&self.secrets.sign_in_secret(seed)).ok()?;
         let email = SignInEmail {
             id: key.id.to_string(),
             to: human.profile.value()?.email.as_deref()?,

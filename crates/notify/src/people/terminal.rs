@@ -9,13 +9,13 @@ use store::Work;
 use views::site::paths;
 use views::terminal_line;
 
-use crate::links::Links;
+use crate::links::LinkBuilder;
 
 /// Writes lines to the terminal, if the server runs in one.
 pub(crate) struct TerminalLines {
     pub(super) gateway: Gateway,
     pub(super) channel: Option<Arc<Terminal>>,
-    pub(super) links: Links,
+    pub(super) links: LinkBuilder,
 }
 
 impl TerminalLines {

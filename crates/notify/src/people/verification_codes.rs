@@ -7,20 +7,20 @@ use channels::{Channel, OutboundMessage};
 use gateway::Gateway;
 use gateway::auth::Authenticator;
 use gateway::ids::random;
-use gateway::secrets::Secrets;
-use kernel::directory::{Human, Means};
+use gateway::secrets::ServerSecrets;
+use kernel::directory::{ContactMethod, Human};
 use kernel::{Actor, DirectoryCommand};
-use store::{Code, CodeTried, StoreError};
+use store::{CodeCheck, StoreError, VerificationCode};
 
 use super::contact_methods::ContactMethods;
 use crate::attempts::AttemptResult;
-use crate::links::Links;
+use crate::links::LinkBuilder;
 use crate::outgoing::Outgoing;
 use views::email::verification_code::VerificationCodeEmail;
 use views::message_card::MessageCard;
 
 /// For how many minutes a code is valid.
-pub const MINUTES: u64 = 10;
+pub const CODE_VALID_MINUTES: u64 = 10;
 
 /// The result of sending a code.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,34 +39,34 @@ pub enum CodeSent {
 #[derive(Clone)]
 pub struct VerificationCodes {
     pub(crate) gateway: Gateway,
-    pub(crate) secrets: Arc<Secrets>,
+    pub(crate) secrets: Arc<ServerSecrets>,
     pub(crate) authenticator: Arc<Authenticator>,
     pub(crate) contacts: ContactMethods,
-    pub(crate) links: Links,
+    pub(crate) links: LinkBuilder,
     pub(crate) outgoing: Outgoing,
 }
 
 impl VerificationCodes {
     /// Sends a code to an address of a person. It is sent at once and not as a delivery, so that the person
     /// who waits for it learns that it failed.
-    pub async fn send(&self, human: &Human, means: &Means) -> Result<CodeSent, StoreError> {
-        let mark = means.mark();
-        let mail = human.profile.value().and_then(|profile| profile.mail_address(&mark));
+    pub async fn send(&self, human: &Human, means: &ContactMethod) -> Result<CodeSent, StoreError> {
+        let mark = means.digest();
+        let mail = human.profile.value().and_then(|profile| profile.email_address(&mark));
         let address = mail.map(|(_, address)| address).or_else(|| means.address());
-        let Some(address) = address.filter(|_| self.contacts.carries(means)) else {
+        let Some(address) = address.filter(|_| self.contacts.has_channel(means)) else {
             return Ok(CodeSent::NoChannel);
         };
-        if let Err(wait) = self.authenticator.login_rate_limit().person(&human.id) {
+        if let Err(wait) = self.authenticator.login_rate_limit().count_person(&human.id) {
             tracing::warn!(human.id = %human.id, "too many codes were asked for");
             return Ok(CodeSent::Wait(wait));
         }
         let code = format!("{:06}", u64::from_be_bytes(random()) % 1_000_000);
         let now = self.gateway.now();
-        let kept = Code {
+        let kept = VerificationCode {
             human: human.id.clone(),
             means: mark,
             hash: self.secrets.code(&human.id, &mark, &code),
-            expires_at: now.plus_seconds(MINUTES * 60),
+            expires_at: now.plus_seconds(CODE_VALID_MINUTES * 60),
         };
         self.gateway.store().put_code(kept).await?;
         let email = VerificationCodeEmail {
@@ -75,10 +75,12 @@ impl VerificationCodes {
             at: now,
             code: &code,
             host: self.links.host(),
-            minutes: MINUTES,
+            minutes: CODE_VALID_MINUTES,
         };
         let sent = match (means, self.contacts.channels.named(means.kind())) {
-            (Means::Email(_), _) | (_, None) => self.outgoing.notify_by_email(&email.email()).await,
+            (ContactMethod::Email(_), _) | (_, None) => {
+                self.outgoing.notify_by_email(&email.email()).await
+            }
             (_, Some(channel)) => self.send_card(&channel, &email).await,
         };
         Ok(match sent {
@@ -107,7 +109,7 @@ impl VerificationCodes {
             "{code}. Enter it within {minutes} minutes where you were asked for it. If you did not ask \
              for a code, do nothing."
         );
-        let link = self.links.page(views::site::paths::NOTICES);
+        let link = self.links.page(views::site::paths::NOTIFICATION_SETTINGS);
         let message =
             channel.render(&MessageCard::plain(format!("A code for {host}"), words, link));
         let outbound = OutboundMessage::new(to, &message, id, *at);
@@ -115,19 +117,19 @@ impl VerificationCodes {
     }
 
     /// Checks a code that a person entered. The right code verifies the address.
-    pub async fn enter(
+    pub async fn check_code(
         &self,
         actor: &Actor,
         human: &Human,
-        means: &Means,
+        means: &ContactMethod,
         code: &str,
-    ) -> Result<CodeTried, StoreError> {
-        let mark = means.mark();
+    ) -> Result<CodeCheck, StoreError> {
+        let mark = means.digest();
         let code: String = code.chars().filter(|c| !c.is_whitespace()).collect();
         let hash = self.secrets.code(&human.id, &mark, &code);
         let (store, now) = (self.gateway.store(), self.gateway.now());
         let tried = store.try_code(human.id.clone(), mark, hash, now).await?;
-        if tried == CodeTried::Right {
+        if tried == CodeCheck::Right {
             let verify = DirectoryCommand::VerifyContact(human.id.clone(), means.clone());
             self.gateway.run(actor.clone(), verify).await?;
         }

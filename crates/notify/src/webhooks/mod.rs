@@ -13,34 +13,35 @@ use std::sync::Arc;
 
 use dialects::hacp::runtime::HarnessEvent;
 use dialects::native::Viewer;
-use dialects::webhooks::{News, format};
+use dialects::webhooks::{WebhookEvent, format};
 use gateway::Gateway;
 use gateway::receipts::Receipts;
-use gateway::secrets::Secrets;
+use gateway::secrets::ServerSecrets;
 use kernel::ask::AskState;
-use kernel::directory::{Format, Webhook};
+use kernel::directory::{Webhook, WebhookFormat};
 use kernel::follow_up::WebhookMessage;
 use kernel::{Ask, KeyId, Time, Topic};
 
-use crate::callbacks::{Call, Callbacks};
-use crate::links::Links;
-use sign::{Family, Secret};
+use crate::callbacks::{Callbacks, OutgoingCall};
+use crate::links::LinkBuilder;
+use sign::{CallSigningSecret, HeaderFamily};
 
 /// Makes the calls to webhook endpoints, and signs them.
 #[derive(Clone)]
 pub struct Webhooks {
     pub(crate) gateway: Gateway,
-    pub(crate) secrets: Arc<Secrets>,
+    pub(crate) secrets: Arc<ServerSecrets>,
     pub(crate) receipts: Receipts,
     pub(crate) callbacks: Callbacks,
-    pub(crate) links: Links,
+    pub(crate) links: LinkBuilder,
 }
 
 impl Webhooks {
     /// The secrets that sign the calls to an endpoint now: the newest, and the previous one while it is still
     /// valid.
-    fn secrets(&self, webhook: &Webhook, now: Time) -> Vec<Secret> {
-        let of = |generation| Secret(self.secrets.webhook(webhook.id, generation));
+    fn secrets(&self, webhook: &Webhook, now: Time) -> Vec<CallSigningSecret> {
+        let of =
+            |generation| CallSigningSecret(self.secrets.webhook_secret(webhook.id, generation));
         let mut secrets = vec![of(webhook.generation)];
         if webhook.previous_until.is_some_and(|until| now < until) {
             secrets.push(of(webhook.generation.saturating_sub(1)));
@@ -50,12 +51,12 @@ impl Webhooks {
 
     /// The newest secret of an endpoint, as its owner sees it once.
     pub fn secret(&self, webhook: &Webhook) -> String {
-        Secret(self.secrets.webhook(webhook.id, webhook.generation)).shown()
+        CallSigningSecret(self.secrets.webhook_secret(webhook.id, webhook.generation)).encoded()
     }
 
     /// The secret that signs the callbacks of asks created with this key.
-    pub fn callback_signer(&self, key: KeyId) -> Secret {
-        Secret::of(self.callbacks.secret(key).as_bytes())
+    pub fn callback_signer(&self, key: KeyId) -> CallSigningSecret {
+        CallSigningSecret::derived(self.callbacks.secret(key).as_bytes())
     }
 
     /// The call to an endpoint; `None` if its format has nothing to say.
@@ -65,17 +66,17 @@ impl Webhooks {
         told: &WebhookMessage,
         about: CallSubject<'_>,
         now: Time,
-    ) -> Option<Call<'a>> {
-        let body = format(webhook.format, self.news(told, about))?;
+    ) -> Option<OutgoingCall<'a>> {
+        let body = format(webhook.format, self.webhook_news(told, about))?;
         let family = match webhook.format {
-            Format::Standard => Family::Webhook,
-            Format::Humanlayer | Format::HumanlayerV1beta1 | Format::HumanlayerV1beta3 => {
-                Family::Svix
-            }
+            WebhookFormat::Standard => HeaderFamily::Webhook,
+            WebhookFormat::Humanlayer
+            | WebhookFormat::HumanlayerV1beta1
+            | WebhookFormat::HumanlayerV1beta3 => HeaderFamily::Svix,
         };
         let secrets = self.secrets(webhook, now);
         let headers = sign::headers(family, &secrets, &told.id, self.gateway.wall_time(), &body);
-        Some(Call { url: &webhook.url, headers, body, at: now })
+        Some(OutgoingCall { url: &webhook.url, headers, body, at: now })
     }
 
     /// The callback of a closed ask; `None` if the ask names no URL or its text was erased.
@@ -84,29 +85,38 @@ impl Webhooks {
         ask: &'a Ask,
         receipt: Option<String>,
         now: Time,
-    ) -> Option<Call<'a>> {
+    ) -> Option<OutgoingCall<'a>> {
         let callback = ask.callback.as_ref()?;
         let url = callback.url.value()?;
         let AskState::Over { place, .. } = &ask.state else { return None };
         let told = WebhookMessage::of(ask, Topic::ending(ask)?, place.seq, place.at);
         let about = CallSubject { ask: Some(ask), receipt, ..CallSubject::default() };
-        let body = format(Format::Standard, self.news(&told, about))?;
+        let body = format(WebhookFormat::Standard, self.webhook_news(&told, about))?;
         let secrets = [self.callback_signer(callback.key)];
-        let headers =
-            sign::headers(Family::Webhook, &secrets, &told.id, self.gateway.wall_time(), &body);
-        Some(Call { url, headers, body, at: now })
+        let headers = sign::headers(
+            HeaderFamily::Webhook,
+            &secrets,
+            &told.id,
+            self.gateway.wall_time(),
+            &body,
+        );
+        Some(OutgoingCall { url, headers, body, at: now })
     }
 
     /// An endpoint sees what the agent sees, without secret answers.
-    fn news<'a>(&'a self, told: &'a WebhookMessage, about: CallSubject<'a>) -> News<'a> {
+    fn webhook_news<'a>(
+        &'a self,
+        told: &'a WebhookMessage,
+        about: CallSubject<'a>,
+    ) -> WebhookEvent<'a> {
         let CallSubject { ask, receipt, duty, slack_message_ts } = about;
-        News {
+        WebhookEvent {
             told,
             ask,
             duty,
             viewer: Viewer::Agent(self.secrets.evidence.reveal().as_bytes()),
             base: self.links.base(),
-            name: ask.and_then(|ask| self.receipts.respondent(ask)),
+            name: ask.and_then(|ask| self.receipts.respondent_name(ask)),
             receipt,
             slack_message_ts,
         }

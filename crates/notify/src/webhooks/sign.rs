@@ -10,11 +10,11 @@ use sha2::{Digest, Sha256};
 
 /// A secret that signs calls.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(pub [u8; 32]);
+pub struct CallSigningSecret(pub [u8; 32]);
 
-impl Secret {
+impl CallSigningSecret {
     /// A secret derived from another one.
-    pub fn of(other: &[u8]) -> Self {
+    pub fn derived(other: &[u8]) -> Self {
         let mut hash = Sha256::new();
         hash.update(b"whsec");
         hash.update(other);
@@ -22,16 +22,16 @@ impl Secret {
     }
 
     /// The secret in the format of Standard Webhooks.
-    pub fn shown(&self) -> String {
+    pub fn encoded(&self) -> String {
         format!("whsec_{}", BASE64_STANDARD.encode(self.0))
     }
 
     fn sign(&self, id: &str, seconds: i64, body: &[u8]) -> String {
-        channels::standard::sign(&self.0, id, &seconds.to_string(), body)
+        channels::standard_webhooks::sign(&self.0, id, &seconds.to_string(), body)
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for CallSigningSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret")
     }
@@ -39,7 +39,7 @@ impl fmt::Debug for Secret {
 
 /// The names of the headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
+pub enum HeaderFamily {
     /// `webhook-…`
     Webhook,
     /// `svix-…`, and `webhook-…` beside it.
@@ -48,8 +48,8 @@ pub enum Family {
 
 /// The headers of a call: its id, the time, and a signature by each secret, the newest first.
 pub fn headers(
-    family: Family,
-    secrets: &[Secret],
+    family: HeaderFamily,
+    secrets: &[CallSigningSecret],
     id: &str,
     at: Time,
     body: &[u8],
@@ -61,7 +61,7 @@ pub fn headers(
     let named = |names: [&'static str; 3]| names.into_iter().zip(values.clone());
     let mut headers: Vec<_> =
         named(["webhook-id", "webhook-timestamp", "webhook-signature"]).collect();
-    if family == Family::Svix {
+    if family == HeaderFamily::Svix {
         headers.extend(named(["svix-id", "svix-timestamp", "svix-signature"]));
     }
     headers
@@ -74,7 +74,7 @@ mod tests {
     /// A2H-116; the vector of the Standard Webhooks libraries' own tests.
     #[test]
     fn signed_as_the_standard_has_it() {
-        let mut secret = Secret([0; 32]);
+        let mut secret = CallSigningSecret([0; 32]);
         let known = BASE64_STANDARD.decode("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         secret.0[..24].copy_from_slice(&known);
         // HMAC fills a short key up with zeros, so this is the 24-byte key of the vector.
@@ -85,9 +85,9 @@ mod tests {
 
     #[test]
     fn each_secret_signs_under_each_name() {
-        let (new, old) = (Secret([1; 32]), Secret([2; 32]));
+        let (new, old) = (CallSigningSecret([1; 32]), CallSigningSecret([2; 32]));
         let at = Time::from_millis(1_770_000_000_999);
-        let headers = headers(Family::Svix, &[new.clone(), old.clone()], "msg_1", at, b"{}");
+        let headers = headers(HeaderFamily::Svix, &[new.clone(), old.clone()], "msg_1", at, b"{}");
         let names: Vec<&str> = headers.iter().map(|(name, _)| *name).collect();
         assert_eq!(names[..3], ["webhook-id", "webhook-timestamp", "webhook-signature"]);
         assert_eq!(names[3..], ["svix-id", "svix-timestamp", "svix-signature"]);

@@ -4,24 +4,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kernel::audit::{Digest, Row};
+use kernel::audit::{Digest, RecordRow};
 use kernel::directory::Directory;
 use kernel::insight::Day;
-use kernel::insight::summary::Line;
-use kernel::task::{Artifact, Contract, Entry, Held, Scope as Ledger, State};
+use kernel::insight::summary::StoredCount;
+use kernel::task::{Artifact, Contract, Entry, LedgerScope as Ledger, State, StoredContent};
 use kernel::{
     AgentId, ArtifactId, Ask, AskId, EntryId, HumanId, KeyId, ProjectId, ReviewId, Task, TaskId,
     Time, UploadId, WebhookId,
 };
 use store::Work;
-use store::work_queue::{self, LogQuery, Logged};
+use store::work_queue::{self, DeliveryLogEntry, DeliveryLogQuery};
 use store::{
-    Advance, Asks, AuditFeed, Backlog, BlockQuery, Chains, Change, Charge, Count, Counted, Counts,
-    Delivery, DeliveryLog, Durability, Expiring, FeedQuery, FileHolders, Followers, Health,
-    Insights, Inspection, Job, KeyUse, List, Message, MessageQuery, Messages, News, Outcome, Page,
-    Piece, ReceiptSignature, ReceiptSignatures, Result, SealedBlock, Search, SearchIndex,
-    Settlement, Side, SideCondition, SideKind, SideRow, SideRows, Store, TaskList, TaskPage, Tasks,
-    Upload, Uploads, Usage, WorkQueue,
+    AnnouncedChange, AskListPage, AskListQuery, AskStore, AuditFeed, Backlog, BlockQuery,
+    ChainPage, Change, Charge, ClaimedWork, Count, CountedRecords, CountsQuery, DeliveryLog,
+    Durability, ExpiringQuery, FeedQuery, FileHolderStore, FollowerAdvance, FollowerStore,
+    InsightStore, Inspection, Job, JobOutcome, KeyUseStore, Message, MessageQuery, MessageStore,
+    ReceiptSignature, ReceiptSignatures, Result, SealedBlock, SearchIndex, SearchQuery, Settlement,
+    SideCondition, SideKind, SideRow, SideSelection, SideStore, Store, StoreHealth, TaskListQuery,
+    TaskPage, TaskStore, Upload, UploadPart, UploadStore, UsageStore, WorkQueue,
 };
 use tokio::sync::broadcast;
 use ulid::Ulid;
@@ -29,31 +30,31 @@ use ulid::Ulid;
 /// A store that asks `followers` wherever a follower reads or moves.
 pub(crate) struct ReplacedFollowers {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) followers: Arc<dyn Followers>,
+    pub(crate) followers: Arc<dyn FollowerStore>,
 }
 
 #[async_trait]
-impl Followers for ReplacedFollowers {
+impl FollowerStore for ReplacedFollowers {
     async fn follower(&self, name: &'static str) -> Result<u64> {
         self.followers.follower(name).await
     }
 
-    async fn events_after(&self, position: u64, limit: usize) -> Result<Vec<Row>> {
+    async fn events_after(&self, position: u64, limit: usize) -> Result<Vec<RecordRow>> {
         self.followers.events_after(position, limit).await
     }
 
-    async fn advance(&self, step: Advance) -> Result<bool> {
+    async fn advance(&self, step: FollowerAdvance) -> Result<bool> {
         self.followers.advance(step).await
     }
 
-    async fn lead(
+    async fn acquire_lead(
         &self,
         name: &'static str,
         node: Ulid,
         now: Time,
         lease: Duration,
     ) -> Result<bool> {
-        self.followers.lead(name, node, now, lease).await
+        self.followers.acquire_lead(name, node, now, lease).await
     }
 }
 
@@ -87,13 +88,13 @@ macro_rules! delegate_methods {
     };
 }
 
-delegate! { Asks:
+delegate! { AskStore:
     async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>>;
     async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>>;
-    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>>;
-    async fn list(&self, list: List) -> Result<Page>;
-    async fn count(&self, list: List) -> Result<Count>;
-    async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>>;
+    async fn ask_by_idempotency_key(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>>;
+    async fn list(&self, list: AskListQuery) -> Result<AskListPage>;
+    async fn count(&self, list: AskListQuery) -> Result<Count>;
+    async fn expiring(&self, wanted: ExpiringQuery) -> Result<Vec<Ask>>;
     async fn claim_due(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<AskId>>;
     async fn next_due(&self) -> Result<Option<Time>>;
     async fn claim_ended(&self, project: ProjectId, since: Time, now: Time, lease: Duration, limit: usize) -> Result<Vec<AskId>>;
@@ -103,55 +104,55 @@ delegate! { Asks:
 
 delegate! { AuditFeed:
     async fn changes(&self, of: FeedQuery, limit: usize) -> Result<Vec<Change>>;
-    fn feed(&self) -> broadcast::Receiver<Arc<[News]>>;
+    fn feed(&self) -> broadcast::Receiver<Arc<[AnnouncedChange]>>;
     async fn last_position(&self) -> Result<u64>;
     async fn hashes(&self, position: u64, limit: usize) -> Result<Vec<(u64, Digest)>>;
-    async fn rows(&self, of: FeedQuery, limit: usize) -> Result<Vec<Row>>;
-    async fn chains(&self, after: Option<String>, limit: usize) -> Result<Chains>;
+    async fn rows(&self, of: FeedQuery, limit: usize) -> Result<Vec<RecordRow>>;
+    async fn chains(&self, after: Option<String>, limit: usize) -> Result<ChainPage>;
     async fn append_block(&self, sealed: SealedBlock) -> Result<bool>;
     async fn block(&self, which: BlockQuery) -> Result<Option<SealedBlock>>;
     async fn blocks(&self, n: u64, limit: usize) -> Result<Vec<SealedBlock>>;
 }
 
-delegate! { FileHolders:
-    async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()>;
+delegate! { FileHolderStore:
+    async fn record_file(&self, holder: Ulid, digest: Digest) -> Result<()>;
     async fn own_files(&self, holder: Ulid) -> Result<Vec<Digest>>;
     async fn file_holders(&self, digest: Digest) -> Result<Vec<Ulid>>;
     async fn forget_files(&self, holder: Ulid, only: Option<Digest>) -> Result<()>;
 }
 
-delegate! { Health:
+delegate! { StoreHealth:
     async fn probe_write(&self) -> Result<()>;
     async fn durability(&self) -> Result<Option<Durability>>;
     async fn inspect(&self) -> Result<Inspection>;
 }
 
-delegate! { Insights:
-    async fn count_on(&self, limit: usize) -> Result<Counted>;
-    async fn counts(&self, wanted: Counts) -> Result<Vec<Line>>;
+delegate! { InsightStore:
+    async fn count_next(&self, limit: usize) -> Result<CountedRecords>;
+    async fn counts(&self, wanted: CountsQuery) -> Result<Vec<StoredCount>>;
     async fn forget_counts(&self, before: Day, limit: usize) -> Result<u64>;
 }
 
-delegate! { Messages:
+delegate! { MessageStore:
     async fn put_message(&self, message: Message) -> Result<()>;
     async fn messages_by(&self, wanted: MessageQuery) -> Result<Vec<Message>>;
 }
 
 delegate! { WorkQueue:
-    async fn claim(&self, lane: &str, now: Time, lease: Duration, limit: usize) -> Result<Vec<Delivery>>;
+    async fn claim(&self, lane: &str, now: Time, lease: Duration, limit: usize) -> Result<Vec<ClaimedWork>>;
     async fn lanes(&self, after: &str, now: Time, limit: usize) -> Result<Vec<(String, bool)>>;
-    async fn settle(&self, settled: Vec<(u64, Settlement)>, log: Vec<work_queue::Entry>) -> Result<()>;
+    async fn settle(&self, settled: Vec<(u64, Settlement)>, log: Vec<work_queue::DeliveryLogUpdate>) -> Result<()>;
     async fn make_due(&self, work: Work, now: Time) -> Result<()>;
     async fn backlog(&self) -> Result<Backlog>;
 }
 
 delegate! { DeliveryLog:
-    async fn delivery_log(&self, wanted: LogQuery) -> Result<Vec<Logged>>;
-    async fn redeliver(&self, webhook: WebhookId, id: &str, now: Time) -> Result<Option<Logged>>;
+    async fn delivery_log(&self, wanted: DeliveryLogQuery) -> Result<Vec<DeliveryLogEntry>>;
+    async fn redeliver(&self, webhook: WebhookId, id: &str, now: Time) -> Result<Option<DeliveryLogEntry>>;
     async fn clear_delivery_log(&self, webhook: WebhookId, limit: usize) -> Result<usize>;
 }
 
-delegate! { KeyUse:
+delegate! { KeyUseStore:
     async fn touch_keys(&self, used: Vec<(KeyId, Time)>) -> Result<()>;
     async fn key_used(&self, id: KeyId) -> Result<Option<Time>>;
 }
@@ -162,21 +163,21 @@ delegate! { ReceiptSignatures:
 }
 
 delegate! { SearchIndex:
-    async fn search(&self, wanted: Search) -> Result<Vec<Ask>>;
+    async fn search(&self, wanted: SearchQuery) -> Result<Vec<Ask>>;
     async fn index(&self, limit: usize) -> Result<usize>;
 }
 
-delegate! { Side:
+delegate! { SideStore:
     async fn put_side(&self, row: SideRow, condition: SideCondition) -> Result<bool>;
-    async fn side(&self, kind: SideKind, rows: SideRows) -> Result<Vec<SideRow>>;
-    async fn delete_side(&self, rows: Vec<(SideKind, SideRows)>) -> Result<Vec<u64>>;
+    async fn side(&self, kind: SideKind, rows: SideSelection) -> Result<Vec<SideRow>>;
+    async fn delete_side(&self, rows: Vec<(SideKind, SideSelection)>) -> Result<Vec<u64>>;
 }
 
-delegate! { Tasks:
+delegate! { TaskStore:
     async fn task(&self, id: TaskId) -> Result<Option<Task>>;
-    async fn tasks(&self, list: TaskList) -> Result<TaskPage>;
-    async fn projects_given(&self, agent: AgentId) -> Result<Vec<ProjectId>>;
-    async fn task_counts(&self, list: TaskList) -> Result<Vec<(State, Count)>>;
+    async fn tasks(&self, list: TaskListQuery) -> Result<TaskPage>;
+    async fn projects_with_tasks(&self, agent: AgentId) -> Result<Vec<ProjectId>>;
+    async fn task_counts(&self, list: TaskListQuery) -> Result<Vec<(State, Count)>>;
     async fn ended_tasks(&self, project: ProjectId, since: Time, limit: usize) -> Result<Vec<TaskId>>;
     async fn artifact(&self, id: ArtifactId) -> Result<Option<Artifact>>;
     async fn entry(&self, id: EntryId) -> Result<Option<Entry>>;
@@ -189,25 +190,25 @@ delegate! { Tasks:
     async fn sweep_contracts(&self, after: u64, now: Time) -> Result<u64>;
 }
 
-delegate! { Uploads:
+delegate! { UploadStore:
     async fn begin_upload(&self, upload: Upload) -> Result<bool>;
     async fn upload(&self, id: UploadId) -> Result<Option<Upload>>;
-    async fn pieces(&self, id: UploadId) -> Result<Vec<Piece>>;
-    async fn append_piece(&self, id: UploadId, offset: u64, piece: Piece, at: Time) -> Result<bool>;
-    async fn finish_upload(&self, id: UploadId, whole: Held, at: Time) -> Result<bool>;
-    async fn give_up_upload(&self, id: UploadId) -> Result<bool>;
-    async fn given_up_uploads(&self, before: Time, limit: usize) -> Result<Vec<UploadId>>;
+    async fn pieces(&self, id: UploadId) -> Result<Vec<UploadPart>>;
+    async fn append_piece(&self, id: UploadId, offset: u64, piece: UploadPart, at: Time) -> Result<bool>;
+    async fn finish_upload(&self, id: UploadId, whole: StoredContent, at: Time) -> Result<bool>;
+    async fn abandon_upload(&self, id: UploadId) -> Result<bool>;
+    async fn abandoned_uploads(&self, before: Time, limit: usize) -> Result<Vec<UploadId>>;
     async fn forget_upload(&self, id: UploadId) -> Result<()>;
 }
 
-delegate! { Usage:
+delegate! { UsageStore:
     async fn charge(&self, charges: Vec<Charge>) -> Result<Option<usize>>;
     async fn used(&self, names: Vec<String>) -> Result<Vec<u64>>;
     async fn release(&self, holder: Ulid) -> Result<()>;
 }
 
 delegate! { Store:
-    async fn transact(&self, job: Job) -> Result<Outcome>;
+    async fn transact(&self, job: Job) -> Result<JobOutcome>;
     fn directory(&self) -> Arc<Directory>;
     async fn sweep(&self, now: Time) -> Result<u64>;
     async fn ping(&self) -> Result<()>;

@@ -8,17 +8,19 @@ use std::time::Duration;
 use async_trait::async_trait;
 use gateway::Gateway;
 use kernel::ask::Priority;
-use kernel::audit::Row;
+use kernel::audit::RecordRow;
 use kernel::command::NewAsk;
 use kernel::testing::{new_ask, yes};
 use kernel::{AskCommand, AskId, Time};
-use notify::delivery_follower::{DeliveryFollower, Plan};
+use notify::delivery_follower::{DeliveryFollower, DeliveryPlanner};
 use store::Work;
 use store::followers::DELIVERIES;
 use store::memory::Memory;
 use store::suite::stage::person;
 use store::suite::{Guard, Stage};
-use store::{Advance, Clock, Followers, News, Settlement, Store, StoreError};
+use store::{
+    AnnouncedChange, Clock, FollowerAdvance, FollowerStore, Settlement, Store, StoreError,
+};
 use tokio::sync::{Notify, broadcast};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -30,7 +32,7 @@ use super::replaced_followers::ReplacedFollowers;
 struct OneToOne;
 
 #[async_trait]
-impl Plan for OneToOne {
+impl DeliveryPlanner for OneToOne {
     async fn deliveries(
         &self,
         follow_ups: Vec<(Time, Work)>,
@@ -64,12 +66,12 @@ struct Spy {
 }
 
 #[async_trait]
-impl Followers for Spy {
+impl FollowerStore for Spy {
     async fn follower(&self, name: &'static str) -> store::Result<u64> {
         self.store.follower(name).await
     }
 
-    async fn events_after(&self, position: u64, limit: usize) -> store::Result<Vec<Row>> {
+    async fn events_after(&self, position: u64, limit: usize) -> store::Result<Vec<RecordRow>> {
         let mut rows = self.store.events_after(position, limit).await?;
         self.read.fetch_add(rows.len(), Ordering::SeqCst);
         let tampered = self.tampered.load(Ordering::SeqCst);
@@ -79,7 +81,7 @@ impl Followers for Spy {
         Ok(rows)
     }
 
-    async fn advance(&self, step: Advance) -> store::Result<bool> {
+    async fn advance(&self, step: FollowerAdvance) -> store::Result<bool> {
         let fault = self.faults.lock().unwrap().pop_front();
         let lost = || Err(StoreError::Unavailable("the connection was lost".into()));
         match fault {
@@ -100,14 +102,14 @@ impl Followers for Spy {
         Ok(done)
     }
 
-    async fn lead(
+    async fn acquire_lead(
         &self,
         name: &'static str,
         node: Ulid,
         now: Time,
         lease: Duration,
     ) -> store::Result<bool> {
-        self.store.lead(name, node, now, lease).await
+        self.store.acquire_lead(name, node, now, lease).await
     }
 }
 
@@ -116,7 +118,7 @@ struct Setup {
     stage: Stage,
     spy: Arc<Spy>,
     follower: Arc<DeliveryFollower>,
-    feed: broadcast::Receiver<Arc<[News]>>,
+    feed: broadcast::Receiver<Arc<[AnnouncedChange]>>,
 }
 
 impl Setup {
@@ -132,7 +134,7 @@ impl Setup {
             faults: Mutex::default(),
             tampered: AtomicU64::new(0),
         });
-        let followers = Arc::clone(&spy) as Arc<dyn Followers>;
+        let followers = Arc::clone(&spy) as Arc<dyn FollowerStore>;
         let store = Arc::new(ReplacedFollowers { store: Arc::clone(&stage.store), followers });
         let clock = Arc::clone(&stage.clock) as Arc<dyn Clock>;
         let follower = DeliveryFollower::new(Gateway::new(store, clock), Arc::new(OneToOne));
@@ -164,7 +166,7 @@ impl Setup {
     }
 
     /// The next commit, as the process that made it announces it.
-    fn announced(&mut self) -> Arc<[News]> {
+    fn announced(&mut self) -> Arc<[AnnouncedChange]> {
         self.feed.try_recv().unwrap()
     }
 
@@ -253,8 +255,8 @@ async fn events_of_another_process_are_read_back() {
     let mut setup = Setup::new().await;
     let asks = setup.asks(2).await;
     let (own, other) = (setup.announced(), setup.announced());
-    let other: Vec<News> =
-        other.iter().map(|news| News { follow_ups: None, ..news.clone() }).collect();
+    let other: Vec<AnnouncedChange> =
+        other.iter().map(|news| AnnouncedChange { follow_ups: None, ..news.clone() }).collect();
     setup.follower.hand_over(&own);
     setup.follower.hand_over(&other);
     setup.follower.catch_up().await.unwrap();
@@ -270,7 +272,7 @@ async fn a_follower_that_falls_far_behind_reads_back() {
     let first = setup.announced();
     setup.follower.hand_over(&first);
     let later = setup.announced();
-    let many: Vec<News> = later.iter().cycle().take(10_000).cloned().collect();
+    let many: Vec<AnnouncedChange> = later.iter().cycle().take(10_000).cloned().collect();
     setup.follower.hand_over(&many);
     setup.follower.catch_up().await.unwrap();
     assert!(setup.read() > 0, "the first was given up");

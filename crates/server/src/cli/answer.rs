@@ -9,12 +9,14 @@ use serde_json::{Map, Value, json};
 use super::Exit;
 use super::inbox::prompt;
 use super::output::say;
-use super::remote::Remote;
-use super::render::{Detail, Field, fields, hint, is_irreversible, options, reject_options};
-use super::requests::{plain, print};
+use super::remote::RemoteArgs;
+use super::render::{
+    DetailLevel, PrintedField, fields, hint, is_irreversible, options, reject_options,
+};
+use super::requests::{native_id, print};
 
 #[derive(Args)]
-pub(super) struct Answer {
+pub(super) struct AnswerArgs {
     /// The request, under any prefix: `ask_…`, `hxp_…`
     id: String,
     /// approve, reject (with one of the reasons offered) or changes; confirm or decline; retry, skip or abort; an option; a value,
@@ -35,14 +37,14 @@ pub(super) struct Answer {
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
-    remote: Remote,
+    remote: RemoteArgs,
 }
 
-impl Answer {
+impl AnswerArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.remote.human()?;
-        let id = plain(&self.id);
-        let ask = server.client.show(&id).await.map_err(server.because())?;
+        let id = native_id(&self.id);
+        let ask = server.client.show(&id).await.map_err(server.with_advice())?;
         let comment = self.comment.as_deref();
         let reply = if self.changes {
             if ask.kind != "approve" {
@@ -55,11 +57,11 @@ impl Answer {
         } else {
             edited(&ask, reply(&ask, &self.words, comment)?, &self.edit)?
         };
-        if !(self.yes || self.remote.json || confirmed_whole(&ask, &reply)?) {
+        if !(self.yes || self.remote.json || confirm_if_needed(&ask, &reply)?) {
             return Ok(Exit::Denied);
         }
-        let answered = server.client.answer(&id, &reply).await.map_err(server.because())?;
-        print(&answered, self.remote.json, Detail::Brief)?;
+        let answered = server.client.answer(&id, &reply).await.map_err(server.with_advice())?;
+        print(&answered, self.remote.json, DetailLevel::Brief)?;
         Ok(Exit::Done)
     }
 }
@@ -76,14 +78,14 @@ pub(super) fn needs_confirmation(ask: &client::Ask, reply: &Value) -> bool {
 
 /// Shows the request and asks for the confirmation, if this reply needs one. Returns whether to
 /// send it. Fails without a terminal.
-pub(super) fn confirmed_whole(ask: &client::Ask, reply: &Value) -> anyhow::Result<bool> {
+pub(super) fn confirm_if_needed(ask: &client::Ask, reply: &Value) -> anyhow::Result<bool> {
     if !needs_confirmation(ask, reply) {
         return Ok(true);
     }
     if !std::io::stdin().is_terminal() {
         bail!("{}: repeat the command with --yes", warning(ask));
     }
-    print(ask, false, Detail::Whole)?;
+    print(ask, false, DetailLevel::Whole)?;
     let sure = confirmed(ask, reply)?;
     if !sure {
         say!("Nothing was sent.");
@@ -205,7 +207,7 @@ fn values(question: &Value, words: &[String]) -> anyhow::Result<Map<String, Valu
 }
 
 /// The typed text as a value of the field. The server validates it further.
-pub(super) fn value(field: &Field<'_>, text: &str) -> anyhow::Result<Value> {
+pub(super) fn value(field: &PrintedField<'_>, text: &str) -> anyhow::Result<Value> {
     Ok(match (field.kind, text) {
         ("boolean", "yes" | "y" | "true") => json!(true),
         ("boolean", "no" | "n" | "false") => json!(false),
@@ -224,7 +226,7 @@ mod tests {
         serde_json::from_value(ask).unwrap()
     }
 
-    fn said(ask: &client::Ask, words: &[&str]) -> Result<Value, String> {
+    fn parsed_answer(ask: &client::Ask, words: &[&str]) -> Result<Value, String> {
         let words: Vec<String> = words.iter().map(ToString::to_string).collect();
         let reply = reply(ask, &words, None).map_err(|error| error.to_string())?;
         Ok(reply["answer"].clone())
@@ -236,17 +238,17 @@ mod tests {
             json!([{ "id": "changes", "label": "Small ones" }, { "id": "b", "label": "B" }]);
         let choose = ask("choose", &json!({ "options": options }));
         let chosen = json!({ "verdict": "chosen", "options": ["changes"] });
-        assert_eq!(said(&choose, &["changes"]).unwrap(), chosen);
-        assert_eq!(said(&choose, &["Small ones"]).unwrap(), chosen);
-        assert!(said(&choose, &["c"]).unwrap_err().contains("there are changes, b"));
+        assert_eq!(parsed_answer(&choose, &["changes"]).unwrap(), chosen);
+        assert_eq!(parsed_answer(&choose, &["Small ones"]).unwrap(), chosen);
+        assert!(parsed_answer(&choose, &["c"]).unwrap_err().contains("there are changes, b"));
 
         let converse = ask("converse", &json!({}));
         let replied = json!({ "verdict": "replied", "text": "changes are needed" });
-        assert_eq!(said(&converse, &["changes", "are", "needed"]).unwrap(), replied);
+        assert_eq!(parsed_answer(&converse, &["changes", "are", "needed"]).unwrap(), replied);
 
         let approve = ask("approve", &json!({}));
-        assert_eq!(said(&approve, &["changes"]).unwrap()["verdict"], "changes_requested");
-        let wrong = said(&approve, &["maybe"]).unwrap_err();
+        assert_eq!(parsed_answer(&approve, &["changes"]).unwrap()["verdict"], "changes_requested");
+        let wrong = parsed_answer(&approve, &["maybe"]).unwrap_err();
         assert!(wrong.contains("approve | reject | changes"), "{wrong}");
     }
 
@@ -255,10 +257,12 @@ mod tests {
         let reasons = json!([{ "id": "later", "label": "Not now" }]);
         let approve = ask("approve", &json!({ "reject_options": reasons }));
         let rejected = json!({ "verdict": "rejected", "option": "later" });
-        assert_eq!(said(&approve, &["reject", "later"]).unwrap(), rejected);
-        assert_eq!(said(&approve, &["reject", "Not", "now"]).unwrap(), rejected);
-        assert_eq!(said(&approve, &["reject"]).unwrap(), json!({ "verdict": "rejected" }));
-        assert!(said(&approve, &["reject", "odd"]).unwrap_err().contains("there are later"));
+        assert_eq!(parsed_answer(&approve, &["reject", "later"]).unwrap(), rejected);
+        assert_eq!(parsed_answer(&approve, &["reject", "Not", "now"]).unwrap(), rejected);
+        assert_eq!(parsed_answer(&approve, &["reject"]).unwrap(), json!({ "verdict": "rejected" }));
+        assert!(
+            parsed_answer(&approve, &["reject", "odd"]).unwrap_err().contains("there are later")
+        );
         assert_eq!(hint(&approve), "approve | reject later | reject | changes");
     }
 
@@ -283,12 +287,15 @@ mod tests {
         let field = |key: &str, kind: &str| json!({ "key": key, "label": key, "type": kind });
         let fields = json!([field("a", "text"), field("b", "boolean"), field("c", "multiselect")]);
         let form = ask("provide", &json!({ "form": { "fields": fields } }));
-        let values = said(&form, &["a=x=y", "b=yes", "c=1, 2"]).unwrap()["values"].clone();
+        let values = parsed_answer(&form, &["a=x=y", "b=yes", "c=1, 2"]).unwrap()["values"].clone();
         assert_eq!(values, json!({ "a": "x=y", "b": true, "c": ["1", "2"] }));
         for wrong in ["d=1", "plain"] {
-            assert!(said(&form, &[wrong]).unwrap_err().contains("one of a, b, c"));
+            assert!(parsed_answer(&form, &[wrong]).unwrap_err().contains("one of a, b, c"));
         }
         let one = ask("provide", &json!({ "form": { "fields": [field("a", "text")] } }));
-        assert_eq!(said(&one, &["two", "words"]).unwrap()["values"], json!({ "a": "two words" }));
+        assert_eq!(
+            parsed_answer(&one, &["two", "words"]).unwrap()["values"],
+            json!({ "a": "two words" })
+        );
     }
 }

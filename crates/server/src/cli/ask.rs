@@ -9,15 +9,15 @@ use kernel::ids::BadId;
 use serde_json::{Map, Value, json};
 
 use super::Exit;
-use super::remote::Remote;
-use super::render::Detail;
+use super::remote::RemoteArgs;
+use super::render::DetailLevel;
 use super::requests::{outcome, print};
-use crate::spelling::Names;
+use crate::name_spelling::NameParser;
 
 #[derive(Args)]
 #[command(after_help = super::OUTCOMES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
-pub(super) struct Ask {
+pub(super) struct AskArgs {
     /// What to ask
     prompt: String,
     /// Ask for a yes or no (the default)
@@ -30,7 +30,7 @@ pub(super) struct Ask {
     /// file
     #[arg(
         long, group = "kind", value_name = "TYPE", hide_possible_values = true,
-        value_parser = Names(&["text", "textarea", "number", "email", "url", "date", "boolean", "file"]),
+        value_parser = NameParser(&["text", "textarea", "number", "email", "url", "date", "boolean", "file"]),
     )]
     provide: Option<String>,
     /// Ask for a free answer
@@ -58,7 +58,7 @@ pub(super) struct Ask {
     /// low, normal, high or critical
     #[arg(
         long, default_value = "normal", hide_possible_values = true,
-        value_parser = Names(&["low", "normal", "high", "critical"]),
+        value_parser = NameParser(&["low", "normal", "high", "critical"]),
     )]
     priority: String,
     /// Run out after this many seconds; 0 for never
@@ -68,7 +68,7 @@ pub(super) struct Ask {
     #[arg(long)]
     wait: bool,
     #[command(flatten)]
-    remote: Remote,
+    remote: RemoteArgs,
 }
 
 fn key(text: &str) -> Result<String, String> {
@@ -89,7 +89,7 @@ fn route(text: &str) -> Result<Route, String> {
     })
 }
 
-impl Ask {
+impl AskArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.remote.agent()?;
         let body = json!({
@@ -104,9 +104,9 @@ impl Ask {
             Some(key) => server.client.create_as(&body, key).await,
             None => server.client.create(&body).await,
         };
-        let mut ask = created.map_err(server.because())?;
+        let mut ask = created.map_err(server.with_advice())?;
         if !self.wait {
-            print(&ask, self.remote.json, Detail::Brief)?;
+            print(&ask, self.remote.json, DetailLevel::Brief)?;
             return Ok(Exit::Done);
         }
         // Programs read standard output. Standard error shows people where to answer, and the id to
@@ -117,9 +117,9 @@ impl Ask {
         }
         while !ask.is_over() {
             let day = Duration::from_hours(24);
-            ask = server.client.wait(&ask.id, day).await.map_err(server.because())?;
+            ask = server.client.wait(&ask.id, day).await.map_err(server.with_advice())?;
         }
-        print(&ask, self.remote.json, Detail::Brief)?;
+        print(&ask, self.remote.json, DetailLevel::Brief)?;
         Ok(outcome(&ask))
     }
 

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use dialects::proof::Jwks;
-use gateway::audit::{Against, Export, Report, check, check_export};
-use gateway::clock::SystemClock;
+use gateway::audit::{Against, AuditReport, Export, check, check_export};
+use gateway::clock::OsClock;
 use gateway::feed_head;
-use gateway::installation::{self, Access};
+use gateway::installation::{self, KeyAccess};
 use gateway::sealed_head::{HeadFile, Heads};
 use gateway::signing::{self, Signer};
 use gateway::vault::Vault;
@@ -21,12 +21,12 @@ use kernel::audit::Digest;
 use serde_json::{Value, json};
 use store::{Clock, Store};
 
-use super::output::{Bar, say};
-use super::{Exit, Stored};
-use crate::config::Database;
+use super::output::{ProgressBar, say};
+use super::{Exit, StoredDataArgs};
+use crate::config::DatabaseLocation;
 
 #[derive(Args)]
-pub(super) struct Audit {
+pub(super) struct AuditArgs {
     #[command(subcommand)]
     command: AuditCommand,
 }
@@ -37,15 +37,15 @@ enum AuditCommand {
     #[command(
         after_help = "Exits with 0 if the record holds, 1 if it does not, 4 if it cannot be checked."
     )]
-    Verify(Verify),
+    Verify(AuditVerifyArgs),
     /// Write the record as JSON Lines, to be checked or read elsewhere
-    Export(ExportArgs),
+    Export(AuditExportArgs),
 }
 
 #[derive(Args)]
-struct Verify {
+struct AuditVerifyArgs {
     #[command(flatten)]
-    stored: Stored,
+    stored: StoredDataArgs,
     /// Check an export instead of a store; `-` for standard input
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
@@ -64,9 +64,9 @@ struct Verify {
 }
 
 #[derive(Args)]
-struct ExportArgs {
+struct AuditExportArgs {
     #[command(flatten)]
-    stored: Stored,
+    stored: StoredDataArgs,
     /// Begin behind this position of the feed, at the beginning of a block
     #[arg(long, value_name = "POSITION", default_value_t = 0)]
     after: u64,
@@ -81,7 +81,7 @@ fn known(text: &str) -> Result<(u64, Digest), String> {
     parsed.ok_or_else(|| "expected the number of a block, a colon and its hash in hex".to_owned())
 }
 
-impl Audit {
+impl AuditArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             AuditCommand::Verify(verify) => verify.run().await,
@@ -90,12 +90,12 @@ impl Audit {
     }
 }
 
-impl Verify {
+impl AuditVerifyArgs {
     async fn run(self) -> anyhow::Result<Exit> {
         let keys = self.jwks.as_deref().map(read_jwks).transpose()?;
         let own_keys = keys.is_none() && self.export.is_some();
         let started = Instant::now();
-        let mut bar = Bar::new();
+        let mut bar = ProgressBar::new();
         let mut show = |progress| bar.checked(progress);
         let report = if let Some(path) = &self.export {
             let (lines, size) = lines(path)?;
@@ -104,23 +104,23 @@ impl Verify {
             let config = self.stored.config()?;
             // Read it before the store: a store read later contains at least this block.
             let marked = match config.location.database {
-                Database::Memory => Heads::default(),
-                Database::Sqlite(_) | Database::Postgres(_) => {
+                DatabaseLocation::Memory => Heads::default(),
+                DatabaseLocation::Sqlite(_) | DatabaseLocation::Postgres(_) => {
                     HeadFile::of(&config.location.data).load()?
                 }
             };
-            let store = installation::look(&config.location).await?;
+            let store = installation::open_read_only(&config.location).await?;
             let keys = match keys {
                 Some(keys) => keys,
                 None => {
                     installed_keys(
-                        installation::vault(&config.location, Access::Look).await?,
+                        installation::vault(&config.location, KeyAccess::Look).await?,
                         &store,
                     )
                     .await?
                 }
             };
-            let marked = ours(marked, &config.location.database, &store).await?;
+            let marked = own_heads(marked, &config.location.database, &store).await?;
             let sealed = marked.sealed.map(|sealed| (sealed.n, sealed.hash));
             let known = self.since_block.or(sealed);
             let against = Against { keys, known, marked, quick: self.quick };
@@ -128,15 +128,19 @@ impl Verify {
         };
         drop(bar);
         let report = report?;
-        tell(&report, started.elapsed(), own_keys, self.json);
+        print_report(&report, started.elapsed(), own_keys, self.json);
         Ok(if report.holds() { Exit::Done } else { Exit::Denied })
     }
 }
 
 /// The sealed heads that belong to this database. A node stores no block, and its data directory
 /// may have been used with another database before. That is not damage of this one.
-async fn ours(marked: Heads, database: &Database, store: &Arc<dyn Store>) -> anyhow::Result<Heads> {
-    let Database::Postgres(_) = database else { return Ok(marked) };
+async fn own_heads(
+    marked: Heads,
+    database: &DatabaseLocation,
+    store: &Arc<dyn Store>,
+) -> anyhow::Result<Heads> {
+    let DatabaseLocation::Postgres(_) = database else { return Ok(marked) };
     match marked.head {
         Some(head) if !feed_head::is_foreign(store, head).await? => {
             Ok(Heads { sealed: None, ..marked })
@@ -156,12 +160,12 @@ fn lines(path: &Path) -> anyhow::Result<(Box<dyn io::BufRead + Send>, u64)> {
     Ok((Box::new(BufReader::with_capacity(1 << 20, file)), size))
 }
 
-fn tell(report: &Report, took: Duration, own_keys: bool, json: bool) {
+fn print_report(report: &AuditReport, took: Duration, own_keys: bool, json: bool) {
     if json {
         say!("{}", report_json(report, took));
         return;
     }
-    tell_in_words(report, took);
+    print_report_text(report, took);
     if own_keys {
         eprintln!(
             "Signatures were checked with the keys the export brought along; give --jwks with keys \
@@ -170,17 +174,17 @@ fn tell(report: &Report, took: Duration, own_keys: bool, json: bool) {
     }
 }
 
-fn rate(report: &Report, took: Duration) -> u64 {
+fn rate(report: &AuditReport, took: Duration) -> u64 {
     let rate = u128::from(report.events) * 1000 / took.as_millis().max(1);
     u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
 /// The result of a verification as JSON.
-pub(super) fn report_json(report: &Report, took: Duration) -> Value {
+pub(super) fn report_json(report: &AuditReport, took: Duration) -> Value {
     let findings: Vec<_> = report
         .findings
         .iter()
-        .map(|finding| json!({ "what": finding.to_string(), "where": finding.place() }))
+        .map(|finding| json!({ "what": finding.to_string(), "where": finding.location() }))
         .collect();
     let broken: Vec<_> = report.findings.iter().map(ToString::to_string).collect();
     json!({
@@ -200,7 +204,7 @@ pub(super) fn report_json(report: &Report, took: Duration) -> Value {
 }
 
 /// Prints the result of a verification as text.
-pub(super) fn tell_in_words(report: &Report, took: Duration) {
+pub(super) fn print_report_text(report: &AuditReport, took: Duration) {
     for finding in &report.findings {
         say!("{finding}");
     }
@@ -210,7 +214,7 @@ pub(super) fn tell_in_words(report: &Report, took: Duration) {
     for note in &report.notes {
         say!("Note: {note}");
     }
-    let Report { events, subjects, blocks, unsealed, .. } = report;
+    let AuditReport { events, subjects, blocks, unsealed, .. } = report;
     if report.holds() {
         let (seconds, rate) = (took.as_secs_f64(), rate(report, took));
         say!(
@@ -227,20 +231,19 @@ pub(super) fn tell_in_words(report: &Report, took: Duration) {
     }
 }
 
-impl ExportArgs {
+impl AuditExportArgs {
     async fn run(self) -> anyhow::Result<Exit> {
         let config = self.stored.config()?;
-        let store = installation::look(&config.location).await?;
-        let vault = installation::vault(&config.location, Access::Look).await?;
-        let none = format!("there is no key to sign the export with in {}", vault.place());
+        let store = installation::open_read_only(&config.location).await?;
+        let vault = installation::vault(&config.location, KeyAccess::Look).await?;
+        let none = format!("there is no key to sign the export with in {}", vault.description());
         let signer = Signer::find(vault).await?.context(none)?;
         let last = store.block(store::BlockQuery::Last).await?;
         let issuer = last.map_or_else(
             || config.public_url.as_str().trim_end_matches('/').to_owned(),
             |sealed| sealed.block.issuer,
         );
-        let mut export =
-            Export::begin(store, signer, issuer, SystemClock.now(), self.after).await?;
+        let mut export = Export::begin(store, signer, issuer, OsClock.now(), self.after).await?;
         let mut out: Box<dyn Write> = match &self.out {
             Some(path) => {
                 let file = File::create(path);
@@ -269,7 +272,7 @@ pub(super) async fn installed_keys(
     vault: Arc<Vault>,
     store: &Arc<dyn Store>,
 ) -> anyhow::Result<Arc<Jwks>> {
-    let place = vault.place();
+    let place = vault.description();
     let jwks = match signing::ever(vault).await? {
         Some(jwks) => jwks,
         None if store.block(store::BlockQuery::Last).await?.is_some() => {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gateway::audit::{Against, Report, check};
+use gateway::audit::{Against, AuditReport, check};
 use gateway::sealed_head::HeadFile;
 use gateway::vault::Vault;
 use gateway::vault::file::KeyFile;
@@ -19,10 +19,10 @@ use sha2::{Digest as _, Sha256};
 use store::Store;
 use store::sqlite::Sqlite;
 
-use super::audit::{installed_keys, report_json, tell_in_words};
-use super::output::{Bar, say};
-use super::{Exit, Stored};
-use crate::config::Database;
+use super::audit::{installed_keys, print_report_text, report_json};
+use super::output::{ProgressBar, say};
+use super::{Exit, StoredDataArgs};
+use crate::config::DatabaseLocation;
 
 const DATABASE: &str = "countersign.db";
 const KEYS: &str = "server-keys.json";
@@ -34,9 +34,9 @@ const FILES: &str = "files";
                   Exits with 0 if it was made and its record holds, 1 if it was made and something \
                   in it does not hold, 4 if it could not be made."
 )]
-pub(super) struct Backup {
+pub(super) struct BackupArgs {
     #[command(flatten)]
-    stored: Stored,
+    stored: StoredDataArgs,
     /// Where to write it: a folder that is not there yet, or is empty
     #[arg(long, value_name = "FOLDER")]
     to: PathBuf,
@@ -50,23 +50,25 @@ pub(super) struct Backup {
 
 /// The copied uploads.
 #[derive(Default)]
-struct Uploads {
+struct CopiedUploads {
     count: u64,
     bytes: u64,
     /// The uploads whose content does not match their digest.
     damaged: Vec<String>,
 }
 
-impl Backup {
+impl BackupArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let config = self.stored.config()?;
         let database = match &config.location.database {
-            Database::Sqlite(database) => database,
-            Database::Postgres(_) => bail!(
+            DatabaseLocation::Sqlite(database) => database,
+            DatabaseLocation::Postgres(_) => bail!(
                 "the database is PostgreSQL: use pg_dump or your provider's backups, see \
                  docs/operations.md"
             ),
-            Database::Memory => bail!("there is nothing to back up: the database is in memory"),
+            DatabaseLocation::Memory => {
+                bail!("there is nothing to back up: the database is in memory")
+            }
         };
         if !database.exists() {
             bail!("there is no database at {}", database.display());
@@ -75,7 +77,7 @@ impl Backup {
         if !keys.exists() {
             bail!("there is no {}: give the --data folder of this database", keys.display());
         }
-        let to = free(&self.to)?;
+        let to = free_destination(&self.to)?;
         let parent = to.parent().context("a backup cannot take the place of /")?;
         let mut prefix = to.file_name().unwrap_or_default().to_owned();
         prefix.push(".partial-");
@@ -97,7 +99,7 @@ impl Backup {
         // 3. the signing keys: a key is stored before it signs, so every block of the copy has its
         //    key;
         // 4. the uploads: a file is stored before an answer names it.
-        let (started, mut bar) = (Instant::now(), Bar::new());
+        let (started, mut bar) = (Instant::now(), ProgressBar::new());
         let marked = HeadFile::of(&config.location.data).load()?;
         HeadFile::of(folder).change(|copy| copy.clone_from(&marked))?;
         let copy = folder.join(DATABASE);
@@ -106,7 +108,7 @@ impl Backup {
         KeyFile::of(&config.location.data, None).copy_to(folder)?;
         // A bucket has its own backups, so its contents are not copied here.
         let uploads = match &config.location.bucket {
-            Some(_) => Uploads::default(),
+            Some(_) => CopiedUploads::default(),
             None => copy_uploads(&config.location.data.join(FILES), &folder.join(FILES), &mut bar)?,
         };
         sync(folder)?;
@@ -128,13 +130,13 @@ impl Backup {
         sync(parent)?;
         let (checked, elsewhere) =
             (checking.elapsed(), config.location.bucket.map(|at| at.to_string()));
-        let done = Done { to: &to, bytes, uploads, elsewhere, copied, report, checked };
-        Ok(done.tell(self.json))
+        let done = FinishedBackup { to: &to, bytes, uploads, elsewhere, copied, report, checked };
+        Ok(done.print_result(self.json))
     }
 }
 
 /// The destination, if it is free.
-fn free(to: &Path) -> anyhow::Result<PathBuf> {
+fn free_destination(to: &Path) -> anyhow::Result<PathBuf> {
     let context = || format!("cannot use {}", to.display());
     let mut inside = match fs::read_dir(to) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -157,14 +159,14 @@ fn free(to: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// Copies every upload. An unfinished one has another kind of name, and nothing refers to it.
-fn copy_uploads(from: &Path, to: &Path, bar: &mut Bar) -> anyhow::Result<Uploads> {
-    let found = kept(from)?;
+fn copy_uploads(from: &Path, to: &Path, bar: &mut ProgressBar) -> anyhow::Result<CopiedUploads> {
+    let found = stored_uploads(from)?;
     let path = |root: &Path, (folder, name): &(String, String)| root.join(folder).join(name);
     let mut total = 0;
     for upload in &found {
         total += fs::metadata(path(from, upload))?.len();
     }
-    let mut uploads = Uploads::default();
+    let mut uploads = CopiedUploads::default();
     private_folder(to)?;
     for upload in &found {
         private_folder(&to.join(&upload.0))?;
@@ -185,7 +187,7 @@ fn copy_uploads(from: &Path, to: &Path, bar: &mut Bar) -> anyhow::Result<Uploads
 }
 
 /// Every upload of a folder: the two parts of its digest.
-pub(super) fn kept(from: &Path) -> anyhow::Result<Vec<(String, String)>> {
+pub(super) fn stored_uploads(from: &Path) -> anyhow::Result<Vec<(String, String)>> {
     let mut found = Vec::new();
     for folder in names(from)?.into_iter().filter(|name| name.len() == 2) {
         let inside = names(&from.join(&folder))?.into_iter().filter(|name| name.len() == 62);
@@ -249,19 +251,19 @@ fn sync(folder: &Path) -> anyhow::Result<()> {
 }
 
 /// A finished backup.
-struct Done<'a> {
+struct FinishedBackup<'a> {
     to: &'a Path,
     bytes: u64,
-    uploads: Uploads,
+    uploads: CopiedUploads,
     /// The bucket that contains the uploads, if any.
     elsewhere: Option<String>,
     copied: Duration,
-    report: Report,
+    report: AuditReport,
     checked: Duration,
 }
 
-impl Done<'_> {
-    fn tell(self, json: bool) -> Exit {
+impl FinishedBackup<'_> {
+    fn print_result(self, json: bool) -> Exit {
         let Self { to, bytes, uploads, elsewhere, copied, report, checked } = self;
         let holds = report.holds() && uploads.damaged.is_empty();
         if json {
@@ -283,7 +285,7 @@ impl Done<'_> {
             for name in &uploads.damaged {
                 say!("upload {name}: its content is not what was uploaded");
             }
-            tell_in_words(&report, checked);
+            print_report_text(&report, checked);
             say!(
                 "Backed up to {}: a database of {}, {} uploads of {} ({:.1} s).",
                 to.display(),

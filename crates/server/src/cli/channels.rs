@@ -6,63 +6,63 @@ use std::sync::Arc;
 use ::channels::{Channel, ChannelRegistry, OutboundMessage};
 use anyhow::bail;
 use clap::{Args, Subcommand};
-use gateway::clock::SystemClock;
+use gateway::clock::OsClock;
 use notify::channel_setup::{self, ChannelEnvironment};
 use store::Clock;
 use tokio_util::sync::CancellationToken;
 
 use super::output::say;
-use super::{Exit, Local};
+use super::{Exit, LocalArgs};
 use crate::config::Config;
 use views::message_card::MessageCard;
 
 #[derive(Args)]
-pub(super) struct Channels {
+pub(super) struct ChannelsArgs {
     #[command(subcommand)]
-    what: What,
+    what: ChannelsCommand,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum ChannelsCommand {
     /// List the channels that are set up
-    List(List),
+    List(ChannelListArgs),
     /// Ask a channel's platform whether it takes what is set up, and send a message to try it
-    Test(Test),
+    Test(ChannelTestArgs),
 }
 
 #[derive(Args)]
-struct List {
+struct ChannelListArgs {
     #[command(flatten)]
-    local: Local,
+    local: LocalArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Args)]
-struct Test {
+struct ChannelTestArgs {
     /// Which: slack, email, sms, whatsapp, telegram, ntfy or webhook
     channel: String,
     /// To whom: an id, a number, an address or a topic of that platform; nothing is sent without
     #[arg(long, value_name = "ADDRESS")]
     to: Option<String>,
     #[command(flatten)]
-    local: Local,
+    local: LocalArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-impl Channels {
+impl ChannelsArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.what {
-            What::List(list) => list.run(),
-            What::Test(test) => test.run().await,
+            ChannelsCommand::List(list) => list.run(),
+            ChannelsCommand::Test(test) => test.run().await,
         }
     }
 }
 
-impl List {
+impl ChannelListArgs {
     fn run(self) -> anyhow::Result<Exit> {
         let config = self.local.settings.complete(self.local.config.as_deref())?.check()?;
         let channels = open(&config)?;
@@ -80,7 +80,7 @@ impl List {
     }
 }
 
-impl Test {
+impl ChannelTestArgs {
     async fn run(self) -> anyhow::Result<Exit> {
         let Self { channel: name, to, local, json } = self;
         let config = local.settings.complete(local.config.as_deref())?.check()?;
@@ -130,7 +130,7 @@ impl Test {
 
 /// Sends a test message.
 async fn send(channel: &Arc<dyn Channel>, to: &str, config: &Config) -> Result<String, String> {
-    let now = SystemClock.now();
+    let now = OsClock.now();
     let words = "This is a test. When a request waits for you, it comes here.".to_owned();
     let title = "Countersign can reach you here".to_owned();
     let message = channel.render(&MessageCard::plain(title, words, config.public_url.to_string()));
@@ -144,7 +144,7 @@ async fn send(channel: &Arc<dyn Channel>, to: &str, config: &Config) -> Result<S
 /// The channels of these settings, as the server opens them. Nothing is answered here, so no reply
 /// address has to be signed with the server's key.
 pub(super) fn open(config: &Config) -> anyhow::Result<ChannelRegistry> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let clock: Arc<dyn Clock> = Arc::new(OsClock);
     let stop = CancellationToken::new();
     let around = ChannelEnvironment { clock: &clock, wall_clock: &clock, stop: &stop };
     channel_setup::open((*config.channels).clone(), &around)

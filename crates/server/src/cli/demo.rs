@@ -9,27 +9,27 @@ use serde_json::{Value, json};
 
 use super::Exit;
 use super::output::say;
-use super::remote::{Remote, Server};
-use super::render::Detail;
+use super::remote::{RemoteArgs, RemoteServer};
+use super::render::DetailLevel;
 use super::requests::print;
 
 #[derive(Args)]
-pub(super) struct Demo {
+pub(super) struct DemoArgs {
     /// Only ask; do not wait for the answers
     #[arg(long)]
     no_wait: bool,
     #[command(flatten)]
-    remote: Remote,
+    remote: RemoteArgs,
 }
 
-impl Demo {
+impl DemoArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.remote.agent()?;
         let mut asked = Vec::new();
         for body in script() {
-            let ask = server.client.create(&body).await.map_err(server.because())?;
+            let ask = server.client.create(&body).await.map_err(server.with_advice())?;
             if !self.remote.json {
-                print(&ask, false, Detail::Brief)?;
+                print(&ask, false, DetailLevel::Brief)?;
             }
             asked.push(ask);
         }
@@ -42,19 +42,19 @@ impl Demo {
         if !self.remote.json {
             say!("\nSix questions asked. Answer them with `countersign inbox`; waiting…\n");
         }
-        let waiting = asked.into_iter().map(|ask| over(&server, ask));
+        let waiting = asked.into_iter().map(|ask| wait_until_closed(&server, ask));
         let mut ends = stream::iter(waiting).buffer_unordered(6);
         while let Some(ended) = ends.next().await {
-            print(&ended?, self.remote.json, Detail::Brief)?;
+            print(&ended?, self.remote.json, DetailLevel::Brief)?;
         }
         Ok(Exit::Done)
     }
 }
 
-async fn over(server: &Server, mut ask: Ask) -> anyhow::Result<Ask> {
+async fn wait_until_closed(server: &RemoteServer, mut ask: Ask) -> anyhow::Result<Ask> {
     while !ask.is_over() {
         let hour = Duration::from_hours(1);
-        ask = server.client.wait(&ask.id, hour).await.map_err(server.because())?;
+        ask = server.client.wait(&ask.id, hour).await.map_err(server.with_advice())?;
     }
     Ok(ask)
 }

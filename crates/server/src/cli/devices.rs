@@ -2,19 +2,19 @@
 //! in its browser.
 
 use clap::{Args, Subcommand};
-use dialects::native::{DeviceTried, DeviceView, Devices as Listed, Tried};
+use dialects::native::{DeviceListView as Listed, DeviceTestResult, DeviceTestView, DeviceView};
 use kernel::audit::Digest;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::Exit;
 use super::output::{report, say, table};
-use super::remote::Remote;
+use super::remote::RemoteArgs;
 
 const PATH: &str = "/api/v1/me/push";
 
 #[derive(Args)]
-pub(super) struct Devices {
+pub(super) struct DevicesArgs {
     #[command(subcommand)]
     command: DevicesCommand,
 }
@@ -24,25 +24,25 @@ enum DevicesCommand {
     /// List them
     List {
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArgs,
     },
     /// Send a notice to one, to see whether it comes
     Test {
         /// The device, as listed
         id: Digest,
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArgs,
     },
     /// Tell one no more
     Remove {
         /// The device, as listed
         id: Digest,
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArgs,
     },
 }
 
-impl Devices {
+impl DevicesArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             DevicesCommand::List { remote } => list(&remote).await,
@@ -52,7 +52,7 @@ impl Devices {
     }
 }
 
-async fn list(remote: &Remote) -> anyhow::Result<Exit> {
+async fn list(remote: &RemoteArgs) -> anyhow::Result<Exit> {
     let server = remote.human()?;
     let listed: Listed = server.get(PATH).await?;
     if remote.json {
@@ -72,27 +72,27 @@ fn row(device: &DeviceView) -> Vec<String> {
     vec![device.id.to_string(), label, service, device.added_at.to_string()]
 }
 
-async fn test(remote: &Remote, id: Digest) -> anyhow::Result<Exit> {
+async fn test(remote: &RemoteArgs, id: Digest) -> anyhow::Result<Exit> {
     let server = remote.human()?;
     let path = format!("{PATH}/{id}/test");
-    let tried: DeviceTried = server.call(Method::POST, &path).await?;
+    let tried: DeviceTestView = server.call(Method::POST, &path).await?;
     let why = tried.error.as_deref().unwrap_or_default();
     if remote.json {
         say!("{}", serde_json::to_string(&tried)?);
     } else {
         match tried.result {
-            Tried::Taken => say!("Sent. It shows in a moment."),
-            Tried::Gone => say!("It is not there any more, and forgotten."),
-            Tried::Later => say!("Its push service does not take it now: {why}."),
-            Tried::Refused => {
+            DeviceTestResult::Taken => say!("Sent. It shows in a moment."),
+            DeviceTestResult::Gone => say!("It is not there any more, and forgotten."),
+            DeviceTestResult::Later => say!("Its push service does not take it now: {why}."),
+            DeviceTestResult::Refused => {
                 say!("Its push service refuses it: {why}. Turn notices on anew there.");
             }
         }
     }
-    Ok(if tried.result == Tried::Taken { Exit::Done } else { Exit::Denied })
+    Ok(if tried.result == DeviceTestResult::Taken { Exit::Done } else { Exit::Denied })
 }
 
-async fn remove(remote: &Remote, id: Digest) -> anyhow::Result<Exit> {
+async fn remove(remote: &RemoteArgs, id: Digest) -> anyhow::Result<Exit> {
     let server = remote.human()?;
     let path = format!("{PATH}/{id}");
     let _: Value = server.call(Method::DELETE, &path).await?;

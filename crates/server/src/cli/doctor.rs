@@ -9,11 +9,11 @@ use std::sync::Arc;
 use ::channels::email;
 use axum_server::tls_rustls::RustlsConfig;
 use clap::Args;
-use gateway::clock::SystemClock;
-use gateway::files::Files;
+use gateway::clock::OsClock;
+use gateway::files::FileStorage;
 use gateway::ids::Ids;
 use gateway::installation;
-use gateway::oidc::Provider;
+use gateway::oidc::IdentityProvider;
 use gateway::passkeys::Passkeys;
 use gateway::verification::ProofIssuer;
 use kernel::AgentId;
@@ -21,13 +21,13 @@ use kernel::directory::Project;
 use store::Clock;
 
 use super::output::say;
-use super::{Exit, Local, channels};
-use crate::config::{Bucket, Config, Database, unknown_variables};
+use super::{Exit, LocalArgs, channels};
+use crate::config::{Bucket, Config, DatabaseLocation, unknown_variables};
 
 #[derive(Args)]
-pub(super) struct Doctor {
+pub(super) struct DoctorArgs {
     #[command(flatten)]
-    local: Local,
+    local: LocalArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -35,7 +35,7 @@ pub(super) struct Doctor {
 
 /// The result of one check.
 #[derive(serde::Serialize)]
-struct Finding {
+struct DoctorCheck {
     what: &'static str,
     ok: bool,
     /// It works, but data can be lost that need not be.
@@ -44,7 +44,7 @@ struct Finding {
     says: String,
 }
 
-impl Finding {
+impl DoctorCheck {
     fn new(what: &'static str, ok: bool, says: impl Into<String>) -> Self {
         Self { what, ok, warning: false, says: says.into() }
     }
@@ -54,19 +54,19 @@ impl Finding {
     }
 }
 
-impl Doctor {
+impl DoctorArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let given = self.local.settings.complete(self.local.config.as_deref());
         let applied = given.as_ref().ok().map(|settings| settings.clone().check());
         let mut findings = match (&given, &applied) {
             (Err(error), _) | (_, Some(Err(error))) => {
-                vec![Finding::new("settings", false, format!("{error:#}"))]
+                vec![DoctorCheck::new("settings", false, format!("{error:#}"))]
             }
-            (Ok(_), Some(Ok(config))) => look(config).await,
+            (Ok(_), Some(Ok(config))) => run_checks(config).await,
             (Ok(_), None) => Vec::new(),
         };
         for unknown in unknown_variables() {
-            findings.push(Finding::new("environment", false, unknown.to_string()));
+            findings.push(DoctorCheck::new("environment", false, unknown.to_string()));
         }
         let healthy = findings.iter().all(|finding| finding.ok);
         if self.json {
@@ -85,9 +85,9 @@ impl Doctor {
             }
             for finding in &findings {
                 let mark = match finding {
-                    Finding { ok: false, .. } => "WRONG",
-                    Finding { warning: true, .. } => "WARN ",
-                    Finding { .. } => "ok   ",
+                    DoctorCheck { ok: false, .. } => "WRONG",
+                    DoctorCheck { warning: true, .. } => "WARN ",
+                    DoctorCheck { .. } => "ok   ",
                 };
                 say!("{mark}  {}: {}", finding.what, finding.says);
             }
@@ -133,7 +133,7 @@ fn applied_text(config: &Config) -> String {
         format!("jwt         {}", config.jwt.as_ref().map_or("off", |jwt| &jwt.issuer)),
         format!("proofs      {}", proofs(config)),
         format!("mail        {}", mail(config)),
-        format!("channels    {}", set_up(config)),
+        format!("channels    {}", configured_channels(config)),
         format!(
             "oidc        {}",
             config.sign_in.oidc.as_ref().map_or("off", |oidc| oidc.issuer.as_str())
@@ -176,13 +176,13 @@ fn mail(config: &Config) -> String {
 }
 
 /// The channels that can notify people.
-fn set_up(config: &Config) -> String {
+fn configured_channels(config: &Config) -> String {
     let channels = channels::open(config).unwrap_or_default();
     let all: Vec<&str> = channels.addressable().map(|channel| channel.name()).collect();
     if all.is_empty() { "off".to_owned() } else { all.join(", ") }
 }
 
-async fn look(config: &Config) -> Vec<Finding> {
+async fn run_checks(config: &Config) -> Vec<DoctorCheck> {
     let mut findings = Vec::new();
     let running = is_running(config);
     let listen = config.listen.iter().map(|address| ("listen", address));
@@ -195,18 +195,18 @@ async fn look(config: &Config) -> Vec<Finding> {
             }
             Err(error) => (false, format!("{address}: {error}")),
         };
-        findings.push(Finding::new(what, ok, says));
+        findings.push(DoctorCheck::new(what, ok, says));
     }
     if let Some((cert, key)) = &config.tls {
         let (ok, says) = match RustlsConfig::from_pem_file(cert, key).await {
             Ok(_) => (true, format!("{} and {} fit together", cert.display(), key.display())),
             Err(error) => (false, format!("{}, {}: {error}", cert.display(), key.display())),
         };
-        findings.push(Finding::new("tls", ok, says));
+        findings.push(DoctorCheck::new("tls", ok, says));
     }
     let found = database(config).await;
     if found.ok {
-        findings.extend(kept(config).await);
+        findings.extend(project_retention(config).await);
         findings.extend(durability(config).await);
         findings.extend(keys(config).await);
     }
@@ -217,26 +217,26 @@ async fn look(config: &Config) -> Vec<Finding> {
     }
     for (agent, command) in &config.runtime_commands {
         let (ok, says) = program(command);
-        findings.push(Finding::new("runtime", ok, format!("{agent}: {says}")));
+        findings.push(DoctorCheck::new("runtime", ok, format!("{agent}: {says}")));
     }
     if let Some(oidc) = &config.sign_in.oidc {
-        let checked = match Provider::new(oidc.clone()) {
-            Ok(provider) => provider.check(SystemClock.now()).await,
+        let checked = match IdentityProvider::new(oidc.clone()) {
+            Ok(provider) => provider.check(OsClock.now()).await,
             Err(error) => Err(error),
         };
         let (ok, says) = match checked {
             Ok(()) => (true, format!("{} describes itself", oidc.issuer)),
             Err(error) => (false, format!("{}: {error:#}", oidc.issuer)),
         };
-        findings.push(Finding::new("oidc", ok, says));
+        findings.push(DoctorCheck::new("oidc", ok, says));
     }
     if let Some(why) = Passkeys::new(&config.public_url).err() {
         // Passkeys are optional.
-        findings.push(Finding::new("passkeys", true, format!("none: {why}")));
+        findings.push(DoctorCheck::new("passkeys", true, format!("none: {why}")));
     }
     match channels::open(config) {
         Err(error) => {
-            findings.push(Finding::new("channels", false, format!("{error:#}")));
+            findings.push(DoctorCheck::new("channels", false, format!("{error:#}")));
         }
         Ok(channels) => {
             for channel in channels.addressable() {
@@ -245,8 +245,10 @@ async fn look(config: &Config) -> Vec<Finding> {
                     Err(failed) => (false, failed.to_string()),
                 };
                 findings.push(match channel.name() {
-                    email::NAME => Finding::new("mail", ok, format!("{}: {says}", mail(config))),
-                    name => Finding::new(name, ok, says),
+                    email::NAME => {
+                        DoctorCheck::new("mail", ok, format!("{}: {says}", mail(config)))
+                    }
+                    name => DoctorCheck::new(name, ok, says),
                 });
             }
         }
@@ -258,70 +260,70 @@ async fn look(config: &Config) -> Vec<Finding> {
     } else {
         "links lead to plain HTTP: set public_url to the https address".to_owned()
     };
-    findings.push(Finding::new("public_url", public, says));
+    findings.push(DoctorCheck::new("public_url", public, says));
     findings
 }
 
 /// The projects with their own retention period. Empty if the database does not exist yet.
-async fn kept(config: &Config) -> Vec<Finding> {
+async fn project_retention(config: &Config) -> Vec<DoctorCheck> {
     let what = "retention";
     match &config.location.database {
-        Database::Memory => return Vec::new(),
-        Database::Sqlite(path) if !path.exists() => return Vec::new(),
-        Database::Sqlite(_) | Database::Postgres(_) => {}
+        DatabaseLocation::Memory => return Vec::new(),
+        DatabaseLocation::Sqlite(path) if !path.exists() => return Vec::new(),
+        DatabaseLocation::Sqlite(_) | DatabaseLocation::Postgres(_) => {}
     }
     let directory = match installation::directory(&config.location).await {
         Ok(directory) => directory,
-        Err(error) => return vec![Finding::new(what, false, format!("{error:#}"))],
+        Err(error) => return vec![DoctorCheck::new(what, false, format!("{error:#}"))],
     };
     let words = |project: &Project| {
-        let own = project.retention?.span();
+        let own = project.retention?.period();
         let says = match own {
             own if own == config.retention => return None,
             Some(retention) => format!("of {} words go {retention} after the end", project.id),
             None => format!("of {} words are kept until somebody erases them", project.id),
         };
-        Some(Finding::new(what, true, says))
+        Some(DoctorCheck::new(what, true, says))
     };
     directory.projects().filter_map(words).collect()
 }
 
 /// Checks whether the database can be used.
-async fn database(config: &Config) -> Finding {
+async fn database(config: &Config) -> DoctorCheck {
     let shown = &config.location.database;
     let (ok, says) = match shown {
-        Database::Memory => (true, "in memory: nothing is kept".to_owned()),
-        Database::Sqlite(path) if !path.exists() => {
+        DatabaseLocation::Memory => (true, "in memory: nothing is kept".to_owned()),
+        DatabaseLocation::Sqlite(path) if !path.exists() => {
             (true, format!("{shown} will be made on first start"))
         }
-        Database::Postgres(_) if config.location.master_key.is_none() => {
+        DatabaseLocation::Postgres(_) if config.location.master_key.is_none() => {
             (false, format!("{shown} needs master_key, the same on every node"))
         }
-        Database::Sqlite(_) | Database::Postgres(_) => {
-            match installation::look(&config.location).await {
+        DatabaseLocation::Sqlite(_) | DatabaseLocation::Postgres(_) => {
+            match installation::open_read_only(&config.location).await {
                 Ok(_) => (true, format!("{shown} can be read")),
                 Err(error) => (false, format!("{shown}: {error:#}")),
             }
         }
     };
-    Finding::new("database", ok, says)
+    DoctorCheck::new("database", ok, says)
 }
 
 /// Checks the durability settings of a database server, and the head of the feed that
 /// this node stores.
-async fn durability(config: &Config) -> Vec<Finding> {
+async fn durability(config: &Config) -> Vec<DoctorCheck> {
     let what = "durability";
-    if !matches!(config.location.database, Database::Postgres(_)) {
+    if !matches!(config.location.database, DatabaseLocation::Postgres(_)) {
         return Vec::new();
     }
-    let found = match installation::look(&config.location).await {
+    let found = match installation::open_read_only(&config.location).await {
         Ok(store) => store.durability().await.map_err(anyhow::Error::from),
         Err(error) => Err(error),
     };
     let found = match found {
         Ok(Some(found)) => found,
         Ok(None) => return Vec::new(),
-        Err(error) => return vec![Finding::new(what, false, format!("{error:#}"))],
+        Err(error) => return vec![DoctorCheck::new(what, false, format!("{error:#}"))],
     };
     let raised = match found.synchronous_commit.as_str() {
         "off" | "local" | "remote_write" => " (raised to on in every session of the server)",
@@ -336,60 +338,64 @@ async fn durability(config: &Config) -> Vec<Finding> {
          synchronous_standby_names: {standbys}",
         found.fsync, found.full_page_writes, found.synchronous_commit
     );
-    let mut findings = vec![Finding::new(what, true, says)];
-    findings.extend(found.warnings().into_iter().map(|why| Finding::warning(what, why)));
+    let mut findings = vec![DoctorCheck::new(what, true, says)];
+    findings.extend(found.warnings().into_iter().map(|why| DoctorCheck::warning(what, why)));
     let head = if config.location.data.is_dir() {
-        Finding::new("feed head", true, format!("kept in {}", config.location.data.display()))
+        DoctorCheck::new("feed head", true, format!("kept in {}", config.location.data.display()))
     } else {
         let says = format!(
             "not kept on this node: make the folder {} on a disk of its own, and a database that lost \
              acknowledged events is noticed at the next start",
             config.location.data.display()
         );
-        Finding::warning("feed head", says)
+        DoctorCheck::warning("feed head", says)
     };
     findings.push(head);
     findings
 }
 
 /// Checks whether the server's keys exist, once there is an audit log.
-async fn keys(config: &Config) -> Vec<Finding> {
+async fn keys(config: &Config) -> Vec<DoctorCheck> {
     match &config.location.database {
-        Database::Memory => return Vec::new(),
-        Database::Sqlite(path) if !path.exists() => return Vec::new(),
-        Database::Sqlite(_) | Database::Postgres(_) => {}
+        DatabaseLocation::Memory => return Vec::new(),
+        DatabaseLocation::Sqlite(path) if !path.exists() => return Vec::new(),
+        DatabaseLocation::Sqlite(_) | DatabaseLocation::Postgres(_) => {}
     }
     let looked = async {
-        let vault = installation::vault(&config.location, installation::Access::Look).await?;
+        let vault = installation::vault(&config.location, installation::KeyAccess::Look).await?;
         let there = vault.read().await?.is_some();
-        let store = installation::look(&config.location).await?;
-        anyhow::Ok((vault.place(), there || store.last_position().await? == 0))
+        let store = installation::open_read_only(&config.location).await?;
+        anyhow::Ok((vault.description(), there || store.last_position().await? == 0))
     };
     vec![match looked.await {
-        Ok((place, true)) => Finding::new("keys", true, format!("{place} can be read")),
+        Ok((place, true)) => DoctorCheck::new("keys", true, format!("{place} can be read")),
         Ok((place, false)) => {
             let says = format!(
                 "there are no server keys in {place}, but the database has a record: restore them \
                  from a backup, or start once with --new-server-keys"
             );
-            Finding::new("keys", false, says)
+            DoctorCheck::new("keys", false, says)
         }
-        Err(error) => Finding::new("keys", false, format!("{error:#}")),
+        Err(error) => DoctorCheck::new("keys", false, format!("{error:#}")),
     }]
 }
 
 /// Checks whether blocks are anchored outside the server.
-fn anchoring(config: &Config) -> Option<Finding> {
-    if matches!(config.location.database, Database::Memory) || config.dev {
+fn anchoring(config: &Config) -> Option<DoctorCheck> {
+    if matches!(config.location.database, DatabaseLocation::Memory) || config.dev {
         return None;
     }
     let what = "anchoring";
     Some(match &config.anchor_command {
         Some(command) => {
             let (ok, says) = program(command);
-            Finding::new(what, ok, format!("every block is handed to the anchor command: {says}"))
+            DoctorCheck::new(
+                what,
+                ok,
+                format!("every block is handed to the anchor command: {says}"),
+            )
         }
-        None => Finding::warning(
+        None => DoctorCheck::warning(
             what,
             "blocks are kept nowhere else, so an older copy of all data cannot be told from the newest: \
              set anchor_command, see docs/audit.md",
@@ -401,29 +407,31 @@ fn anchoring(config: &Config) -> Option<Finding> {
 fn where_files_are(config: &Config) -> String {
     match (&config.location.bucket, &config.location.database) {
         (Some(bucket), _) => bucket.to_string(),
-        (None, Database::Sqlite(_)) => config.location.data.join("files").display().to_string(),
-        (None, Database::Postgres(_)) => "in the database".to_owned(),
-        (None, Database::Memory) => "in memory".to_owned(),
+        (None, DatabaseLocation::Sqlite(_)) => {
+            config.location.data.join("files").display().to_string()
+        }
+        (None, DatabaseLocation::Postgres(_)) => "in the database".to_owned(),
+        (None, DatabaseLocation::Memory) => "in memory".to_owned(),
     }
 }
 
 /// Checks whether a bucket accepts, returns and deletes files.
-async fn files(bucket: &Bucket) -> Finding {
-    let name = Ids::new(Arc::new(SystemClock)).ulid();
-    let tried = match Files::bucket(bucket, None) {
-        Ok(files) => files.try_out(name).await,
+async fn files(bucket: &Bucket) -> DoctorCheck {
+    let name = Ids::new(Arc::new(OsClock)).ulid();
+    let tried = match FileStorage::bucket(bucket, None) {
+        Ok(files) => files.test_access(name).await,
         Err(error) => Err(error),
     };
     let (ok, says) = match tried {
         Ok(()) => (true, format!("{bucket} can be written, read and deleted from")),
         Err(error) => (false, format!("{bucket}: {error:#}")),
     };
-    Finding::new("files", ok, says)
+    DoctorCheck::new("files", ok, says)
 }
 
 /// Whether a server has the database open.
 fn is_running(config: &Config) -> bool {
-    let Database::Sqlite(path) = &config.location.database else { return false };
+    let DatabaseLocation::Sqlite(path) = &config.location.database else { return false };
     let mut lock = path.clone().into_os_string();
     lock.push(".lock");
     let Ok(lock) = File::open(lock) else { return false };

@@ -10,26 +10,27 @@ use std::process;
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
 use dialects::hxp_experience::{
-    Checker, Finding, Level, Namespace, Registry, Report, Rules, Severity, Unreadable,
+    Checker, ConformanceLevel, ExperienceFinding, ExperienceReport, FindingSeverity, Namespace,
+    NamespaceRegistry, Unreadable, ValidationOptions,
 };
 use kernel::text::reveal;
 use serde::Serialize;
 
 use super::Exit;
-use super::output::{Bar, NOBODY_READS};
-use crate::http::envelope::LARGEST;
+use super::output::{CLOSED_PIPE_EXIT_CODE, ProgressBar};
+use crate::http::envelope_checker::MAX_MESSAGE_BYTES;
 
 #[derive(Args)]
 #[command(version = VERSION)]
-pub(super) struct Envelope {
+pub(super) struct EnvelopeArgs {
     #[command(subcommand)]
-    command: Act,
+    command: EnvelopeCommand,
 }
 
 #[derive(Subcommand)]
-enum Act {
+enum EnvelopeCommand {
     /// Check messages, in files or from standard input
-    Check(Check),
+    Check(EnvelopeCheckArgs),
 }
 
 #[derive(Args)]
@@ -37,14 +38,14 @@ enum Act {
     after_help = "Exits with 0 if every message is valid, 1 if one is not, 4 if a file could \
                         not be read."
 )]
-struct Check {
+struct EnvelopeCheckArgs {
     /// Files with one message, or with one on each line; `-` for standard input. A `*` in a name that
     /// no shell has replaced stands for anything
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     /// The level the messages should have; what they lack is told
     #[arg(long, value_name = "LEVEL")]
-    level: Option<Named>,
+    level: Option<LevelArg>,
     /// Take known fields only, real versions and languages, no name twice; and with --level, nothing
     /// that lacks something
     #[arg(long)]
@@ -67,44 +68,47 @@ const VERSION: &str =
 
 /// The levels, as words of the command line.
 #[derive(Clone, Copy, ValueEnum)]
-enum Named {
+enum LevelArg {
     Core,
     Standard,
     Full,
 }
 
-impl From<Named> for Level {
-    fn from(named: Named) -> Self {
+impl From<LevelArg> for ConformanceLevel {
+    fn from(named: LevelArg) -> Self {
         match named {
-            Named::Core => Self::Core,
-            Named::Standard => Self::Standard,
-            Named::Full => Self::Full,
+            LevelArg::Core => Self::Core,
+            LevelArg::Standard => Self::Standard,
+            LevelArg::Full => Self::Full,
         }
     }
 }
 
-impl Envelope {
+impl EnvelopeArgs {
     pub(super) fn run(self) -> anyhow::Result<Exit> {
         match self.command {
-            Act::Check(check) => check.run(),
+            EnvelopeCommand::Check(check) => check.run(),
         }
     }
 }
 
-impl Check {
+impl EnvelopeCheckArgs {
     fn run(self) -> anyhow::Result<Exit> {
-        let rules = Rules { level: self.level.map(Level::from), strict: self.strict };
-        let mut desk = Desk {
+        let rules = ValidationOptions {
+            level: self.level.map(ConformanceLevel::from),
+            strict: self.strict,
+        };
+        let mut desk = MessageChecker {
             checker: Checker::new(rules, self.registry()?),
             out: BufWriter::with_capacity(1 << 16, io::stdout()),
             json: self.json,
-            bar: Bar::new(),
+            bar: ProgressBar::new(),
             terminal: io::stdout().is_terminal(),
             all_valid: true,
         };
         for named in &self.files {
             let unread = || format!("cannot read {named}");
-            for file in named_by(named).with_context(unread)? {
+            for file in matching_files(named).with_context(unread)? {
                 desk.file(&file, self.lines).with_context(|| format!("cannot read {file}"))?;
             }
         }
@@ -112,8 +116,8 @@ impl Check {
         Ok(if desk.all_valid { Exit::Done } else { Exit::Denied })
     }
 
-    fn registry(&self) -> anyhow::Result<Registry> {
-        let mut registry = Registry::default();
+    fn registry(&self) -> anyhow::Result<NamespaceRegistry> {
+        let mut registry = NamespaceRegistry::default();
         let Some(path) = &self.namespaces else { return Ok(registry) };
         let text = std::fs::read_to_string(path);
         let text = text.with_context(|| format!("cannot read {}", path.display()))?;
@@ -127,42 +131,42 @@ impl Check {
 }
 
 /// Validates messages and prints the results.
-struct Desk {
+struct MessageChecker {
     checker: Checker,
     out: BufWriter<io::Stdout>,
     json: bool,
-    bar: Bar,
+    bar: ProgressBar,
     terminal: bool,
     all_valid: bool,
 }
 
 /// The result of one file.
 #[derive(Default)]
-struct Tally {
+struct FileTally {
     messages: u64,
     valid: u64,
 }
 
 /// The result of one message, as JSON.
 #[derive(Serialize)]
-struct Told<'a> {
+struct MessageCheckResult<'a> {
     file: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
     #[serde(flatten)]
-    verdict: Verdict<'a>,
+    verdict: MessageVerdict<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Verdict<'a> {
-    Judged(&'a Report),
+enum MessageVerdict<'a> {
+    Judged(&'a ExperienceReport),
     Unreadable { valid: bool, unreadable: &'a str },
 }
 
 /// The files a name stands for: itself, or if it contains a `*` and no such file exists, the
 /// matching files of its folder, in order.
-fn named_by(name: &str) -> io::Result<Vec<String>> {
+fn matching_files(name: &str) -> io::Result<Vec<String>> {
     let path = Path::new(name);
     let pattern = path.file_name().and_then(|last| last.to_str()).unwrap_or_default();
     if !pattern.contains('*') || path.exists() {
@@ -204,7 +208,7 @@ fn is_like(name: &str, pattern: &str) -> bool {
     })
 }
 
-impl Desk {
+impl MessageChecker {
     fn file(&mut self, name: &str, lines: bool) -> io::Result<()> {
         if name == "-" {
             return self.messages("standard input", io::stdin().lock(), 0, lines);
@@ -225,20 +229,20 @@ impl Desk {
         let mut text = Vec::new();
         let mut cut = read_line(&mut from, &mut text)?;
         let whole = !cut && self.checker.check(&text).is_ok();
-        if !lines && (!whole || is_over(&mut from)?) {
-            let bound = (LARGEST as u64 + 1).saturating_sub(text.len() as u64);
+        if !lines && (!whole || is_at_end(&mut from)?) {
+            let bound = (MAX_MESSAGE_BYTES as u64 + 1).saturating_sub(text.len() as u64);
             from.take(bound).read_to_end(&mut text)?;
-            let mut tally = Tally::default();
-            self.judge(name, None, &text, text.len() > LARGEST, &mut tally);
+            let mut tally = FileTally::default();
+            self.check_message(name, None, &text, text.len() > MAX_MESSAGE_BYTES, &mut tally);
             self.sum(name, &tally, false);
             return Ok(());
         }
-        let (mut tally, mut line, mut done) = (Tally::default(), 0, 0);
+        let (mut tally, mut line, mut done) = (FileTally::default(), 0, 0);
         while !text.is_empty() {
             line += 1;
             done += text.len() as u64;
             if cut || !text.trim_ascii().is_empty() {
-                self.judge(name, Some(line), &text, cut, &mut tally);
+                self.check_message(name, Some(line), &text, cut, &mut tally);
             }
             self.bar.read(tally.messages, done, length);
             cut = read_line(&mut from, &mut text)?;
@@ -247,64 +251,71 @@ impl Desk {
         Ok(())
     }
 
-    fn judge(&mut self, name: &str, line: Option<u64>, text: &[u8], cut: bool, tally: &mut Tally) {
+    fn check_message(
+        &mut self,
+        name: &str,
+        line: Option<u64>,
+        text: &[u8],
+        cut: bool,
+        tally: &mut FileTally,
+    ) {
         tally.messages += 1;
         let judged = if cut {
-            Err(format!("it is larger than {} MiB", LARGEST >> 20))
+            Err(format!("it is larger than {} MiB", MAX_MESSAGE_BYTES >> 20))
         } else {
             self.checker.check(text).map_err(|error: Unreadable| error.to_string())
         };
-        let valid = judged.as_ref().is_ok_and(Report::is_valid);
+        let valid = judged.as_ref().is_ok_and(ExperienceReport::is_valid);
         tally.valid += u64::from(valid);
         self.all_valid &= valid;
         if self.json {
             let verdict = match &judged {
-                Ok(report) => Verdict::Judged(report),
-                Err(why) => Verdict::Unreadable { valid: false, unreadable: why },
+                Ok(report) => MessageVerdict::Judged(report),
+                Err(why) => MessageVerdict::Unreadable { valid: false, unreadable: why },
             };
-            let told = serde_json::to_string(&Told { file: name, line, verdict });
-            self.put(&told.unwrap_or_default());
+            let told = serde_json::to_string(&MessageCheckResult { file: name, line, verdict });
+            self.print_line(&told.unwrap_or_default());
             return;
         }
         let place = line.map_or_else(|| name.to_owned(), |line| format!("{name}:{line}"));
         match judged {
             Ok(report) => {
                 for finding in &report.findings {
-                    self.put(&sentence(&place, finding));
+                    self.print_line(&sentence(&place, finding));
                 }
                 if report.omitted > 0 {
-                    self.put(&format!("{place}: and {} more", report.omitted));
+                    self.print_line(&format!("{place}: and {} more", report.omitted));
                 }
                 if line.is_none()
                     && let Some(level) = report.level
                 {
-                    self.put(&format!("{place}: valid, {level}"));
+                    self.print_line(&format!("{place}: valid, {level}"));
                 }
             }
-            Err(why) => self.put(&format!("{place}: error: {why}")),
+            Err(why) => self.print_line(&format!("{place}: error: {why}")),
         }
     }
 
-    fn sum(&mut self, name: &str, tally: &Tally, many: bool) {
-        let Tally { messages, valid } = *tally;
+    fn sum(&mut self, name: &str, tally: &FileTally, many: bool) {
+        let FileTally { messages, valid } = *tally;
         if self.json {
             return;
         }
         if many {
             let wrong = messages - valid;
-            self.put(&format!("{name}: {messages} messages, {valid} valid, {wrong} not"));
+            self.print_line(&format!("{name}: {messages} messages, {valid} valid, {wrong} not"));
         } else if valid == 0 {
-            self.put(&format!("{name}: NOT valid"));
+            self.print_line(&format!("{name}: NOT valid"));
         }
     }
 
     /// Prints a line of the result. A closed pipe ends the command quietly.
-    fn put(&mut self, line: &str) {
+    fn print_line(&mut self, line: &str) {
         if self.terminal {
             self.bar.clear();
         }
         if writeln!(self.out, "{line}").is_err() {
-            process::exit(NOBODY_READS);
+            process::exit(CLOSED_PIPE_EXIT_CODE);
         }
         if self.terminal {
             self.flush();
@@ -313,19 +324,19 @@ impl Desk {
 
     fn flush(&mut self) {
         if self.out.flush().is_err() {
-            process::exit(NOBODY_READS);
+            process::exit(CLOSED_PIPE_EXIT_CODE);
         }
     }
 }
 
 /// A finding on one line, whatever the message calls its fields.
-fn sentence(place: &str, finding: &Finding) -> String {
+fn sentence(place: &str, finding: &ExperienceFinding) -> String {
     let severity = match finding.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
+        FindingSeverity::Error => "error",
+        FindingSeverity::Warning => "warning",
+        FindingSeverity::Note => "note",
     };
-    let Finding { rule, pointer, message, .. } = finding;
+    let ExperienceFinding { rule, pointer, message, .. } = finding;
     let at = if pointer.is_empty() { "the message" } else { pointer };
     reveal(&format!("{place}: {severity}: {at}: {message} [{rule}]")).replace(['\n', '\t'], " ")
 }
@@ -334,8 +345,8 @@ fn sentence(place: &str, finding: &Finding) -> String {
 /// was cut there.
 fn read_line(from: &mut impl BufRead, text: &mut Vec<u8>) -> io::Result<bool> {
     text.clear();
-    from.by_ref().take(LARGEST as u64 + 1).read_until(b'\n', text)?;
-    let cut = text.len() > LARGEST && !text.ends_with(b"\n");
+    from.by_ref().take(MAX_MESSAGE_BYTES as u64 + 1).read_until(b'\n', text)?;
+    let cut = text.len() > MAX_MESSAGE_BYTES && !text.ends_with(b"\n");
     if cut {
         from.skip_until(b'\n')?;
     }
@@ -343,7 +354,7 @@ fn read_line(from: &mut impl BufRead, text: &mut Vec<u8>) -> io::Result<bool> {
 }
 
 /// Whether only white space follows up to the end of the input.
-fn is_over(from: &mut impl BufRead) -> io::Result<bool> {
+fn is_at_end(from: &mut impl BufRead) -> io::Result<bool> {
     loop {
         let waiting = from.fill_buf()?;
         if waiting.is_empty() {

@@ -4,21 +4,21 @@ use std::io::IsTerminal;
 
 use anyhow::bail;
 use clap::Args;
-use dialects::native::{Erased, PersonView};
+use dialects::native::{ErasureResult, PersonView};
 use gateway::blobs::Blobs;
-use gateway::erasure::Erasure;
+use gateway::data_eraser::DataEraser;
 use kernel::{ArtifactId, HumanId, TaskId};
 use reqwest::Method;
 
 use super::Exit;
-use super::admin::{Admin, Place};
+use super::admin_target::{AdminTarget, TargetArgs};
 use super::inbox::prompt;
 use super::output::{report, say};
-use super::render::Detail;
-use super::requests::{plain, print};
+use super::render::DetailLevel;
+use super::requests::{native_id, print};
 
 #[derive(Args)]
-pub(super) struct Erase {
+pub(super) struct EraseArgs {
     /// What to erase, once it is over: a request (`ask_…`, `hxp_…`), a task (`task_…`) or an artifact
     /// (`art_…`)
     #[arg(required_unless_present = "person")]
@@ -27,23 +27,23 @@ pub(super) struct Erase {
     #[arg(long, value_name = "ID", conflicts_with = "id")]
     person: Option<HumanId>,
     #[command(flatten)]
-    sure: Sure,
+    sure: ConfirmArgs,
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// Whether it was confirmed already.
 #[derive(Args)]
-pub(super) struct Sure {
+pub(super) struct ConfirmArgs {
     /// Do not ask for confirmation; needed where there is no terminal
     #[arg(long, short)]
     yes: bool,
 }
 
-impl Sure {
+impl ConfirmArgs {
     /// Asks on the terminal, unless `--yes` was given. Fails without a terminal.
     fn confirmed(&self, what: &str) -> anyhow::Result<bool> {
-        let sure = self.confirmed_to("Erasing", "erase", what)?;
+        let sure = self.confirm_action("Erasing", "erase", what)?;
         if !sure {
             say!("Nothing was erased.");
         }
@@ -51,7 +51,12 @@ impl Sure {
     }
 
     /// The same for another action that cannot be undone.
-    pub(super) fn confirmed_to(&self, doing: &str, verb: &str, what: &str) -> anyhow::Result<bool> {
+    pub(super) fn confirm_action(
+        &self,
+        doing: &str,
+        verb: &str,
+        what: &str,
+    ) -> anyhow::Result<bool> {
         if self.yes {
             return Ok(true);
         }
@@ -63,7 +68,7 @@ impl Sure {
     }
 }
 
-impl Erase {
+impl EraseArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match (self.id, self.person) {
             (_, Some(person)) => erase_person(self.place, &person, &self.sure).await,
@@ -74,9 +79,9 @@ impl Erase {
     }
 }
 
-async fn erase(place: Place, id: &str) -> anyhow::Result<()> {
+async fn erase(place: TargetArgs, id: &str) -> anyhow::Result<()> {
     let (admin, json) = place.open().await?;
-    let Admin::Remote(server) = admin else {
+    let AdminTarget::Remote(server) = admin else {
         bail!("only people are erased without a running server; start it and try again");
     };
     let kind = if id.parse::<TaskId>().is_ok() && id.starts_with(TaskId::PREFIX) {
@@ -84,18 +89,18 @@ async fn erase(place: Place, id: &str) -> anyhow::Result<()> {
     } else if id.parse::<ArtifactId>().is_ok() && id.starts_with(ArtifactId::PREFIX) {
         "artifacts"
     } else {
-        let id = plain(id);
+        let id = native_id(id);
         let path = format!("/api/v1/asks/{id}/erase");
         let ask: client::Ask = server.call(Method::POST, &path).await?;
         if json {
-            print(&ask, true, Detail::Brief)?;
+            print(&ask, true, DetailLevel::Brief)?;
         } else {
             say!("The words of {id} are gone. That it was asked and how it ended stays on record.");
         }
         return Ok(());
     };
     let path = format!("/api/v1/{kind}/{id}/erase");
-    let erased: Erased = server.call(Method::POST, &path).await?;
+    let erased: ErasureResult = server.call(Method::POST, &path).await?;
     if json {
         say!("{}", serde_json::to_string(&erased)?);
     } else if kind == "tasks" {
@@ -107,20 +112,24 @@ async fn erase(place: Place, id: &str) -> anyhow::Result<()> {
 }
 
 /// Erases a person, through a running server or on the data directory of a stopped one.
-pub(super) async fn erase_person(place: Place, id: &HumanId, sure: &Sure) -> anyhow::Result<Exit> {
+pub(super) async fn erase_person(
+    place: TargetArgs,
+    id: &HumanId,
+    sure: &ConfirmArgs,
+) -> anyhow::Result<Exit> {
     if !sure.confirmed(&format!("the person {id}"))? {
         return Ok(Exit::Denied);
     }
     let (admin, json) = place.open().await?;
     let person = match &admin {
-        Admin::Remote(server) => {
+        AdminTarget::Remote(server) => {
             let path = format!("/api/v1/people/{id}/erase");
             let person: PersonView = server.call(Method::POST, &path).await?;
             Some(person)
         }
-        Admin::Offline(offline) => {
+        AdminTarget::Offline(offline) => {
             let blobs = Blobs::new(offline.files.clone(), offline.gateway.clone());
-            let erasure = Erasure::new(offline.gateway.clone(), blobs);
+            let erasure = DataEraser::new(offline.gateway.clone(), blobs);
             erasure.erase_person(kernel::Actor::System, id).await?;
             offline.gateway.directory().human(id).map(PersonView::from)
         }

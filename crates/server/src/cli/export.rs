@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 
 use super::Exit;
 use super::output::say;
-use super::remote::Remote;
+use super::remote::RemoteArgs;
 
 #[derive(Args)]
-pub(super) struct Export {
+pub(super) struct HistoryExportArgs {
     /// As a table for spreadsheets, or one JSON object on each line
     #[arg(long, value_enum, default_value = "jsonl")]
-    format: Format,
+    format: ExportFormatArg,
     /// Write to this file instead of the terminal
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -40,16 +40,16 @@ pub(super) struct Export {
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    remote: Remote,
+    remote: RemoteArgs,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ExportFormatArg {
     Csv,
     Jsonl,
 }
 
-impl Export {
+impl HistoryExportArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.remote.human()?;
         let mut to = match &self.out {
@@ -67,7 +67,7 @@ impl Export {
             say!("{}", line.trim_end_matches('\n'));
             Ok(())
         };
-        if self.format == Format::Csv {
+        if self.format == ExportFormatArg::Csv {
             write(&csv_export::header())?;
         }
         let mut cursor = None;
@@ -76,8 +76,8 @@ impl Export {
             let page: Map<String, Value> = server.get(&path).await?;
             for ask in page.get("asks").and_then(Value::as_array).into_iter().flatten() {
                 let line = match self.format {
-                    Format::Csv => csv_export::row(ask),
-                    Format::Jsonl => format!("{ask}\n"),
+                    ExportFormatArg::Csv => csv_export::row(ask),
+                    ExportFormatArg::Jsonl => format!("{ask}\n"),
                 };
                 write(&line)?;
             }

@@ -8,29 +8,29 @@ use std::time::Instant;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use gateway::files::{Damaged, Files};
-use gateway::installation::joined;
+use gateway::files::{DamagedFile, FileStorage};
+use gateway::installation::open_shared;
 use kernel::audit::Digest;
 use serde_json::json;
-use store::postgres::Options;
+use store::postgres::PostgresOptions;
 
-use super::output::{Bar, say};
-use super::{Exit, Stored};
-use crate::config::{Database, FilesUrl, Settings};
+use super::output::{ProgressBar, say};
+use super::{Exit, StoredDataArgs};
+use crate::config::{DatabaseLocation, FilesUrl, Settings};
 
 /// Concurrent copies: each file is in memory.
 const AT_ONCE: usize = 8;
 
 #[derive(Args)]
-pub(super) struct FilesOf {
+pub(super) struct FilesArgs {
     #[command(subcommand)]
-    verb: Verb,
+    verb: FilesCommand,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum FilesCommand {
     /// Copy all that is kept; nothing is taken away
-    Copy(Copy),
+    Copy(FilesCopyArgs),
 }
 
 #[derive(Args)]
@@ -42,9 +42,9 @@ enum Verb {
                   Exits with 0 if all of it is there, 1 if something was damaged and not copied, 4 if \
                   it could not be done."
 )]
-struct Copy {
+struct FilesCopyArgs {
     #[command(flatten)]
-    stored: Stored,
+    stored: StoredDataArgs,
     /// Where the files are: `s3://BUCKET/PREFIX`
     #[arg(long, value_name = "URL")]
     from: Option<FilesUrl>,
@@ -57,21 +57,21 @@ struct Copy {
 }
 
 /// The result of copying one file.
-enum Copied {
+enum FileCopyResult {
     Now(u64),
     Before,
     Damaged(Digest),
 }
 
-impl FilesOf {
+impl FilesArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.verb {
-            Verb::Copy(copy) => copy.run().await,
+            FilesCommand::Copy(copy) => copy.run().await,
         }
     }
 }
 
-impl Copy {
+impl FilesCopyArgs {
     async fn run(self) -> anyhow::Result<Exit> {
         let Self { stored, from, to, json } = self;
         if from.is_some() == to.is_some() {
@@ -80,17 +80,17 @@ impl Copy {
         let settings = stored.settings()?;
         let (source, shown_source) = place(&settings, from).await?;
         let (target, shown_target) = place(&settings, to).await?;
-        let (started, mut bar) = (Instant::now(), Bar::new());
-        let all: Vec<Digest> = source.all().try_collect().await?;
+        let (started, mut bar) = (Instant::now(), ProgressBar::new());
+        let all: Vec<Digest> = source.digests().try_collect().await?;
         let (mut copied, mut bytes, mut before, mut damaged) = (0_u64, 0, 0_u64, Vec::new());
         let each = stream::iter(&all).map(|digest| copy(&source, &target, *digest));
         let mut each = each.buffer_unordered(AT_ONCE);
         let mut done = 0;
         while let Some(one) = each.try_next().await? {
             match one {
-                Copied::Now(size) => (copied, bytes) = (copied + 1, bytes + size),
-                Copied::Before => before += 1,
-                Copied::Damaged(digest) => damaged.push(digest.to_string()),
+                FileCopyResult::Now(size) => (copied, bytes) = (copied + 1, bytes + size),
+                FileCopyResult::Before => before += 1,
+                FileCopyResult::Damaged(digest) => damaged.push(digest.to_string()),
             }
             done += 1;
             bar.counted("files", done, all.len() as u64);
@@ -119,37 +119,41 @@ impl Copy {
 }
 
 /// A file store, and its display name.
-async fn place(settings: &Settings, at: Option<FilesUrl>) -> anyhow::Result<(Files, String)> {
+async fn place(settings: &Settings, at: Option<FilesUrl>) -> anyhow::Result<(FileStorage, String)> {
     let config = settings.clone().with_files(at).check()?;
     if let Some(bucket) = &config.location.bucket {
-        return Ok((Files::bucket(bucket, None)?, bucket.to_string()));
+        return Ok((FileStorage::bucket(bucket, None)?, bucket.to_string()));
     }
     match &config.location.database {
-        Database::Memory => bail!("the database is in memory, and so are the files"),
-        Database::Sqlite(_) => {
+        DatabaseLocation::Memory => bail!("the database is in memory, and so are the files"),
+        DatabaseLocation::Sqlite(_) => {
             let folder = config.location.data.join("files");
-            Ok((Files::open(&folder)?, folder.display().to_string()))
+            Ok((FileStorage::open(&folder)?, folder.display().to_string()))
         }
-        Database::Postgres(url) => {
-            let store = Arc::new(joined(url, Options::default()).await?);
-            Ok((Files::shared(store), url.to_string()))
+        DatabaseLocation::Postgres(url) => {
+            let store = Arc::new(open_shared(url, PostgresOptions::default()).await?);
+            Ok((FileStorage::shared(store), url.to_string()))
         }
     }
 }
 
-async fn copy(from: &Files, to: &Files, digest: Digest) -> anyhow::Result<Copied> {
+async fn copy(
+    from: &FileStorage,
+    to: &FileStorage,
+    digest: Digest,
+) -> anyhow::Result<FileCopyResult> {
     if to.has(&digest).await? {
-        return Ok(Copied::Before);
+        return Ok(FileCopyResult::Before);
     }
     match from.read(&digest).await {
         Ok(Some(bytes)) => {
             let size = bytes.len() as u64;
-            to.keep(bytes).await?;
-            Ok(Copied::Now(size))
+            to.store(bytes).await?;
+            Ok(FileCopyResult::Now(size))
         }
         // The file was deleted meanwhile.
-        Ok(None) => Ok(Copied::Before),
-        Err(error) if error.is::<Damaged>() => Ok(Copied::Damaged(digest)),
+        Ok(None) => Ok(FileCopyResult::Before),
+        Err(error) if error.is::<DamagedFile>() => Ok(FileCopyResult::Damaged(digest)),
         Err(error) => Err(error),
     }
 }

@@ -6,12 +6,12 @@ use kernel::ids::GroupId;
 use kernel::{DirectoryCommand, HumanId};
 
 use super::Exit;
-use super::admin::{Admin, Place};
+use super::admin_target::{AdminTarget, TargetArgs};
 use super::output::{say, table};
 use super::people::save;
 
 #[derive(Args)]
-pub(super) struct Groups {
+pub(super) struct GroupsArgs {
     #[command(subcommand)]
     command: GroupsCommand,
 }
@@ -21,7 +21,7 @@ enum GroupsCommand {
     /// List groups and who is in them
     List {
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
     /// Say who is in a group: exactly these; with nobody in it, it is gone
     Set {
@@ -31,18 +31,18 @@ enum GroupsCommand {
         #[arg(long, value_name = "ID")]
         member: Vec<HumanId>,
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
 }
 
-impl Groups {
+impl GroupsArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             GroupsCommand::List { place } => {
                 let (admin, json) = place.open().await?;
                 let groups: Vec<GroupView> = match &admin {
-                    Admin::Remote(server) => server.all("groups").await?,
-                    Admin::Offline(offline) => {
+                    AdminTarget::Remote(server) => server.all("groups").await?,
+                    AdminTarget::Offline(offline) => {
                         let directory = offline.gateway.directory();
                         let view = |id: &GroupId| GroupView {
                             id: id.clone(),

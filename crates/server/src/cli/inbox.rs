@@ -10,25 +10,25 @@ use serde_json::Value;
 
 use super::Exit;
 use super::answer::{confirmed, needs_confirmation, reply};
-use super::output::{harmless, say};
-use super::remote::{Remote, Server};
-use super::render::{Detail, fields, hint, options, suggests};
-use super::requests::{plain, print};
+use super::output::{escape_controls, say};
+use super::remote::{RemoteArgs, RemoteServer};
+use super::render::{DetailLevel, fields, hint, options, suggests};
+use super::requests::{native_id, print};
 
 #[derive(Args)]
-pub(super) struct Inbox {
+pub(super) struct InboxArgs {
     /// Only list; do not ask what to answer
     #[arg(long)]
     list: bool,
     #[command(flatten)]
-    remote: Remote,
+    remote: RemoteArgs,
 }
 
-impl Inbox {
+impl InboxArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.remote.human()?;
         if self.remote.json {
-            let inbox = server.client.inbox().await.map_err(server.because())?;
+            let inbox = server.client.inbox().await.map_err(server.with_advice())?;
             say!("{}", serde_json::to_string(&inbox)?);
             return Ok(Exit::Done);
         }
@@ -56,8 +56,8 @@ impl Inbox {
     }
 }
 
-async fn list(server: &Server) -> anyhow::Result<Vec<String>> {
-    let inbox = server.client.inbox().await.map_err(server.because())?;
+async fn list(server: &RemoteServer) -> anyhow::Result<Vec<String>> {
+    let inbox = server.client.inbox().await.map_err(server.with_advice())?;
     if inbox.requests.is_empty() {
         say!("Nothing waits for you.");
         return Ok(Vec::new());
@@ -80,7 +80,7 @@ async fn list(server: &Server) -> anyhow::Result<Vec<String>> {
         let marked = shown.as_object().is_some_and(marks_irreversible);
         let marked = if marked { "CAN'T BE UNDONE  " } else { "" };
         say!("{:>3}  {urgent}{marked}{}", n + 1, reveal(prompt).replace('\n', " ⏎ "));
-        let id = plain(text("/request_id"));
+        let id = native_id(text("/request_id"));
         say!("     {id} · {} · {}", reveal(text("/agent_id")), text("/created_at"));
         ids.push(id);
     }
@@ -90,10 +90,10 @@ async fn list(server: &Server) -> anyhow::Result<Vec<String>> {
     Ok(ids)
 }
 
-async fn answer(server: &Server, id: &str) -> anyhow::Result<()> {
-    let ask = server.client.show(id).await.map_err(server.because())?;
+async fn answer(server: &RemoteServer, id: &str) -> anyhow::Result<()> {
+    let ask = server.client.show(id).await.map_err(server.with_advice())?;
     say!("");
-    print(&ask, false, Detail::Whole)?;
+    print(&ask, false, DetailLevel::Whole)?;
     say!("");
     let Some(words) = ask_for(&ask)? else { return Ok(()) };
     let comment = prompt("Comment (optional): ")?.filter(|comment| !comment.is_empty());
@@ -103,10 +103,10 @@ async fn answer(server: &Server, id: &str) -> anyhow::Result<()> {
             say!("Nothing was sent.");
         }
         Ok(reply) => match server.client.answer(id, &reply).await {
-            Ok(answered) => print(&answered, false, Detail::Brief)?,
+            Ok(answered) => print(&answered, false, DetailLevel::Brief)?,
             // Continue after a refused answer: the person can try again.
             Err(ClientError::Refused { message, .. }) => say!("Not taken: {message}"),
-            Err(error) => return Err(server.because()(error)),
+            Err(error) => return Err(server.with_advice()(error)),
         },
     }
     Ok(())
@@ -149,7 +149,7 @@ fn ask_for(ask: &client::Ask) -> anyhow::Result<Option<Vec<String>>> {
 }
 
 pub(super) fn prompt(text: &str) -> anyhow::Result<Option<String>> {
-    print!("{}", harmless(text));
+    print!("{}", escape_controls(text));
     std::io::stdout().flush()?;
     let mut line = String::new();
     let read = std::io::stdin().lock().read_line(&mut line)?;

@@ -7,10 +7,10 @@ use kernel::{AgentId, ProjectId};
 
 use super::Exit;
 use super::output::{say, table};
-use super::remote::Remote;
+use super::remote::RemoteArgs;
 
 #[derive(Args)]
-pub(super) struct Insights {
+pub(super) struct InsightsArgs {
     /// Only of this project
     #[arg(long, value_name = "NAME")]
     project: Option<ProjectId>,
@@ -24,10 +24,10 @@ pub(super) struct Insights {
     #[arg(long, value_name = "DAY")]
     to: Option<String>,
     #[command(flatten)]
-    remote: Remote,
+    remote: RemoteArgs,
 }
 
-impl Insights {
+impl InsightsArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.remote.human()?;
         let wanted = client::Insights {
@@ -36,7 +36,7 @@ impl Insights {
             from: self.from,
             to: self.to,
         };
-        let found = server.client.insights(&wanted).await.map_err(server.because())?;
+        let found = server.client.insights(&wanted).await.map_err(server.with_advice())?;
         if self.remote.json {
             say!("{}", serde_json::to_string(&found)?);
         } else {
@@ -83,11 +83,11 @@ fn show(found: &InsightsView) {
         say!("");
         let names =
             ["AGENT", "PROJECT", "DECIDED", "CHANGED", "OVERRULED", "CLAIMS OVERRULED", "HASTY"];
-        table(&names, &found.agents.iter().map(beside).collect::<Vec<_>>());
+        table(&names, &found.agents.iter().map(agent_row).collect::<Vec<_>>());
     }
 }
 
-fn beside(one: &AgentInsights) -> Vec<String> {
+fn agent_row(one: &AgentInsights) -> Vec<String> {
     let verdicts = &one.verdicts;
     let decided = verdicts.followed + verdicts.edited + verdicts.overruled;
     vec![

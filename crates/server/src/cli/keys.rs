@@ -3,18 +3,18 @@
 use clap::{Args, Subcommand};
 use dialects::native::{IssueKey, IssuedKey, KeyView};
 use gateway::bootstrap;
-use gateway::clock::SystemClock;
-use kernel::actor::Reach;
+use gateway::clock::OsClock;
+use kernel::actor::KeyScope;
 use kernel::{Actor, AgentId, DirectoryCommand, HumanId, KeyId, Time};
 use reqwest::Method;
 use store::Clock;
 
 use super::Exit;
-use super::admin::{Admin, Place};
+use super::admin_target::{AdminTarget, TargetArgs};
 use super::output::{report, report_table, say};
 
 #[derive(Args)]
-pub(super) struct Keys {
+pub(super) struct KeysArgs {
     #[command(subcommand)]
     command: KeysCommand,
 }
@@ -24,7 +24,7 @@ enum KeysCommand {
     /// List credentials, never their secrets
     List {
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
     /// Make an agent key or a human token, and print it once
     Create {
@@ -55,7 +55,7 @@ enum KeysCommand {
         #[arg(long, value_name = "TIME")]
         expires_at: Option<Time>,
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
     /// Revoke a credential at once
     Revoke {
@@ -65,18 +65,18 @@ enum KeysCommand {
         #[arg(long)]
         end_tokens: bool,
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
     /// Confirm a person's passkey that waits, so that it counts at once
     Confirm {
         /// Its id, as listed
         id: KeyId,
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
 }
 
-impl Keys {
+impl KeysArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             KeysCommand::List { place } => {
@@ -94,7 +94,7 @@ impl Keys {
                 place,
             } => {
                 let (admin, json) = place.open().await?;
-                let reach = project_wide.then_some(Reach::Project);
+                let reach = project_wide.then_some(KeyScope::Project);
                 let new = IssueKey { agent, reach, respond, own_app, human, label, expires_at };
                 let issued = create(&admin, new).await?;
                 if json {
@@ -127,10 +127,10 @@ impl Keys {
     }
 }
 
-async fn list(admin: &Admin, json: bool) -> anyhow::Result<()> {
+async fn list(admin: &AdminTarget, json: bool) -> anyhow::Result<()> {
     let keys = match admin {
-        Admin::Remote(server) => server.all("keys").await?,
-        Admin::Offline(offline) => {
+        AdminTarget::Remote(server) => server.all("keys").await?,
+        AdminTarget::Offline(offline) => {
             let directory = offline.gateway.directory();
             let mut keys = Vec::new();
             for key in directory.keys() {
@@ -140,7 +140,7 @@ async fn list(admin: &Admin, json: bool) -> anyhow::Result<()> {
             keys
         }
     };
-    let now = SystemClock.now();
+    let now = OsClock.now();
     let names = ["ID", "KIND", "HOLDER", "STATE", "LAST USED", "LABEL"];
     report_table(json, &keys, &names, |key| row(key, now))
 }
@@ -164,16 +164,16 @@ fn row(key: &KeyView, now: Time) -> Vec<String> {
     vec![key.id.to_string(), kind, key.holder.clone(), state, used, key.label.clone()]
 }
 
-async fn create(admin: &Admin, new: IssueKey) -> anyhow::Result<IssuedKey> {
+async fn create(admin: &AdminTarget, new: IssueKey) -> anyhow::Result<IssuedKey> {
     match admin {
-        Admin::Remote(server) => server.send(Method::POST, "/api/v1/keys", &new).await,
-        Admin::Offline(offline) => {
+        AdminTarget::Remote(server) => server.send(Method::POST, "/api/v1/keys", &new).await,
+        AdminTarget::Offline(offline) => {
             Ok(bootstrap::issue_key(&offline.gateway, Actor::System, new).await?)
         }
     }
 }
 
-pub(super) async fn revoke(admin: &Admin, id: KeyId) -> anyhow::Result<()> {
+pub(super) async fn revoke(admin: &AdminTarget, id: KeyId) -> anyhow::Result<()> {
     let path = format!("/api/v1/keys/{id}");
     admin.change(Method::DELETE, &path, DirectoryCommand::RevokeKey(id)).await
 }

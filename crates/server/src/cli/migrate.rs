@@ -8,22 +8,22 @@ use std::time::Instant;
 use anyhow::{Context, bail, ensure};
 use bytes::Bytes;
 use clap::Args;
-use gateway::audit::{Against, Report, check};
-use gateway::files::Files;
-use gateway::installation::{joined, master};
+use gateway::audit::{Against, AuditReport, check};
+use gateway::files::FileStorage;
+use gateway::installation::{open_shared, require_master_key};
 use gateway::sealed_head::HeadFile;
 use gateway::signing::Signer;
 use gateway::vault::Vault;
 use serde_json::json;
 use store::postgres::{DatabaseNotEmpty, Postgres, SqliteImport};
-use store::sqlite::{Locked, Sqlite};
+use store::sqlite::{DatabaseLocked, Sqlite};
 use store::{Store, StoreError};
 
 use super::Exit;
-use super::audit::{installed_keys, report_json, tell_in_words};
-use super::backup::kept;
-use super::output::{Bar, say};
-use crate::config::{Database, DatabaseUrl, FilesUrl, Secret, Settings, variable};
+use super::audit::{installed_keys, print_report_text, report_json};
+use super::backup::stored_uploads;
+use super::output::{ProgressBar, say};
+use crate::config::{DatabaseLocation, DatabaseUrl, FilesUrl, SecretString, Settings, variable};
 
 #[derive(Args)]
 #[command(
@@ -32,7 +32,7 @@ use crate::config::{Database, DatabaseUrl, FilesUrl, Secret, Settings, variable}
                   Exits with 0 if everything was moved and holds, 1 if the record does not hold on \
                   one of the sides, 4 if it could not be moved."
 )]
-pub(super) struct Migrate {
+pub(super) struct MigrateArgs {
     /// The database to move: `sqlite:FILE`
     #[arg(long, value_name = "URL")]
     from: DatabaseUrl,
@@ -53,48 +53,48 @@ pub(super) struct Migrate {
     json: bool,
 }
 
-impl Migrate {
+impl MigrateArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let Self { from, data, to, files, master_key_file, json } = self;
-        let master_key = variable("COUNTERSIGN_MASTER_KEY").map(Secret::new);
+        let master_key = variable("COUNTERSIGN_MASTER_KEY").map(SecretString::new);
         let master_key = master_key.filter(|_| master_key_file.is_none());
         let given = |database| Settings { database: Some(database), ..Settings::default() };
-        let Database::Sqlite(file) = given(from).check()?.location.database else {
+        let DatabaseLocation::Sqlite(file) = given(from).check()?.location.database else {
             bail!("--from: expected sqlite:FILE")
         };
         let nodes = Settings { database: Some(to), ..Settings::of_files() };
         let target = Settings { master_key, master_key_file, ..nodes.with_files(files) }.check()?;
-        let Database::Postgres(url) = &target.location.database else {
+        let DatabaseLocation::Postgres(url) = &target.location.database else {
             bail!("--to: expected postgres://…")
         };
         ensure!(file.exists(), "there is no database at {}", file.display());
         let folder = data.or_else(|| file.parent().map(Path::to_owned)).unwrap_or_default();
         let keys = Arc::new(Vault::folder_with(&folder, target.location.master_key.clone()));
         let stored = keys.read().await?.with_context(|| {
-            format!("there is no {}: give the --data folder of this database", keys.place())
+            format!("there is no {}: give the --data folder of this database", keys.description())
         })?;
         // Nodes could not sign with keys that are encrypted under another master key.
         Signer::find(Arc::clone(&keys)).await?;
 
-        let (started, mut bar) = (Instant::now(), Bar::new());
+        let (started, mut bar) = (Instant::now(), ProgressBar::new());
         let source: Arc<dyn Store> = Arc::new(Sqlite::open_to_check(&file)?);
         let before = checked(&source, keys, &HeadFile::of(&folder), &mut bar).await?;
         drop(source);
         if !before.holds() {
             drop(bar);
-            tell_in_words(&before, started.elapsed());
+            print_report_text(&before, started.elapsed());
             say!("Nothing was moved.");
             return Ok(Exit::Denied);
         }
-        let master = master(&target.location)?;
-        let nodes = Arc::new(joined(url, store::postgres::Options::default()).await?);
+        let master = require_master_key(&target.location)?;
+        let nodes = Arc::new(open_shared(url, store::postgres::PostgresOptions::default()).await?);
         let vault = Arc::new(Vault::shared(Arc::clone(&nodes), master));
         // Read it before anything changes: with another master key nothing could be stored there.
         vault.read().await?;
         let imported = import(&nodes, &file, &mut bar).await?;
         let there = match &target.location.bucket {
-            Some(bucket) => Files::bucket(bucket, Some(Arc::clone(&nodes)))?,
-            None => Files::shared(Arc::clone(&nodes)),
+            Some(bucket) => FileStorage::bucket(bucket, Some(Arc::clone(&nodes)))?,
+            None => FileStorage::shared(Arc::clone(&nodes)),
         };
         let uploads = upload(&folder.join("files"), &there, &mut bar).await?;
         vault
@@ -120,7 +120,7 @@ impl Migrate {
             });
             say!("{moved}");
         } else {
-            tell_in_words(&after, started.elapsed());
+            print_report_text(&after, started.elapsed());
             if !same {
                 say!("It is not the record that was moved: {} events there.", before.events);
             }
@@ -135,8 +135,8 @@ async fn checked(
     store: &Arc<dyn Store>,
     vault: Arc<Vault>,
     mark: &HeadFile,
-    bar: &mut Bar,
-) -> anyhow::Result<Report> {
+    bar: &mut ProgressBar,
+) -> anyhow::Result<AuditReport> {
     let marked = mark.load()?;
     let known = marked.sealed.map(|sealed| (sealed.n, sealed.hash));
     let keys = installed_keys(vault, store).await?;
@@ -144,11 +144,15 @@ async fn checked(
     Ok(check(store, &against, &mut |progress| bar.checked(progress)).await?)
 }
 
-async fn import(nodes: &Postgres, file: &Path, bar: &mut Bar) -> anyhow::Result<SqliteImport> {
+async fn import(
+    nodes: &Postgres,
+    file: &Path,
+    bar: &mut ProgressBar,
+) -> anyhow::Result<SqliteImport> {
     let imported = nodes.import_sqlite(file, &mut |done, all| bar.counted("rows", done, all)).await;
     imported.map_err(|error| {
         let what = match &error {
-            StoreError::Unavailable(why) if why.is::<Locked>() => {
+            StoreError::Unavailable(why) if why.is::<DatabaseLocked>() => {
                 format!("a server has {} open: stop it first", file.display())
             }
             StoreError::Unavailable(why) if why.is::<DatabaseNotEmpty>() => {
@@ -161,13 +165,13 @@ async fn import(nodes: &Postgres, file: &Path, bar: &mut Bar) -> anyhow::Result<
 }
 
 /// Copies every upload, checked against its digest.
-async fn upload(from: &Path, to: &Files, bar: &mut Bar) -> anyhow::Result<usize> {
-    let found = kept(from)?;
+async fn upload(from: &Path, to: &FileStorage, bar: &mut ProgressBar) -> anyhow::Result<usize> {
+    let found = stored_uploads(from)?;
     for (n, (folder, name)) in found.iter().enumerate() {
         let path = from.join(folder).join(name);
         let bytes = std::fs::read(&path);
         let bytes = bytes.with_context(|| format!("cannot read {}", path.display()))?;
-        let digest = to.keep(Bytes::from(bytes)).await?;
+        let digest = to.store(Bytes::from(bytes)).await?;
         let whole = digest.to_string() == format!("{folder}{name}");
         ensure!(whole, "the upload {} is not what was uploaded", path.display());
         bar.counted("uploads", n as u64 + 1, found.len() as u64);

@@ -4,7 +4,7 @@
 //! Exit codes: 0 done or approved, 1 denied, revoked or verification failed, 2 no answer, 3
 //! cancelled, 4 any other error, 64 a usage error.
 
-mod admin;
+mod admin_target;
 mod answer;
 mod ask;
 mod audit;
@@ -45,100 +45,100 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
-use self::output::{complain, patiently, say};
-use self::remote::Remote;
+use self::output::{complain, say, with_wait_message};
+use self::remote::RemoteArgs;
 use self::verify::fetch;
-use crate::config::{Config, DatabaseUrl, Secret, Settings, unknown_variables, variable};
+use crate::config::{Config, DatabaseUrl, SecretString, Settings, unknown_variables, variable};
 
 /// The human gateway for AI agents: agents ask, people answer, a proof comes back.
 #[derive(Parser)]
 #[command(name = "countersign", version, propagate_version = true, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: CliCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum CliCommand {
     /// Run the server
-    Serve(serve::Serve),
+    Serve(serve::ServeArgs),
     /// Let a scripted agent ask one question of each kind
-    Demo(demo::Demo),
+    Demo(demo::DemoArgs),
     /// Ask a person something
-    Ask(ask::Ask),
+    Ask(ask::AskArgs),
     /// List what waits for you, and answer it
-    Inbox(inbox::Inbox),
+    Inbox(inbox::InboxArgs),
     /// Show one request
-    Show(requests::Show),
+    Show(requests::ShowArgs),
     /// Answer a request
-    Answer(answer::Answer),
+    Answer(answer::AnswerArgs),
     /// Write to an agent: a conversation begins
-    Write(write::Write),
+    Write(write::WriteArgs),
     /// Wait until a request is over
-    Wait(requests::Wait),
+    Wait(requests::WaitArgs),
     /// Withdraw a request
-    Cancel(requests::Cancel),
+    Cancel(requests::CancelArgs),
     /// Work with tasks: people own them, agents do them
-    Task(task::Task),
+    Task(task::TaskArgs),
     /// Show whether an agent was told that its request is over, and tell it again
-    Callbacks(requests::Callbacks),
+    Callbacks(requests::CallbacksArgs),
     /// Add, list and try out endpoints that are told what happens, and tell them again
-    Webhooks(webhooks::Webhooks),
+    Webhooks(webhooks::WebhooksArgs),
     /// Show what agents claim and what people do with it, in numbers
-    Insights(insights::Insights),
+    Insights(insights::InsightsArgs),
     /// Fetch the signed receipt of a request
-    Receipt(requests::Receipt),
+    Receipt(requests::ReceiptArgs),
     /// Check a receipt, without the server if you have its keys
-    Verify(verify::Verify),
+    Verify(verify::VerifyArgs),
     /// Check messages with an HXP eXperience envelope, without a server
-    Envelope(envelope::Envelope),
+    Envelope(envelope::EnvelopeArgs),
     /// Let a receipt no longer count
-    Revoke(requests::Revoke),
+    Revoke(requests::RevokeArgs),
     /// Erase personal data (GDPR): a request, a task, an artifact or a person
-    Erase(erase::Erase),
+    Erase(erase::EraseArgs),
     /// Write out what was answered, by whom and how
-    Export(export::Export),
+    Export(export::HistoryExportArgs),
     /// Check and export the audit record
-    Audit(audit::Audit),
+    Audit(audit::AuditArgs),
     /// Copy everything an installation has, beside a running server or without one
-    Backup(backup::Backup),
+    Backup(backup::BackupArgs),
     /// Copy uploads and artifacts to a bucket, or back
-    Files(files::FilesOf),
+    Files(files::FilesArgs),
     /// Move an installation from SQLite to PostgreSQL
-    Migrate(migrate::Migrate),
+    Migrate(migrate::MigrateArgs),
     /// Make, list and revoke keys and tokens
-    Keys(keys::Keys),
+    Keys(keys::KeysArgs),
     /// List and end the sessions of browsers
-    Sessions(sessions::Sessions),
+    Sessions(sessions::SessionsArgs),
     /// List, try and remove your devices that are told when something waits
-    Devices(devices::Devices),
+    Devices(devices::DevicesArgs),
     /// Say how you are told that something waits: by which means, in which order, how often
-    Notices(notices::Notices),
+    Notices(notices::NoticesArgs),
     /// List, rotate, revoke and destroy the keys receipts are signed with
-    Signing(signing::Signing),
+    Signing(signing::SigningArgs),
     /// Add and list people, agents and projects
-    People(people::People),
+    People(people::PeopleArgs),
     /// Say who you are and when you can be asked: time zone, quiet hours, absence
-    Profile(profile::Profile),
+    Profile(profile::ProfileArgs),
     /// Say who is in a group
-    Groups(groups::Groups),
+    Groups(groups::GroupsArgs),
     /// Show and change the rules of projects: escalation, reminders, silence
-    Projects(projects::Projects),
+    Projects(projects::ProjectsArgs),
     /// Say which requests go to somebody else in your place
-    Rules(rules::Rules),
+    Rules(rules::RulesArgs),
     /// Show the settings that apply and what is wrong with them
-    Doctor(doctor::Doctor),
+    Doctor(doctor::DoctorArgs),
     /// The platforms people are told on: which are set up, and whether they work
-    Channels(channels::Channels),
+    Channels(channels::ChannelsArgs),
     /// Say whether a server is ready
-    Health(Health),
+    Health(HealthArgs),
     /// Print completions for a shell
-    Completions(Completions),
+    Completions(CompletionsArgs),
 }
 
 /// Settings from flags, environment and file.
 #[derive(Args)]
-struct Local {
+struct LocalArgs {
     /// A TOML file with settings
     #[arg(long, env = "COUNTERSIGN_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
@@ -148,7 +148,7 @@ struct Local {
 
 /// What was stored, whether or not a server runs on it.
 #[derive(Args)]
-struct Stored {
+struct StoredDataArgs {
     /// Folder for the database, keys and uploads [default: ./countersign-data]
     #[arg(long, env = "COUNTERSIGN_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
@@ -163,14 +163,14 @@ struct Stored {
     config: Option<PathBuf>,
 }
 
-impl Stored {
+impl StoredDataArgs {
     fn config(self) -> anyhow::Result<Config> {
         self.settings()?.check()
     }
 
     fn settings(self) -> anyhow::Result<Settings> {
         let Self { data, database, master_key_file, config } = self;
-        let master_key = variable("COUNTERSIGN_MASTER_KEY").map(Secret::new);
+        let master_key = variable("COUNTERSIGN_MASTER_KEY").map(SecretString::new);
         let master_key = master_key.filter(|_| master_key_file.is_none());
         let files = Settings::of_files();
         let given = Settings { data, database, master_key, master_key_file, ..files };
@@ -213,7 +213,7 @@ pub fn main() -> ExitCode {
         }
     };
     // These two refuse unknown variables, because they might be misspelt settings.
-    if !matches!(cli.command, Command::Serve(_) | Command::Doctor(_)) {
+    if !matches!(cli.command, CliCommand::Serve(_) | CliCommand::Doctor(_)) {
         for unknown in unknown_variables() {
             complain!("countersign: {unknown}");
         }
@@ -232,57 +232,57 @@ pub fn main() -> ExitCode {
     }
 }
 
-async fn run(command: Command) -> anyhow::Result<Exit> {
+async fn run(command: CliCommand) -> anyhow::Result<Exit> {
     match command {
-        Command::Serve(serve) => serve.run().await,
-        Command::Demo(demo) => demo.run().await,
-        Command::Ask(ask) => ask.run().await,
-        Command::Inbox(inbox) => inbox.run().await,
-        Command::Show(show) => patiently(show.run()).await,
-        Command::Answer(answer) => patiently(answer.run()).await,
-        Command::Write(write) => patiently(write.run()).await,
-        Command::Wait(wait) => wait.run().await,
-        Command::Cancel(cancel) => patiently(cancel.run()).await,
-        Command::Task(task) => Box::pin(task.run()).await,
-        Command::Callbacks(callbacks) => patiently(callbacks.run()).await,
-        Command::Webhooks(webhooks) => patiently(Box::pin(webhooks.run())).await,
-        Command::Insights(insights) => patiently(insights.run()).await,
-        Command::Receipt(receipt) => patiently(receipt.run()).await,
-        Command::Verify(verify) => patiently(verify.run()).await,
-        Command::Envelope(envelope) => envelope.run(),
-        Command::Revoke(revoke) => patiently(revoke.run()).await,
-        Command::Erase(erase) => patiently(Box::pin(erase.run())).await,
-        Command::Export(export) => export.run().await,
-        Command::Audit(audit) => audit.run().await,
-        Command::Backup(backup) => backup.run().await,
-        Command::Files(files) => files.run().await,
-        Command::Migrate(migrate) => Box::pin(migrate.run()).await,
-        Command::Keys(keys) => patiently(Box::pin(keys.run())).await,
-        Command::Sessions(sessions) => patiently(Box::pin(sessions.run())).await,
-        Command::Devices(devices) => patiently(devices.run()).await,
-        Command::Notices(notices) => patiently(notices.run()).await,
-        Command::Signing(signing) => signing.run().await,
-        Command::People(people) => patiently(Box::pin(people.run())).await,
-        Command::Profile(profile) => patiently(Box::pin(profile.run())).await,
-        Command::Groups(groups) => patiently(Box::pin(groups.run())).await,
-        Command::Projects(projects) => patiently(Box::pin(projects.run())).await,
-        Command::Rules(rules) => patiently(rules.run()).await,
-        Command::Doctor(doctor) => Box::pin(patiently(doctor.run())).await,
-        Command::Channels(channels) => Box::pin(patiently(channels.run())).await,
-        Command::Health(health) => patiently(health.run()).await,
-        Command::Completions(completions) => Ok(completions.run(&mut Cli::command())),
+        CliCommand::Serve(serve) => serve.run().await,
+        CliCommand::Demo(demo) => demo.run().await,
+        CliCommand::Ask(ask) => ask.run().await,
+        CliCommand::Inbox(inbox) => inbox.run().await,
+        CliCommand::Show(show) => with_wait_message(show.run()).await,
+        CliCommand::Answer(answer) => with_wait_message(answer.run()).await,
+        CliCommand::Write(write) => with_wait_message(write.run()).await,
+        CliCommand::Wait(wait) => wait.run().await,
+        CliCommand::Cancel(cancel) => with_wait_message(cancel.run()).await,
+        CliCommand::Task(task) => Box::pin(task.run()).await,
+        CliCommand::Callbacks(callbacks) => with_wait_message(callbacks.run()).await,
+        CliCommand::Webhooks(webhooks) => with_wait_message(Box::pin(webhooks.run())).await,
+        CliCommand::Insights(insights) => with_wait_message(insights.run()).await,
+        CliCommand::Receipt(receipt) => with_wait_message(receipt.run()).await,
+        CliCommand::Verify(verify) => with_wait_message(verify.run()).await,
+        CliCommand::Envelope(envelope) => envelope.run(),
+        CliCommand::Revoke(revoke) => with_wait_message(revoke.run()).await,
+        CliCommand::Erase(erase) => with_wait_message(Box::pin(erase.run())).await,
+        CliCommand::Export(export) => export.run().await,
+        CliCommand::Audit(audit) => audit.run().await,
+        CliCommand::Backup(backup) => backup.run().await,
+        CliCommand::Files(files) => files.run().await,
+        CliCommand::Migrate(migrate) => Box::pin(migrate.run()).await,
+        CliCommand::Keys(keys) => with_wait_message(Box::pin(keys.run())).await,
+        CliCommand::Sessions(sessions) => with_wait_message(Box::pin(sessions.run())).await,
+        CliCommand::Devices(devices) => with_wait_message(devices.run()).await,
+        CliCommand::Notices(notices) => with_wait_message(notices.run()).await,
+        CliCommand::Signing(signing) => signing.run().await,
+        CliCommand::People(people) => with_wait_message(Box::pin(people.run())).await,
+        CliCommand::Profile(profile) => with_wait_message(Box::pin(profile.run())).await,
+        CliCommand::Groups(groups) => with_wait_message(Box::pin(groups.run())).await,
+        CliCommand::Projects(projects) => with_wait_message(Box::pin(projects.run())).await,
+        CliCommand::Rules(rules) => with_wait_message(rules.run()).await,
+        CliCommand::Doctor(doctor) => Box::pin(with_wait_message(doctor.run())).await,
+        CliCommand::Channels(channels) => Box::pin(with_wait_message(channels.run())).await,
+        CliCommand::Health(health) => with_wait_message(health.run()).await,
+        CliCommand::Completions(completions) => Ok(completions.run(&mut Cli::command())),
     }
 }
 
 // `countersign completions SHELL`
 
 #[derive(Args)]
-struct Completions {
+struct CompletionsArgs {
     /// The shell to complete in
     shell: Shell,
 }
 
-impl Completions {
+impl CompletionsArgs {
     fn run(self, command: &mut clap::Command) -> Exit {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, command, "countersign", &mut script);
@@ -296,12 +296,12 @@ impl Completions {
 
 #[derive(Args)]
 #[command(after_help = "Exits with 0 if it is ready, 1 if not.")]
-struct Health {
+struct HealthArgs {
     #[command(flatten)]
-    remote: Remote,
+    remote: RemoteArgs,
 }
 
-impl Health {
+impl HealthArgs {
     async fn run(self) -> anyhow::Result<Exit> {
         let url = self.remote.address();
         let answer = fetch(&format!("{url}/readyz")).await;

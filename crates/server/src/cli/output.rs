@@ -11,7 +11,7 @@ use gateway::audit::Progress;
 use serde::Serialize;
 
 /// The exit code that a shell reports for a program that wrote to a closed pipe.
-pub(super) const NOBODY_READS: i32 = 141;
+pub(super) const CLOSED_PIPE_EXIT_CODE: i32 = 141;
 
 /// Prints a line on standard output.
 macro_rules! say {
@@ -27,19 +27,19 @@ pub(super) use complain;
 
 /// Prints a line. A closed pipe (`| head`) ends the command quietly.
 pub(super) fn line(text: fmt::Arguments<'_>) {
-    if writeln!(io::stdout(), "{}", harmless(&text.to_string())).is_err() {
-        process::exit(NOBODY_READS);
+    if writeln!(io::stdout(), "{}", escape_controls(&text.to_string())).is_err() {
+        process::exit(CLOSED_PIPE_EXIT_CODE);
     }
 }
 
 /// The same on standard error, whose errors are ignored.
 pub(super) fn error_line(text: fmt::Arguments<'_>) {
-    let _ = writeln!(io::stderr(), "{}", harmless(&text.to_string()));
+    let _ = writeln!(io::stderr(), "{}", escape_controls(&text.to_string()));
 }
 
 /// Escapes characters that control the terminal, because the text may come from an agent. The
 /// escapes are those of JSON strings, so that printed JSON keeps its meaning.
-pub(super) fn harmless(text: &str) -> Cow<'_, str> {
+pub(super) fn escape_controls(text: &str) -> Cow<'_, str> {
     let drives = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(drives) {
         return Cow::Borrowed(text);
@@ -57,7 +57,7 @@ pub(super) fn harmless(text: &str) -> Cow<'_, str> {
 }
 
 /// Runs work that is usually fast. If it takes longer, a message on the terminal says so.
-pub(super) async fn patiently<T>(work: impl Future<Output = T>) -> T {
+pub(super) async fn with_wait_message<T>(work: impl Future<Output = T>) -> T {
     let mut work = std::pin::pin!(work);
     tokio::select! {
         done = &mut work => return done,
@@ -122,13 +122,13 @@ pub(super) fn table(names: &[&str], rows: &[Vec<String>]) {
 /// How often the bar is updated.
 const SHOWN_EVERY: Duration = Duration::from_millis(100);
 
-pub(super) struct Bar {
+pub(super) struct ProgressBar {
     terminal: bool,
     started: Instant,
     shown: Instant,
 }
 
-impl Bar {
+impl ProgressBar {
     const WIDTH: u64 = 30;
 
     pub(super) fn new() -> Self {
@@ -190,7 +190,7 @@ impl Bar {
 }
 
 /// The next output begins on a clean line.
-impl Drop for Bar {
+impl Drop for ProgressBar {
     fn drop(&mut self) {
         self.clear();
     }
@@ -204,13 +204,13 @@ mod tests {
 
     #[test]
     fn nothing_drives_the_terminal() {
-        assert_eq!(harmless("two\nlines\tand more"), "two\nlines\tand more");
+        assert_eq!(escape_controls("two\nlines\tand more"), "two\nlines\tand more");
         assert_eq!(
-            harmless("a\u{1b}[2J\u{7}\r\u{9b}31m\u{7f}"),
+            escape_controls("a\u{1b}[2J\u{7}\r\u{9b}31m\u{7f}"),
             "a\\u001b[2J\\u0007\\u000d\\u009b31m\\u007f"
         );
         let value = json!({ "prompt": "a\u{9b}31m\u{1b}" });
-        let printed = harmless(&value.to_string()).into_owned();
+        let printed = escape_controls(&value.to_string()).into_owned();
         assert!(!printed.contains('\u{9b}'));
         assert_eq!(serde_json::from_str::<serde_json::Value>(&printed).unwrap(), value);
     }

@@ -19,14 +19,14 @@ use serde_json::Value;
 use store::StoreError;
 use url::Url;
 
-use super::admin::{Admin, Place};
-use super::erase::{self, Sure};
+use super::admin_target::{AdminTarget, TargetArgs};
+use super::erase::{self, ConfirmArgs};
 use super::output::{report, say, table};
 use super::{Exit, projects};
 use crate::config::Settings;
 
 #[derive(Args)]
-pub(super) struct People {
+pub(super) struct PeopleArgs {
     #[command(subcommand)]
     command: PeopleCommand,
 }
@@ -36,7 +36,7 @@ enum PeopleCommand {
     /// List people, agents and projects
     List {
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
     /// Add a person; a person who exists is changed with `people set`
     Add {
@@ -64,32 +64,32 @@ enum PeopleCommand {
         #[arg(long)]
         inactive: bool,
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
     /// Change a person: only the fields you name
     Set {
         /// Their id
         id: HumanId,
         #[command(flatten)]
-        change: Box<Change>,
+        change: Box<PersonChangeArgs>,
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
     /// End everything that lets a person in: sessions, tokens, sign-in links, passkeys, channel identities
     EndAccess {
         /// Who
         id: HumanId,
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
     /// Erase a person (GDPR): name, addresses, credentials, devices, and what they wrote
     Erase {
         /// Who
         id: HumanId,
         #[command(flatten)]
-        sure: Sure,
+        sure: ConfirmArgs,
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
     /// Add an agent, or change its owner
     AddAgent {
@@ -105,14 +105,14 @@ enum PeopleCommand {
         #[arg(long, value_name = "BOOL")]
         conversations: Option<bool>,
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
     /// Add a project; the rules of one that exists are changed with `projects set`
     AddProject {
         /// Its name
         id: ProjectId,
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
     /// Print a one-time sign-in link
     Link {
@@ -125,7 +125,7 @@ enum PeopleCommand {
         #[arg(long, env = "COUNTERSIGN_LISTEN", value_name = "HOST:PORT")]
         listen: Option<String>,
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
 }
 
@@ -133,7 +133,7 @@ enum PeopleCommand {
 #[derive(Args)]
 #[group(required = true, multiple = true)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
-struct Change {
+struct PersonChangeArgs {
     /// What to call them
     #[arg(long, conflicts_with = "no_name")]
     name: Option<String>,
@@ -178,7 +178,7 @@ struct Change {
     no_skills: bool,
 }
 
-impl Change {
+impl PersonChangeArgs {
     #[expect(clippy::option_option, reason = "absent, removed and given are three things")]
     fn patch(self) -> PersonPatch {
         fn list<T: Ord>(items: Vec<T>, none: bool) -> Option<Option<BTreeSet<T>>> {
@@ -199,7 +199,7 @@ impl Change {
     }
 }
 
-impl People {
+impl PeopleArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             PeopleCommand::List { place } => list(place).await?,
@@ -230,7 +230,7 @@ impl People {
                     "there is a person called {id} already, and nothing was changed; change them \
                      with `countersign people set {id}`"
                 );
-                let taken = Some(Taken { what: "person", message });
+                let taken = Some(TakenId { what: "person", message });
                 let command = DirectoryCommand::AddHuman(body.clone().named(id));
                 send(place, Method::POST, "/api/v1/people", &body, command, taken).await?;
             }
@@ -257,7 +257,7 @@ impl People {
                     "there is a project called {id} already, and nothing was changed; change its \
                      rules with `countersign projects set {id}`"
                 );
-                let taken = Some(Taken { what: "project", message });
+                let taken = Some(TakenId { what: "project", message });
                 let command = DirectoryCommand::AddProject(fresh);
                 send(place, Method::POST, "/api/v1/projects", &body, command, taken).await?;
             }
@@ -271,7 +271,7 @@ impl People {
 }
 
 pub(super) async fn save<B: Serialize>(
-    place: Place,
+    place: TargetArgs,
     path: &str,
     body: &B,
     command: impl Into<Command>,
@@ -280,14 +280,14 @@ pub(super) async fn save<B: Serialize>(
 }
 
 /// The error for a new id that is taken.
-struct Taken {
+struct TakenId {
     /// The kind of object that exists already.
     what: &'static str,
     /// The message for the operator.
     message: String,
 }
 
-impl Taken {
+impl TakenId {
     /// The refusal of this id. A taken email address is refused with another one.
     fn refusal(&self) -> Refusal {
         Refusal::Exists { what: self.what }
@@ -295,16 +295,16 @@ impl Taken {
 }
 
 async fn send<B: Serialize>(
-    place: Place,
+    place: TargetArgs,
     method: Method,
     path: &str,
     body: &B,
     command: impl Into<Command>,
-    taken: Option<Taken>,
+    taken: Option<TakenId>,
 ) -> anyhow::Result<()> {
     let (admin, json) = place.open().await?;
     match &admin {
-        Admin::Remote(server) => {
+        AdminTarget::Remote(server) => {
             let call = server.client.call(method, path, Some(body));
             let _: Value = call.await.map_err(|error| match (&error, &taken) {
                 (ClientError::Refused { code, message, .. }, Some(taken))
@@ -312,10 +312,10 @@ async fn send<B: Serialize>(
                 {
                     anyhow!("{}", taken.message)
                 }
-                _ => server.because()(error),
+                _ => server.with_advice()(error),
             })?;
         }
-        Admin::Offline(offline) => {
+        AdminTarget::Offline(offline) => {
             let done = offline.gateway.run(Actor::System, command).await;
             done.map_err(|error| match (&error, &taken) {
                 (StoreError::Refused(refusal), Some(taken)) if *refusal == taken.refusal() => {
@@ -328,17 +328,17 @@ async fn send<B: Serialize>(
     report(json, body, "Saved.")
 }
 
-async fn list(place: Place) -> anyhow::Result<()> {
+async fn list(place: TargetArgs) -> anyhow::Result<()> {
     let (admin, json) = place.open().await?;
     let shown = match &admin {
-        Admin::Remote(server) => {
+        AdminTarget::Remote(server) => {
             serde_json::json!({
                 "projects": server.all::<ProjectView>("projects").await?,
                 "agents": server.all::<AgentView>("agents").await?,
                 "people": server.all::<PersonView>("people").await?,
             })
         }
-        Admin::Offline(offline) => {
+        AdminTarget::Offline(offline) => {
             let directory = offline.gateway.directory();
             serde_json::json!({
                 "projects": directory.projects().map(ProjectView::from).collect::<Vec<_>>(),
@@ -379,19 +379,20 @@ fn cell(value: Option<&Value>) -> String {
     }
 }
 
-async fn link(place: Place, settings: Settings, id: HumanId) -> anyhow::Result<()> {
+async fn link(place: TargetArgs, settings: Settings, id: HumanId) -> anyhow::Result<()> {
     let (admin, json) = place.open_with(settings).await?;
     let (link, when) = match &admin {
-        Admin::Remote(server) => {
+        AdminTarget::Remote(server) => {
             let path = format!("/api/v1/people/{id}/link");
             let call = server.client.call(Method::POST, &path, None::<&()>);
-            (call.await.map_err(server.because())?, "")
+            (call.await.map_err(server.with_advice())?, "")
         }
-        Admin::Offline(offline) => {
+        AdminTarget::Offline(offline) => {
             if offline.gateway.directory().human(&id).is_none() {
                 bail!("there is nobody called {id}; `countersign people list` shows who there is");
             }
-            let secret = bootstrap::link(&offline.gateway, Actor::System, id).await?;
+            let secret =
+                bootstrap::create_sign_in_link(&offline.gateway, Actor::System, id).await?;
             let url = offline.config.links().sign_in(&secret)?;
             (SignInLink { url }, ", when the server runs again")
         }
@@ -405,7 +406,7 @@ async fn link(place: Place, settings: Settings, id: HumanId) -> anyhow::Result<(
     Ok(())
 }
 
-async fn end_access(place: Place, id: &HumanId) -> anyhow::Result<()> {
+async fn end_access(place: TargetArgs, id: &HumanId) -> anyhow::Result<()> {
     let (admin, json) = place.open().await?;
     let path = format!("/api/v1/people/{id}/access");
     admin.change(Method::DELETE, &path, DirectoryCommand::EndAccess(id.clone())).await?;

@@ -3,17 +3,17 @@
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use dialects::native::{PersonView, ProfileBody};
-use kernel::directory::{About, Absence, QuietHours, UNDO_SECONDS};
+use kernel::directory::{Absence, ProfileSettings, QuietHours, UNDO_SECONDS};
 use kernel::text::reveal;
 use kernel::{DirectoryCommand, HumanId, Time};
 use reqwest::Method;
 
 use super::Exit;
-use super::admin::{Admin, Place};
+use super::admin_target::{AdminTarget, TargetArgs};
 use super::output::say;
 
 #[derive(Args)]
-pub(super) struct Profile {
+pub(super) struct ProfileArgs {
     #[command(subcommand)]
     command: ProfileCommand,
 }
@@ -23,7 +23,7 @@ enum ProfileCommand {
     /// Show a profile
     Show {
         #[command(flatten)]
-        whose: Whose,
+        whose: ProfileOwnerArgs,
     },
     /// Change what is given; an empty text takes a thing back
     Set {
@@ -46,7 +46,7 @@ enum ProfileCommand {
         #[arg(long, value_name = "SECONDS")]
         undo_seconds: Option<u64>,
         #[command(flatten)]
-        whose: Whose,
+        whose: ProfileOwnerArgs,
     },
     /// Be away, and say who stands in
     Away {
@@ -60,25 +60,25 @@ enum ProfileCommand {
         #[arg(long, value_name = "ID")]
         delegate: Option<HumanId>,
         #[command(flatten)]
-        whose: Whose,
+        whose: ProfileOwnerArgs,
     },
     /// Be back
     Back {
         #[command(flatten)]
-        whose: Whose,
+        whose: ProfileOwnerArgs,
     },
 }
 
 #[derive(Args)]
-struct Whose {
+struct ProfileOwnerArgs {
     /// Whose; your own, if not given
     #[arg(long, value_name = "ID")]
     human: Option<HumanId>,
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
-impl Profile {
+impl ProfileArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             ProfileCommand::Show { whose } => whose.change(None, |_| ()).await?,
@@ -95,7 +95,7 @@ impl Profile {
                 let quiet_hours =
                     quiet_hours.map(given).map(|text| text.as_deref().map(hours).transpose());
                 let quiet_hours = quiet_hours.transpose()?;
-                let change = |about: &mut About| {
+                let change = |about: &mut ProfileSettings| {
                     let texts = [
                         (&mut about.description, description),
                         (&mut about.time_zone, time_zone),
@@ -136,15 +136,15 @@ fn hours(text: &str) -> anyhow::Result<QuietHours> {
         .with_context(|| format!("--quiet-hours: expected FROM-TO such as 22:00-07:00, not {text}"))
 }
 
-impl Whose {
+impl ProfileOwnerArgs {
     /// Reads the profile, changes it, saves it if it differs, and prints it.
     async fn change(
         self,
         name: Option<String>,
-        change: impl FnOnce(&mut About),
+        change: impl FnOnce(&mut ProfileSettings),
     ) -> anyhow::Result<()> {
         let (admin, json) = self.place.open().await?;
-        let human = admin.whose(self.human).await?;
+        let human = admin.person_or_self(self.human).await?;
         let before = read(&admin, &human).await?;
         let mut about = before.about.clone().unwrap_or_default();
         change(&mut about);
@@ -164,9 +164,9 @@ impl Whose {
     }
 }
 
-async fn read(admin: &Admin, human: &HumanId) -> anyhow::Result<PersonView> {
+async fn read(admin: &AdminTarget, human: &HumanId) -> anyhow::Result<PersonView> {
     match admin {
-        Admin::Remote(server) => {
+        AdminTarget::Remote(server) => {
             let me: PersonView = server.get("/api/v1/me").await?;
             if me.id == *human {
                 return Ok(me);
@@ -174,7 +174,7 @@ async fn read(admin: &Admin, human: &HumanId) -> anyhow::Result<PersonView> {
             let path = format!("/api/v1/people/{human}");
             server.get(&path).await
         }
-        Admin::Offline(offline) => {
+        AdminTarget::Offline(offline) => {
             let directory = offline.gateway.directory();
             let Some(human) = directory.human(human) else {
                 bail!(
@@ -186,13 +186,17 @@ async fn read(admin: &Admin, human: &HumanId) -> anyhow::Result<PersonView> {
     }
 }
 
-async fn write(admin: &Admin, human: &HumanId, body: ProfileBody) -> anyhow::Result<PersonView> {
+async fn write(
+    admin: &AdminTarget,
+    human: &HumanId,
+    body: ProfileBody,
+) -> anyhow::Result<PersonView> {
     match admin {
-        Admin::Remote(server) => {
+        AdminTarget::Remote(server) => {
             let path = format!("/api/v1/people/{human}/profile");
             server.send(Method::PUT, &path, &body).await
         }
-        Admin::Offline(offline) => {
+        AdminTarget::Offline(offline) => {
             offline.run(DirectoryCommand::SaveProfile(body.of(human.clone()))).await?;
             read(admin, human).await
         }

@@ -3,21 +3,23 @@
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use dialects::native::{ProjectBody, ProjectView};
-use kernel::ask::{Envelopes, Seat};
-use kernel::directory::{Allowed, IrreversibleSetting, NewProject, Reachable, Step};
+use kernel::ask::{Assignee, EnvelopePolicy};
+use kernel::directory::{
+    AllowedRecipient, EscalationStep, IrreversibleSetting, NewProject, RecipientPolicy,
+};
 use kernel::quota::Limits;
-use kernel::retention::Keep;
+use kernel::retention::RetentionSetting;
 use kernel::{Assurance, DirectoryCommand, ProjectId, duration};
 use reqwest::Method;
 use serde_json::Value;
 
 use super::Exit;
-use super::admin::{Admin, Place};
+use super::admin_target::{AdminTarget, TargetArgs};
 use super::output::{report, report_table};
-use crate::spelling::word;
+use crate::name_spelling::parse_name;
 
 #[derive(Args)]
-pub(super) struct Projects {
+pub(super) struct ProjectsArgs {
     #[command(subcommand)]
     command: ProjectsCommand,
 }
@@ -27,22 +29,22 @@ enum ProjectsCommand {
     /// List projects and their rules
     List {
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
     /// Add a project, or change what is given of its rules
-    Set(Box<Set>),
+    Set(Box<ProjectSetArgs>),
 }
 
 /// The changes to the rules of a project.
 #[derive(Args)]
-struct Set {
+struct ProjectSetArgs {
     /// Its name
     id: ProjectId,
     /// Whether an agent may have a default taken when nobody answers
     #[arg(long, value_name = "BOOL")]
     default_on_silence: Option<bool>,
     /// How sure it must be who answers: `none`, `agent-attested`, `link`, `channel`, `session` or `passkey`
-    #[arg(long, value_name = "ASSURANCE", value_parser = word::<Assurance>)]
+    #[arg(long, value_name = "ASSURANCE", value_parser = parse_name::<Assurance>)]
     floor: Option<Assurance>,
     /// When to remind, after the request: 30m, 2h, 1d; give it several times
     #[arg(long, value_name = "SPAN", value_parser = seconds, conflicts_with = "no_reminders")]
@@ -53,25 +55,25 @@ struct Set {
     /// Whom to ask as well, and when: 30m=ada, 1h=@legal for a group, 2h=@ for anybody in the
     /// project; give it several times, in order
     #[arg(long, value_name = "SPAN=WHO", value_parser = step, conflicts_with = "no_ladder")]
-    step: Vec<Step>,
+    step: Vec<EscalationStep>,
     /// Ask nobody else
     #[arg(long)]
     no_ladder: bool,
     /// How to take what agents say of their messages: `lenient` or `strict`
-    #[arg(long, value_name = "MODE", value_parser = word::<Envelopes>)]
-    envelopes: Option<Envelopes>,
+    #[arg(long, value_name = "MODE", value_parser = parse_name::<EnvelopePolicy>)]
+    envelopes: Option<EnvelopePolicy>,
     /// How long words are kept once a request is over: 30d, 12h, `off` for ever, or `usual` for as
     /// long as the server says
     #[arg(long, value_name = "SPAN", value_parser = retention)]
-    retention: Option<Kept>,
+    retention: Option<RetentionArg>,
     /// Whom agents may reach with a request: `any` address, or `project` for the people of the
     /// project, the agent's owner and --allow-recipient
-    #[arg(long, value_name = "WHOM", value_parser = word::<Reachable>)]
-    recipients: Option<Reachable>,
+    #[arg(long, value_name = "WHOM", value_parser = parse_name::<RecipientPolicy>)]
+    recipients: Option<RecipientPolicy>,
     /// An address agents may use besides: slack:C0123ABC, email:ops@example.com, a mail domain as
     /// @example.com, or a whole kind as sms:*; give it several times
     #[arg(long, value_name = "ADDRESS", conflicts_with = "no_allowed_recipients")]
-    allow_recipient: Vec<Allowed>,
+    allow_recipient: Vec<AllowedRecipient>,
     /// Allow no addresses besides
     #[arg(long)]
     no_allowed_recipients: bool,
@@ -80,24 +82,24 @@ struct Set {
     quotas: Option<Limits>,
     /// How sure it must be who approves a request that is irreversible or critical, if more than the
     /// floor: `link`, `channel`, `session` or `passkey`, or `none` for no such rule
-    #[arg(long, value_name = "ASSURANCE", value_parser = word::<Assurance>)]
+    #[arg(long, value_name = "ASSURANCE", value_parser = parse_name::<Assurance>)]
     irreversible_assurance: Option<Assurance>,
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// A retention period; `None` for the server's default.
 #[derive(Debug, Clone, Copy)]
-struct Kept(Option<Keep>);
+struct RetentionArg(Option<RetentionSetting>);
 
-impl Projects {
+impl ProjectsArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             ProjectsCommand::List { place } => {
                 let (admin, json) = place.open().await?;
                 let projects: Vec<ProjectView> = match &admin {
-                    Admin::Remote(server) => server.all("projects").await?,
-                    Admin::Offline(offline) => {
+                    AdminTarget::Remote(server) => server.all("projects").await?,
+                    AdminTarget::Offline(offline) => {
                         offline.gateway.directory().projects().map(ProjectView::from).collect()
                     }
                 };
@@ -125,7 +127,7 @@ impl Projects {
     }
 }
 
-async fn set(given: Set) -> anyhow::Result<()> {
+async fn set(given: ProjectSetArgs) -> anyhow::Result<()> {
     let (admin, json) = given.place.open().await?;
     let id = given.id;
     let mut project = known(&admin, &id).await?.unwrap_or_else(|| NewProject::fresh(id.clone()));
@@ -144,7 +146,7 @@ async fn set(given: Set) -> anyhow::Result<()> {
     if let Some(envelopes) = given.envelopes {
         project.envelopes = envelopes;
     }
-    if let Some(Kept(retention)) = given.retention {
+    if let Some(RetentionArg(retention)) = given.retention {
         project.retention = retention;
     }
     project.recipients = given.recipients.or(project.recipients);
@@ -158,27 +160,31 @@ async fn set(given: Set) -> anyhow::Result<()> {
     }
     let body = body(project.clone());
     match &admin {
-        Admin::Remote(server) => {
+        AdminTarget::Remote(server) => {
             let path = format!("/api/v1/projects/{id}");
             let _: Value = server.send(Method::PUT, &path, &body).await?;
         }
-        Admin::Offline(offline) => offline.run(DirectoryCommand::SaveProject(project)).await?,
+        AdminTarget::Offline(offline) => {
+            offline.run(DirectoryCommand::SaveProject(project)).await?
+        }
     }
     report(json, &body, "Saved.")
 }
 
 /// The existing project, if any.
-async fn known(admin: &Admin, id: &ProjectId) -> anyhow::Result<Option<NewProject>> {
+async fn known(admin: &AdminTarget, id: &ProjectId) -> anyhow::Result<Option<NewProject>> {
     let view = match admin {
-        Admin::Remote(server) => {
+        AdminTarget::Remote(server) => {
             let path = format!("/api/v1/projects/{id}");
             match server.client.call(Method::GET, &path, None::<&()>).await {
                 Ok(view) => Some(view),
                 Err(client::ClientError::Refused { status: 404, .. }) => None,
-                Err(error) => bail!(server.because()(error)),
+                Err(error) => bail!(server.with_advice()(error)),
             }
         }
-        Admin::Offline(offline) => offline.gateway.directory().project(id).map(ProjectView::from),
+        AdminTarget::Offline(offline) => {
+            offline.gateway.directory().project(id).map(ProjectView::from)
+        }
     };
     let new = |view: ProjectView| {
         let ProjectView {
@@ -251,11 +257,11 @@ fn row(project: &ProjectView) -> Vec<String> {
     let silence = if project.default_on_silence { "allowed" } else { "forbidden" };
     let floor = serde_json::to_value(project.floor).unwrap_or_default();
     let reminders: Vec<_> = project.reminders.iter().map(|after| duration::words(*after)).collect();
-    let step = |step: &Step| {
+    let step = |step: &EscalationStep| {
         let who = match &step.seat {
-            Seat::Person { human } => human.to_string(),
-            Seat::Pool { group: Some(group) } => format!("@{group}"),
-            Seat::Pool { group: None } => "@".to_owned(),
+            Assignee::Person { human } => human.to_string(),
+            Assignee::Pool { group: Some(group) } => format!("@{group}"),
+            Assignee::Pool { group: None } => "@".to_owned(),
         };
         format!("{}={who}", duration::words(step.after))
     };
@@ -267,14 +273,14 @@ fn row(project: &ProjectView) -> Vec<String> {
         reminders.join(", "),
         ladder.join(", "),
         match project.envelopes {
-            Envelopes::Lenient => "lenient",
-            Envelopes::Strict => "strict",
+            EnvelopePolicy::Lenient => "lenient",
+            EnvelopePolicy::Strict => "strict",
         }
         .to_owned(),
         project.retention.map_or_else(String::new, |keep| keep.to_string()),
         match project.recipients {
-            Reachable::Any => "any".to_owned(),
-            Reachable::Project => {
+            RecipientPolicy::Any => "any".to_owned(),
+            RecipientPolicy::Project => {
                 let allowed = project.allowed_recipients.iter().map(ToString::to_string);
                 ["project".to_owned()].into_iter().chain(allowed).collect::<Vec<_>>().join(", ")
             }
@@ -291,12 +297,12 @@ fn quotas(text: &str) -> Result<Limits, String> {
     text.parse().map_err(|error: kernel::quota::BadLimit| error.to_string())
 }
 
-fn retention(text: &str) -> Result<Kept, String> {
+fn retention(text: &str) -> Result<RetentionArg, String> {
     if text == "usual" {
-        return Ok(Kept(None));
+        return Ok(RetentionArg(None));
     }
     text.parse()
-        .map(|keep| Kept(Some(keep)))
+        .map(|keep| RetentionArg(Some(keep)))
         .map_err(|expected: &str| format!("expected {expected}"))
 }
 
@@ -304,14 +310,14 @@ fn seconds(text: &str) -> Result<u64, String> {
     duration::parse(text).ok_or_else(|| format!("expected {}", duration::EXPECTED))
 }
 
-fn step(text: &str) -> Result<Step, String> {
+fn step(text: &str) -> Result<EscalationStep, String> {
     let (after, who) = text.split_once('=').ok_or("expected SPAN=WHO, such as 30m=ada")?;
     let after = seconds(after)?;
     let bad = |error: kernel::ids::BadId| format!("expected {}", error.expected);
     let seat = match who.strip_prefix('@') {
-        None => Seat::Person { human: who.parse().map_err(bad)? },
-        Some("") => Seat::Pool { group: None },
-        Some(group) => Seat::Pool { group: Some(group.parse().map_err(bad)?) },
+        None => Assignee::Person { human: who.parse().map_err(bad)? },
+        Some("") => Assignee::Pool { group: None },
+        Some(group) => Assignee::Pool { group: Some(group.parse().map_err(bad)?) },
     };
-    Ok(Step { after, seat })
+    Ok(EscalationStep { after, seat })
 }

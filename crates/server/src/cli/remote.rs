@@ -10,11 +10,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::config::{Secret, variable};
+use crate::config::{SecretString, variable};
 
 /// Which server.
 #[derive(Args)]
-pub(super) struct Remote {
+pub(super) struct RemoteArgs {
     /// The server's address
     #[arg(
         long,
@@ -29,20 +29,20 @@ pub(super) struct Remote {
 }
 
 /// A server, and our credential.
-pub(super) struct Server {
+pub(super) struct RemoteServer {
     pub(super) client: Client,
     url: String,
-    role: Role,
+    role: CredentialRole,
 }
 
 /// The kind of credential.
 #[derive(Clone, Copy)]
-enum Role {
+enum CredentialRole {
     Agent,
     Human,
 }
 
-impl Role {
+impl CredentialRole {
     fn variable(self) -> &'static str {
         match self {
             Self::Agent => "COUNTERSIGN_API_KEY",
@@ -73,15 +73,15 @@ impl Role {
 
 const AGENT: &str = concat!("countersign-cli/", env!("CARGO_PKG_VERSION"));
 
-impl Remote {
+impl RemoteArgs {
     /// Connects as an agent, with the key in `COUNTERSIGN_API_KEY`.
-    pub(super) fn agent(&self) -> anyhow::Result<Server> {
-        self.connect(Role::Agent)
+    pub(super) fn agent(&self) -> anyhow::Result<RemoteServer> {
+        self.connect(CredentialRole::Agent)
     }
 
     /// Connects as a person, with the token in `COUNTERSIGN_TOKEN`.
-    pub(super) fn human(&self) -> anyhow::Result<Server> {
-        self.connect(Role::Human)
+    pub(super) fn human(&self) -> anyhow::Result<RemoteServer> {
+        self.connect(CredentialRole::Human)
     }
 
     /// The server's URL, without a trailing slash.
@@ -90,32 +90,40 @@ impl Remote {
     }
 
     /// Connects with whichever credential is set; as an agent if both or neither are.
-    pub(super) fn either(&self) -> anyhow::Result<Server> {
-        let has = |role: Role| variable(role.variable()).is_some();
-        self.connect(if !has(Role::Agent) && has(Role::Human) { Role::Human } else { Role::Agent })
+    pub(super) fn agent_or_human(&self) -> anyhow::Result<RemoteServer> {
+        let has = |role: CredentialRole| variable(role.variable()).is_some();
+        self.connect(if !has(CredentialRole::Agent) && has(CredentialRole::Human) {
+            CredentialRole::Human
+        } else {
+            CredentialRole::Agent
+        })
     }
 
     /// Connects with whichever credential is set; as a person if both or neither are.
-    pub(super) fn anybody(&self) -> anyhow::Result<Server> {
-        let has = |role: Role| variable(role.variable()).is_some();
-        self.connect(if has(Role::Agent) && !has(Role::Human) { Role::Agent } else { Role::Human })
+    pub(super) fn human_or_agent(&self) -> anyhow::Result<RemoteServer> {
+        let has = |role: CredentialRole| variable(role.variable()).is_some();
+        self.connect(if has(CredentialRole::Agent) && !has(CredentialRole::Human) {
+            CredentialRole::Agent
+        } else {
+            CredentialRole::Human
+        })
     }
 
     /// On loopback, the credentials of `serve --dev` are used if none is set.
-    fn connect(&self, role: Role) -> anyhow::Result<Server> {
+    fn connect(&self, role: CredentialRole) -> anyhow::Result<RemoteServer> {
         let url = self.address().to_owned();
         let local = ["http://localhost", "http://127.0.0.1", "http://[::1]"];
         let fallback = || local.iter().any(|start| url.starts_with(start)).then(|| role.dev());
         let credential = variable(role.variable())
             .or_else(|| fallback().map(str::to_owned))
-            .map(Secret::new)
+            .map(SecretString::new)
             .with_context(|| format!("set {}. {}", role.variable(), role.origin(&url)))?;
         let client = Client::named(&url, credential.reveal(), AGENT)?;
-        Ok(Server { client, url, role })
+        Ok(RemoteServer { client, url, role })
     }
 }
 
-impl Server {
+impl RemoteServer {
     /// All items of a list, page by page.
     pub(super) async fn all<T: DeserializeOwned>(&self, what: &str) -> anyhow::Result<Vec<T>> {
         let mut all = Vec::new();
@@ -141,7 +149,7 @@ impl Server {
         method: Method,
         path: &str,
     ) -> anyhow::Result<T> {
-        self.client.call(method, path, None::<&()>).await.map_err(self.because())
+        self.client.call(method, path, None::<&()>).await.map_err(self.with_advice())
     }
 
     /// A call with a JSON body.
@@ -151,11 +159,11 @@ impl Server {
         path: &str,
         body: &impl Serialize,
     ) -> anyhow::Result<T> {
-        self.client.call(method, path, Some(body)).await.map_err(self.because())
+        self.client.call(method, path, Some(body)).await.map_err(self.with_advice())
     }
 
     /// Adds advice to an error, if there is any.
-    pub(super) fn because(&self) -> impl Fn(ClientError) -> anyhow::Error + '_ {
+    pub(super) fn with_advice(&self) -> impl Fn(ClientError) -> anyhow::Error + '_ {
         |error| match error {
             ClientError::Refused { status: 401, .. } => self.unknown(),
             ClientError::Unreachable { source, .. } => anyhow!(

@@ -1,6 +1,6 @@
 //! A request as text for a terminal. Text from agents is made safe to show.
 
-use kernel::By;
+use kernel::ActorRef;
 use kernel::text::reveal;
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::output::say;
 
 /// How much of a request is printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Detail {
+pub(super) enum DetailLevel {
     /// The question and its outcome.
     Brief,
     /// Everything a person needs to answer it.
@@ -16,7 +16,7 @@ pub(super) enum Detail {
 }
 
 /// Prints a request for people.
-pub(super) fn ask(ask: &client::Ask, detail: Detail) {
+pub(super) fn ask(ask: &client::Ask, detail: DetailLevel) {
     say!("{}  {}", ask.id, state(ask));
     if is_irreversible(ask) {
         say!("  ! This can't be undone");
@@ -27,20 +27,20 @@ pub(super) fn ask(ask: &client::Ask, detail: Detail) {
         if !context.is_empty() {
             say!("{}", block(context, "  "));
         }
-        if detail == Detail::Whole {
+        if detail == DetailLevel::Whole {
             body(question);
         }
     } else {
         say!("  (erased)");
     }
-    if let Some((what, how)) = ended(ask) {
+    if let Some((what, how)) = outcome(ask) {
         say!("{}", block(&what, "  → "));
         pairs(edits(ask));
         say!("{}", block(&how, "    "));
         if ask.question.is_some() {
             say!("    signed: countersign receipt {}", ask.id);
         }
-    } else if detail == Detail::Whole {
+    } else if detail == DetailLevel::Whole {
         say!("  {} asked on {}", rest(ask, "agent"), rest(ask, "created_at"));
         if !rest(ask, "expires_at").is_empty() {
             say!("  runs out on {}", rest(ask, "expires_at"));
@@ -74,7 +74,7 @@ fn body(question: &Value) {
         };
         pairs(list.iter().map(shown).collect());
     }
-    let field = |field: &Field<'_>| {
+    let field = |field: &PrintedField<'_>| {
         let required = if field.required { ", required" } else { "" };
         (field.key.to_owned(), format!("{} ({}{required})", reveal(field.label), field.kind))
     };
@@ -91,24 +91,26 @@ fn pairs(pairs: Vec<(String, String)>) {
 }
 
 /// The outcome of the request, and how it was reached.
-fn ended(ask: &client::Ask) -> Option<(String, String)> {
-    let (what, how) = as_it_ended(ask)?;
+fn outcome(ask: &client::Ask) -> Option<(String, String)> {
+    let (what, how) = recorded_outcome(ask)?;
     let Some(revoked) = &ask.revoked else { return Some((what, how)) };
     let reason = revoked.reason.as_ref().map(|reason| format!(" ({})", reveal(reason)));
     let reason = reason.unwrap_or_default();
     Some((format!("{what}, then revoked{reason}"), format!("{how}; revoked on {}", revoked.at)))
 }
 
-fn as_it_ended(ask: &client::Ask) -> Option<(String, String)> {
+fn recorded_outcome(ask: &client::Ask) -> Option<(String, String)> {
     let result = ask.result.as_ref()?;
     let (at, by) = (&result.at, &result.by);
     Some(match (ask.state.as_str(), by) {
-        ("completed", By::System) => (said(ask), format!("by default: nobody answered until {at}")),
-        ("completed", by) => (said(ask), format!("by {by} on {at}")),
+        ("completed", ActorRef::System) => {
+            (answer_text(ask), format!("by default: nobody answered until {at}"))
+        }
+        ("completed", by) => (answer_text(ask), format!("by {by} on {at}")),
         ("cancelled", by) => {
             let reason = result.reason.as_ref();
             let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
-            let by = if *by == By::System { "the server".to_owned() } else { by.to_string() };
+            let by = if *by == ActorRef::System { "the server".to_owned() } else { by.to_string() };
             (format!("withdrawn{reason}"), format!("by {by} on {at}"))
         }
         _ => ("nobody answered".to_owned(), format!("until {at}")),
@@ -116,7 +118,7 @@ fn as_it_ended(ask: &client::Ask) -> Option<(String, String)> {
 }
 
 /// The answer as text.
-fn said(ask: &client::Ask) -> String {
+fn answer_text(ask: &client::Ask) -> String {
     let result = ask.result.as_ref();
     let (Some(answer), Some(verdict)) =
         (result.and_then(|result| result.answer.as_ref()), ask.verdict())
@@ -204,7 +206,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-pub(super) struct Field<'a> {
+pub(super) struct PrintedField<'a> {
     pub(super) key: &'a str,
     pub(super) label: &'a str,
     pub(super) kind: &'a str,
@@ -212,10 +214,10 @@ pub(super) struct Field<'a> {
     sensitive: bool,
 }
 
-pub(super) fn fields(question: &Value) -> Vec<Field<'_>> {
+pub(super) fn fields(question: &Value) -> Vec<PrintedField<'_>> {
     let fields = question.pointer("/form/fields").and_then(Value::as_array);
     let flag = |field: &Value, key| field.get(key).and_then(Value::as_bool).unwrap_or(false);
-    let field = |field| Field {
+    let field = |field| PrintedField {
         key: text(field, "key"),
         label: text(field, "label"),
         kind: text(field, "type"),

@@ -6,34 +6,34 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use kernel::By;
+use kernel::ActorRef;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::Exit;
 use super::output::say;
-use super::remote::Remote;
-use super::render::{self, Detail};
+use super::remote::RemoteArgs;
+use super::render::{self, DetailLevel};
 
 #[derive(Args)]
-pub(super) struct Show {
+pub(super) struct ShowArgs {
     /// The request, under any prefix: `ask_…`, `hxp_…`
     id: String,
     #[command(flatten)]
-    remote: Remote,
+    remote: RemoteArgs,
 }
 
-impl Show {
+impl ShowArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.either()?;
-        let ask = server.client.show(&plain(&self.id)).await.map_err(server.because())?;
-        print(&ask, self.remote.json, Detail::Whole)?;
+        let server = self.remote.agent_or_human()?;
+        let ask = server.client.show(&native_id(&self.id)).await.map_err(server.with_advice())?;
+        print(&ask, self.remote.json, DetailLevel::Whole)?;
         Ok(Exit::Done)
     }
 }
 
 /// The id in our own API, whatever dialect's prefix it was given with.
-pub(super) fn plain(id: &str) -> String {
+pub(super) fn native_id(id: &str) -> String {
     match id.split_once('_') {
         Some((_, ulid)) => format!("ask_{ulid}"),
         None => format!("ask_{id}"),
@@ -41,7 +41,7 @@ pub(super) fn plain(id: &str) -> String {
 }
 
 /// Prints a request for people or for programs.
-pub(super) fn print(ask: &client::Ask, json: bool, detail: Detail) -> anyhow::Result<()> {
+pub(super) fn print(ask: &client::Ask, json: bool, detail: DetailLevel) -> anyhow::Result<()> {
     if json {
         say!("{}", serde_json::to_string(ask)?);
     } else {
@@ -52,7 +52,7 @@ pub(super) fn print(ask: &client::Ask, json: bool, detail: Detail) -> anyhow::Re
 
 /// The exit code of a finished request. A default answer and a revoked one approve nothing.
 pub(super) fn outcome(ask: &client::Ask) -> Exit {
-    let by_nobody = ask.result.as_ref().is_some_and(|result| result.by == By::System);
+    let by_nobody = ask.result.as_ref().is_some_and(|result| result.by == ActorRef::System);
     match ask.state.as_str() {
         "expired" | "failed" => Exit::Expired,
         "cancelled" => Exit::Cancelled,
@@ -70,30 +70,30 @@ pub(super) fn outcome(ask: &client::Ask) -> Exit {
 
 #[derive(Args)]
 #[command(after_help = super::OUTCOMES)]
-pub(super) struct Wait {
+pub(super) struct WaitArgs {
     /// The request, under any prefix: `ask_…`, `hxp_…`
     id: String,
     /// Give up after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 86_400)]
     up_to: u64,
     #[command(flatten)]
-    remote: Remote,
+    remote: RemoteArgs,
 }
 
-impl Wait {
+impl WaitArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.either()?;
-        let id = plain(&self.id);
-        let mut ask = server.client.show(&id).await.map_err(server.because())?;
+        let server = self.remote.agent_or_human()?;
+        let id = native_id(&self.id);
+        let mut ask = server.client.show(&id).await.map_err(server.with_advice())?;
         if !ask.is_over() {
             eprintln!("Waiting for an answer to {id}…");
             let up_to = Duration::from_secs(self.up_to);
-            ask = server.client.wait(&id, up_to).await.map_err(server.because())?;
+            ask = server.client.wait(&id, up_to).await.map_err(server.with_advice())?;
         }
         if !ask.is_over() {
             bail!("{id} is still {} after {} seconds", ask.state, self.up_to);
         }
-        print(&ask, self.remote.json, Detail::Brief)?;
+        print(&ask, self.remote.json, DetailLevel::Brief)?;
         Ok(outcome(&ask))
     }
 }
@@ -101,23 +101,23 @@ impl Wait {
 // `countersign cancel ID`
 
 #[derive(Args)]
-pub(super) struct Cancel {
+pub(super) struct CancelArgs {
     /// The request, under any prefix: `ask_…`, `hxp_…`
     id: String,
     /// Why it is no longer needed
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     #[command(flatten)]
-    remote: Remote,
+    remote: RemoteArgs,
 }
 
-impl Cancel {
+impl CancelArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.either()?;
-        let path = format!("/api/v1/asks/{}/cancel", plain(&self.id));
+        let server = self.remote.agent_or_human()?;
+        let path = format!("/api/v1/asks/{}/cancel", native_id(&self.id));
         let body = json!({ "reason": self.reason });
         let call = server.client.call(Method::POST, &path, Some(&body));
-        print(&call.await.map_err(server.because())?, self.remote.json, Detail::Brief)?;
+        print(&call.await.map_err(server.with_advice())?, self.remote.json, DetailLevel::Brief)?;
         Ok(Exit::Done)
     }
 }
@@ -125,25 +125,25 @@ impl Cancel {
 // `countersign revoke ID --reason TEXT`
 
 #[derive(Args)]
-pub(super) struct Revoke {
+pub(super) struct RevokeArgs {
     /// The request, under any prefix: `ask_…`, `hxp_…`, `rcpt_…`
     id: String,
     /// Why its receipt no longer counts; anybody who checks it is told
     #[arg(long, value_name = "TEXT")]
     reason: String,
     #[command(flatten)]
-    remote: Remote,
+    remote: RemoteArgs,
 }
 
-impl Revoke {
+impl RevokeArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.remote.human()?;
-        let id = plain(&self.id);
+        let id = native_id(&self.id);
         let path = format!("/api/v1/asks/{id}/revoke");
         let body = json!({ "reason": self.reason });
         let ask: client::Ask = server.send(Method::POST, &path, &body).await?;
         if self.remote.json {
-            print(&ask, true, Detail::Brief)?;
+            print(&ask, true, DetailLevel::Brief)?;
         } else {
             let reason = ask.revoked.and_then(|revoked| revoked.reason).unwrap_or_default();
             say!("The receipt of {id} no longer counts: {reason}");
@@ -156,20 +156,21 @@ impl Revoke {
 // `countersign receipt ID`
 
 #[derive(Args)]
-pub(super) struct Receipt {
+pub(super) struct ReceiptArgs {
     /// The request, under any prefix: `ask_…`, `hxp_…`
     id: String,
     /// Write it to this file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
-    remote: Remote,
+    remote: RemoteArgs,
 }
 
-impl Receipt {
+impl ReceiptArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.either()?;
-        let signed = server.client.receipt(&plain(&self.id)).await.map_err(server.because())?;
+        let server = self.remote.agent_or_human()?;
+        let signed =
+            server.client.receipt(&native_id(&self.id)).await.map_err(server.with_advice())?;
         if let Some(path) = &self.out {
             tokio::fs::write(path, format!("{}\n", signed.receipt))
                 .await
@@ -189,20 +190,20 @@ impl Receipt {
 // `countersign callbacks ID`
 
 #[derive(Args)]
-pub(super) struct Callbacks {
+pub(super) struct CallbacksArgs {
     /// The request, under any prefix: `ask_…`, `review_…`
     id: String,
     /// Tell the agent once more that it is over
     #[arg(long)]
     again: bool,
     #[command(flatten)]
-    remote: Remote,
+    remote: RemoteArgs,
 }
 
-impl Callbacks {
+impl CallbacksArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.either()?;
-        let path = format!("/api/v1/asks/{}/callbacks", plain(&self.id));
+        let server = self.remote.agent_or_human()?;
+        let path = format!("/api/v1/asks/{}/callbacks", native_id(&self.id));
         let method = if self.again { Method::POST } else { Method::GET };
         let found: Value = server.call(method, &path).await?;
         if self.remote.json {
@@ -212,7 +213,7 @@ impl Callbacks {
         let attempts = found["attempts"].as_array().map(Vec::as_slice).unwrap_or_default();
         for attempt in attempts {
             let at = attempt["at"].as_str().unwrap_or_default();
-            say!("{at}  {}", told(attempt));
+            say!("{at}  {}", attempt_text(attempt));
         }
         match (found["to"].as_str(), self.again) {
             (None, _) => say!("This request names no address to call back."),
@@ -224,7 +225,7 @@ impl Callbacks {
     }
 }
 
-fn told(attempt: &Value) -> String {
+fn attempt_text(attempt: &Value) -> String {
     match attempt["result"].as_str() {
         Some("taken") => format!("taken, with status {}", attempt["status"]),
         Some("refused") => format!("refused, with status {}", attempt["status"]),

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use dialects::native::RuleBody;
 use kernel::ask::Priority;
-use kernel::question::Kind;
+use kernel::question::QuestionKind;
 use kernel::text::reveal;
 use kernel::{HumanId, RuleId};
 use reqwest::Method;
@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use super::Exit;
 use super::output::{report, say, table};
-use super::remote::Remote;
-use crate::spelling::word;
+use super::remote::RemoteArgs;
+use crate::name_spelling::parse_name;
 
 #[derive(Args)]
-pub(super) struct Rules {
+pub(super) struct RulesArgs {
     #[command(subcommand)]
     command: RulesCommand,
 }
@@ -25,7 +25,7 @@ enum RulesCommand {
     /// List your rules, in the order in which they are tried
     List {
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArgs,
     },
     /// Add a rule: what matches goes to somebody else where an agent asks for a delegate
     Add {
@@ -33,8 +33,8 @@ enum RulesCommand {
         #[arg(long, value_name = "ID")]
         to: HumanId,
         /// Which kind of question; give it several times; any, if not given
-        #[arg(long, value_name = "KIND", value_parser = word::<Kind>)]
-        kind: Vec<Kind>,
+        #[arg(long, value_name = "KIND", value_parser = parse_name::<QuestionKind>)]
+        kind: Vec<QuestionKind>,
         /// Which project, by name or by the agent's own label
         #[arg(long, value_name = "NAME")]
         project: Option<String>,
@@ -42,21 +42,21 @@ enum RulesCommand {
         #[arg(long, value_name = "TAG")]
         tag: Option<String>,
         /// Which priority
-        #[arg(long, value_name = "PRIORITY", value_parser = word::<Priority>)]
+        #[arg(long, value_name = "PRIORITY", value_parser = parse_name::<Priority>)]
         priority: Option<Priority>,
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArgs,
     },
     /// Remove a rule
     Remove {
         /// Its id, as listed
         id: RuleId,
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArgs,
     },
 }
 
-impl Rules {
+impl RulesArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             RulesCommand::List { remote } => {

@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use clap::Args;
 use futures_util::future::select_all;
-use gateway::clock::SystemClock;
+use gateway::clock::OsClock;
 use gateway::installation;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::{Exit, Local};
-use crate::config::{Database, refuse_unknown_variables};
+use super::{Exit, LocalArgs};
+use crate::config::{DatabaseLocation, refuse_unknown_variables};
 use crate::serve::Server;
 use crate::telemetry;
 
 #[derive(Args)]
-pub(super) struct Serve {
+pub(super) struct ServeArgs {
     #[command(flatten)]
-    local: Local,
+    local: LocalArgs,
     /// Make new server keys for a database whose keys are lost; what they signed or encrypted cannot be proven or read any more
     #[arg(long)]
     new_server_keys: bool,
@@ -26,7 +26,7 @@ pub(super) struct Serve {
     accept_loss: bool,
 }
 
-impl Serve {
+impl ServeArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         refuse_unknown_variables()?;
         let mut settings = self.local.settings.complete(self.local.config.as_deref())?;
@@ -46,13 +46,13 @@ impl Serve {
         if self.accept_loss {
             installation::accept_loss(&config.location).await?;
         }
-        let server = Box::pin(Server::start(config, Arc::new(SystemClock))).await?;
-        let stop = Stop::listen();
+        let server = Box::pin(Server::start(config, Arc::new(OsClock))).await?;
+        let stop = StopSignals::listen();
         // Continue without standard output.
         let _ = writeln!(std::io::stdout(), "{}", welcome(&server));
         let dev = server.app().core.config.dev;
         tracing::info!(listening = ?server.listening(), dev, "ready");
-        stop.wanted().await;
+        stop.wait().await;
         tracing::info!("stopping");
         server.stop().await;
         Ok(Exit::Done)
@@ -90,18 +90,18 @@ fn welcome(server: &Server) -> String {
         );
     }
     lines.push(match &config.location.database {
-        Database::Memory => "  Data       in memory: nothing is kept\n".to_owned(),
-        Database::Sqlite(path) => format!("  Data       {}\n", path.display()),
-        Database::Postgres(url) => format!("  Data       {url}\n"),
+        DatabaseLocation::Memory => "  Data       in memory: nothing is kept\n".to_owned(),
+        DatabaseLocation::Sqlite(path) => format!("  Data       {}\n", path.display()),
+        DatabaseLocation::Postgres(url) => format!("  Data       {url}\n"),
     });
     lines.join("\n")
 }
 
 /// The signals that stop a server gracefully. It listens from its creation on, so a signal sent
 /// after the ready message is always graceful.
-struct Stop(Vec<Signal>);
+struct StopSignals(Vec<Signal>);
 
-impl Stop {
+impl StopSignals {
     fn listen() -> Self {
         let kinds = [SignalKind::terminate(), SignalKind::interrupt()];
         let heard = kinds.map(|kind| {
@@ -111,7 +111,7 @@ impl Stop {
         Self(heard.into_iter().flatten().collect())
     }
 
-    async fn wanted(mut self) {
+    async fn wait(mut self) {
         let heard: Vec<_> = self.0.iter_mut().map(|signal| Box::pin(signal.recv())).collect();
         if heard.is_empty() {
             std::future::pending::<()>().await;

@@ -1,18 +1,18 @@
 //! `countersign sessions`: the browsers in which a person is signed in.
 
 use clap::{Args, Subcommand};
-use dialects::native::{SessionView, Sessions as Listed};
-use gateway::clock::SystemClock;
+use dialects::native::{SessionListView as Listed, SessionView};
+use gateway::clock::OsClock;
 use kernel::{DirectoryCommand, HumanId, KeyId};
 use reqwest::Method;
 use store::Clock;
 
 use super::Exit;
-use super::admin::{Admin, Place};
+use super::admin_target::{AdminTarget, TargetArgs};
 use super::output::{report, report_table};
 
 #[derive(Args)]
-pub(super) struct Sessions {
+pub(super) struct SessionsArgs {
     #[command(subcommand)]
     command: SessionsCommand,
 }
@@ -25,14 +25,14 @@ enum SessionsCommand {
         #[arg(long, value_name = "ID")]
         human: Option<HumanId>,
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
     /// Sign a browser out at once
     Revoke {
         /// The session, as listed
         id: KeyId,
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
     /// Sign somebody out everywhere at once
     RevokeAll {
@@ -40,11 +40,11 @@ enum SessionsCommand {
         #[arg(long, value_name = "ID")]
         human: Option<HumanId>,
         #[command(flatten)]
-        place: Place,
+        place: TargetArgs,
     },
 }
 
-impl Sessions {
+impl SessionsArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             SessionsCommand::List { human, place } => {
@@ -64,7 +64,7 @@ impl Sessions {
             }
             SessionsCommand::RevokeAll { human, place } => {
                 let (admin, json) = place.open().await?;
-                let human = admin.whose(human).await?;
+                let human = admin.person_or_self(human).await?;
                 let path = format!("/api/v1/people/{human}/sessions");
                 let command = DirectoryCommand::EndSessions(human.clone(), None);
                 admin.change(Method::DELETE, &path, command).await?;
@@ -79,16 +79,16 @@ impl Sessions {
     }
 }
 
-async fn list(admin: &Admin, human: Option<HumanId>) -> anyhow::Result<Vec<SessionView>> {
-    let human = admin.whose(human).await?;
+async fn list(admin: &AdminTarget, human: Option<HumanId>) -> anyhow::Result<Vec<SessionView>> {
+    let human = admin.person_or_self(human).await?;
     match admin {
-        Admin::Remote(server) => {
+        AdminTarget::Remote(server) => {
             let path = format!("/api/v1/people/{human}/sessions");
             let listed: Listed = server.get(&path).await?;
             Ok(listed.sessions)
         }
-        Admin::Offline(offline) => {
-            let (directory, now) = (offline.gateway.directory(), SystemClock.now());
+        AdminTarget::Offline(offline) => {
+            let (directory, now) = (offline.gateway.directory(), OsClock.now());
             let mut sessions = Vec::new();
             for key in directory.sessions_of(&human).rev().filter(|key| key.is_live(now)) {
                 let used = offline.gateway.store().key_used(key.id).await?;
@@ -103,7 +103,7 @@ fn row(session: &SessionView) -> Vec<String> {
     vec![
         session.id.to_string(),
         session.browser.clone(),
-        session.way.map_or("", views::sign_in::sessions::way).to_owned(),
+        session.way.map_or("", views::sign_in::sessions::sign_in_method).to_owned(),
         session.issued_at.to_string(),
         session.last_used_at.to_string(),
     ]

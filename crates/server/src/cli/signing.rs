@@ -6,23 +6,23 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use gateway::clock::SystemClock;
-use gateway::installation::{self, Access};
-use gateway::signing::{Destroyed, Listed, list, revoke, rotate};
+use gateway::clock::OsClock;
+use gateway::installation::{self, KeyAccess};
+use gateway::signing::{DestroyedBy, SigningKeySummary, list, revoke, rotate};
 use gateway::vault::Vault;
 use gateway::vault::shared::MasterKey;
 use reqwest::Method;
 use store::Clock;
 
-use super::erase::Sure;
+use super::erase::ConfirmArgs;
 use super::output::{report_table, say};
-use super::remote::Remote;
-use super::{Exit, Stored};
-use crate::config::Secret;
+use super::remote::RemoteArgs;
+use super::{Exit, StoredDataArgs};
+use crate::config::SecretString;
 use crate::http::api::signing_keys::Destruction;
 
 #[derive(Args)]
-pub(super) struct Signing {
+pub(super) struct SigningArgs {
     #[command(subcommand)]
     command: SigningCommand,
 }
@@ -35,12 +35,12 @@ enum SigningCommand {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        stored: Stored,
+        stored: StoredDataArgs,
     },
     /// Make a new key; what the old one signed stays valid
     Rotate {
         #[command(flatten)]
-        stored: Stored,
+        stored: StoredDataArgs,
     },
     /// Call a key back: nothing it signed counts any more
     Revoke {
@@ -51,7 +51,7 @@ enum SigningCommand {
         #[arg(long, value_name = "TEXT")]
         reason: String,
         #[command(flatten)]
-        stored: Stored,
+        stored: StoredDataArgs,
     },
     /// Destroy the private half of a retired key, after storing the signatures of its receipts
     ///
@@ -62,9 +62,9 @@ enum SigningCommand {
         #[arg(allow_hyphen_values = true)]
         kid: String,
         #[command(flatten)]
-        sure: Sure,
+        sure: ConfirmArgs,
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArgs,
     },
     /// Encrypt the server's keys under another master key
     Rewrap {
@@ -72,25 +72,25 @@ enum SigningCommand {
         #[arg(long, value_name = "FILE")]
         new_master_key_file: PathBuf,
         #[command(flatten)]
-        stored: Stored,
+        stored: StoredDataArgs,
     },
 }
 
-impl Signing {
+impl SigningArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let now = SystemClock.now();
+        let now = OsClock.now();
         match self.command {
             SigningCommand::List { json, stored } => {
-                let keys = list(&*vault(stored, Access::Look).await?).await?;
+                let keys = list(&*vault(stored, KeyAccess::Look).await?).await?;
                 report_table(json, &keys, &["KEY", "MADE", "STATE"], row)?;
             }
             SigningCommand::Rotate { stored } => {
-                let (kid, from) = rotate(&*vault(stored, Access::Change).await?, now).await?;
+                let (kid, from) = rotate(&*vault(stored, KeyAccess::Change).await?, now).await?;
                 say!("{kid} signs from {from} on. What was signed before stays valid.");
             }
             SigningCommand::Revoke { kid, reason, stored } => {
                 let next =
-                    revoke(&*vault(stored, Access::Change).await?, &kid, &reason, now).await?;
+                    revoke(&*vault(stored, KeyAccess::Change).await?, &kid, &reason, now).await?;
                 say!("{kid} is revoked: nothing it signed counts any more.");
                 if let Some(next) = next {
                     say!("{next} signs from now on.");
@@ -102,8 +102,8 @@ impl Signing {
             SigningCommand::Rewrap { new_master_key_file: path, stored } => {
                 let text = std::fs::read_to_string(&path);
                 let text = text.with_context(|| format!("cannot read {}", path.display()))?;
-                let next = MasterKey::read(&Secret::new(text))?;
-                vault(stored, Access::Change).await?.rewrap(&next).await?;
+                let next = MasterKey::read(&SecretString::new(text))?;
+                vault(stored, KeyAccess::Change).await?.rewrap(&next).await?;
                 say!("The server's keys are encrypted under the new master key.");
                 say!("Give it to every server and start them again: with the old one they cannot.");
             }
@@ -112,9 +112,9 @@ impl Signing {
     }
 }
 
-async fn destroy(kid: &str, sure: &Sure, remote: &Remote) -> anyhow::Result<Exit> {
+async fn destroy(kid: &str, sure: &ConfirmArgs, remote: &RemoteArgs) -> anyhow::Result<Exit> {
     let what = format!("the private half of {kid}");
-    if !sure.confirmed_to("Destroying", "destroy", &what)? {
+    if !sure.confirm_action("Destroying", "destroy", &what)? {
         say!("Nothing was destroyed.");
         return Ok(Exit::Denied);
     }
@@ -140,14 +140,14 @@ async fn destroy(kid: &str, sure: &Sure, remote: &Remote) -> anyhow::Result<Exit
     Ok(Exit::Done)
 }
 
-async fn vault(stored: Stored, to: Access) -> anyhow::Result<Arc<Vault>> {
+async fn vault(stored: StoredDataArgs, to: KeyAccess) -> anyhow::Result<Arc<Vault>> {
     installation::vault(&stored.config()?.location, to).await
 }
 
-fn row(key: &Listed) -> Vec<String> {
+fn row(key: &SigningKeySummary) -> Vec<String> {
     let state = match (&key.revoked, &key.destroyed, key.retired_at) {
         (Some(revoked), _, _) => format!("revoked at {}: {}", revoked.at, revoked.reason),
-        (None, Some(Destroyed { at, by }), _) => {
+        (None, Some(DestroyedBy { at, by }), _) => {
             format!("private half destroyed at {at} by {by}, still trusted")
         }
         (None, None, Some(at)) => format!("retired at {at}, still trusted"),

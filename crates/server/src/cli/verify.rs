@@ -11,9 +11,9 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use dialects::proof::passkey::enrolled;
 use dialects::proof::receipt::id as receipt_id;
-use dialects::proof::record::Inclusion;
+use dialects::proof::record_check::Inclusion;
 use dialects::proof::{
-    Jwks, RECEIPT, ReceiptClaims, RevocationClaims, RevokedKey, Unproven, compare, jws,
+    Jwks, ProofError, RECEIPT, ReceiptClaims, RevocationClaims, RevokedKey, compare, jws,
     verify as check, verify_enrolment, verify_evidence, words,
 };
 use gateway::audit::check_export;
@@ -22,12 +22,12 @@ use gateway::vault::Vault;
 use kernel::audit::Digest;
 use kernel::passkey_evidence::PasskeyEvidence;
 use kernel::question::Question;
-use kernel::receipt::Exhibit;
+use kernel::receipt::QuestionDigests;
 use kernel::text::reveal;
 use kernel::{AskId, Assurance, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::Asks;
+use store::AskStore;
 use store::sqlite::Sqlite;
 use ulid::Ulid;
 
@@ -39,7 +39,7 @@ use super::output::say;
     after_help = "Exits with 0 if the receipt is valid, 1 if it is not, 4 if that could not \
                         be found out."
 )]
-pub(super) struct Verify {
+pub(super) struct VerifyArgs {
     /// The receipt: a file, `-` for standard input, or the receipt itself
     receipt: String,
     /// The keys to trust, a JWKS as the issuer publishes it [default: those of the data folder, else
@@ -79,7 +79,7 @@ pub(super) struct Verify {
 
 /// The result of a verification.
 #[derive(Serialize)]
-struct Found {
+struct VerifyResult {
     valid: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
@@ -90,23 +90,23 @@ struct Found {
     /// The checks that ran, and the keys they used.
     notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    keys: Option<Keys>,
+    keys: Option<VerifyKeys>,
 }
 
 #[derive(Serialize)]
-struct Keys {
+struct VerifyKeys {
     source: &'static str,
     place: String,
 }
 
 /// Why a receipt is not valid.
-type No = String;
+type InvalidReason = String;
 
-impl Verify {
+impl VerifyArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let json = self.json;
         let (receipt, beside) = read(&self.receipt)?;
-        let found = Box::pin(self.find_out(&receipt, beside)).await?;
+        let found = Box::pin(self.check_receipt(&receipt, beside)).await?;
         if json {
             say!("{}", serde_json::to_string(&found)?);
         } else {
@@ -115,12 +115,12 @@ impl Verify {
         Ok(if found.valid { Exit::Done } else { Exit::Denied })
     }
 
-    async fn find_out(
+    async fn check_receipt(
         self,
         receipt: &str,
         beside: Option<PasskeyEvidence>,
-    ) -> anyhow::Result<Found> {
-        let mut found = Found {
+    ) -> anyhow::Result<VerifyResult> {
+        let mut found = VerifyResult {
             valid: false,
             why: None,
             claims: None,
@@ -143,13 +143,13 @@ impl Verify {
             found.why = Some(format!("it names {issuer} as its issuer, not {expected}"));
             return Ok(found);
         }
-        let trust = Trust::find(self.jwks, self.data, &issuer).await?;
-        found.notes.push(trust.source.words());
-        found.keys = Some(Keys { source: trust.source.kind(), place: trust.source.place() });
+        let trust = TrustedKeys::find(self.jwks, self.data, &issuer).await?;
+        found.notes.push(trust.source.trust_statement());
+        found.keys = Some(VerifyKeys { source: trust.source.kind(), place: trust.source.place() });
         let claims = match check(receipt, &trust.keys) {
             Ok(claims) => claims,
             Err(unproven) => {
-                found.why = Some(because(&unproven, &trust));
+                found.why = Some(invalid_reason(&unproven, &trust));
                 return Ok(found);
             }
         };
@@ -166,7 +166,7 @@ impl Verify {
             Err(no) => wrong.push(no),
         }
         if let Some(path) = &self.proof {
-            match included(path, &claims, &trust)? {
+            match check_inclusion(path, &claims, &trust)? {
                 Ok(note) => found.notes.push(note),
                 Err(no) => wrong.push(no),
             }
@@ -201,7 +201,7 @@ impl Verify {
 /// with passkey evidence.
 fn read(place: &str) -> anyhow::Result<(String, Option<PasskeyEvidence>)> {
     #[derive(Deserialize)]
-    struct Printed {
+    struct PrintedReceipt {
         receipt: String,
         #[serde(default)]
         evidence: Option<PasskeyEvidence>,
@@ -218,7 +218,7 @@ fn read(place: &str) -> anyhow::Result<(String, Option<PasskeyEvidence>)> {
     } else {
         file(Path::new(place))?
     };
-    let printed: Result<Printed, _> = serde_json::from_str(&text);
+    let printed: Result<PrintedReceipt, _> = serde_json::from_str(&text);
     let (receipt, evidence) = match printed {
         Ok(printed) => (printed.receipt, printed.evidence),
         Err(_) => (text, None),
@@ -226,8 +226,8 @@ fn read(place: &str) -> anyhow::Result<(String, Option<PasskeyEvidence>)> {
     Ok((receipt.trim().to_owned(), evidence))
 }
 
-fn because(unproven: &Unproven, trust: &Trust) -> String {
-    let Unproven::UnknownKey { kid } = unproven else { return unproven.to_string() };
+fn invalid_reason(unproven: &ProofError, trust: &TrustedKeys) -> String {
+    let ProofError::UnknownKey { kid } = unproven else { return unproven.to_string() };
     match trust.revoked.iter().find(|key| key.kid == *kid) {
         Some(key) => format!("the key that signed it was revoked at {}: {}", key.at, key.reason),
         None => unproven.to_string(),
@@ -235,12 +235,15 @@ fn because(unproven: &Unproven, trust: &Trust) -> String {
 }
 
 /// Whether the receipt is about this question, given as asked or as the API shows it.
-fn same_question(path: &Path, claims: &ReceiptClaims) -> anyhow::Result<Result<String, No>> {
+fn same_question(
+    path: &Path,
+    claims: &ReceiptClaims,
+) -> anyhow::Result<Result<String, InvalidReason>> {
     let unreadable = || format!("{} is not a question in JSON", path.display());
     let value: Value = serde_json::from_str(&file(path)?).with_context(unreadable)?;
     let question = value.get("question").unwrap_or(&value);
     let typed: Result<Question, _> = serde_json::from_value(question.clone());
-    let typed = typed.ok().map(|question| Exhibit::hash(&question));
+    let typed = typed.ok().map(|question| QuestionDigests::hash(&question));
     let same = typed == Some(claims.question_sha256)
         || Digest::of_json(question) == claims.question_sha256;
     Ok(if same {
@@ -254,9 +257,9 @@ fn same_question(path: &Path, claims: &ReceiptClaims) -> anyhow::Result<Result<S
 async fn revoked(
     receipt: &str,
     claims: &ReceiptClaims,
-    trust: &Trust,
+    trust: &TrustedKeys,
     list: Option<&Path>,
-) -> anyhow::Result<Result<String, No>> {
+) -> anyhow::Result<Result<String, InvalidReason>> {
     if let Some(path) = list {
         let text = file(path)?;
         let mut pages = Vec::new();
@@ -267,7 +270,7 @@ async fn revoked(
         return listed(receipt, claims, &pages);
     }
     match &trust.source {
-        Source::Folder(folder) => {
+        TrustSource::Folder(folder) => {
             let database = folder.join("countersign.db");
             if !database.exists() {
                 return Ok(Ok(unknown()));
@@ -278,14 +281,14 @@ async fn revoked(
             }
             Ok(match ask.as_deref().and_then(|ask| ask.revoked.as_ref()) {
                 Some(revoked) => {
-                    Err(called_back(revoked.at, revoked.reason.value().map(String::as_str)))
+                    Err(revoked_reason(revoked.at, revoked.reason.value().map(String::as_str)))
                 }
                 None => {
                     Ok("It is what the database there recorded, and was not revoked.".to_owned())
                 }
             })
         }
-        Source::Issuer(_) => {
+        TrustSource::Issuer(_) => {
             // The page that begins with this very receipt.
             let above = AskId::new(Ulid::from(u128::from(claims.sub.ulid()).saturating_add(1)));
             let cursor = receipt_id(above);
@@ -295,7 +298,7 @@ async fn revoked(
                 .with_context(|| format!("{address} does not count"))?;
             listed(receipt, claims, &[page])
         }
-        Source::File(_) | Source::Named(_) => Ok(Ok(unknown())),
+        TrustSource::File(_) | TrustSource::Named(_) => Ok(Ok(unknown())),
     }
 }
 
@@ -307,7 +310,7 @@ fn listed(
     receipt: &str,
     claims: &ReceiptClaims,
     pages: &[RevocationClaims],
-) -> anyhow::Result<Result<String, No>> {
+) -> anyhow::Result<Result<String, InvalidReason>> {
     let Some(oldest) = pages.iter().map(|page| page.iat).min() else {
         bail!("there are no revocations in the file")
     };
@@ -323,7 +326,7 @@ fn listed(
     }
     let mut all = pages.iter().flat_map(|page| &page.revoked);
     if let Some(found) = all.find(|one| one.jti == claims.jti) {
-        return Ok(Err(called_back(found.at, found.reason.as_deref())));
+        return Ok(Err(revoked_reason(found.at, found.reason.as_deref())));
     }
     let at = Time::from_millis(oldest.saturating_mul(1000));
     Ok(Ok(if pages.iter().any(|page| page.covers(&claims.jti)) {
@@ -335,7 +338,7 @@ fn listed(
     }))
 }
 
-fn called_back(at: Time, reason: Option<&str>) -> No {
+fn revoked_reason(at: Time, reason: Option<&str>) -> InvalidReason {
     match reason {
         Some(reason) => format!("it was revoked at {at}: {reason}"),
         None => format!("it was revoked at {at}"),
@@ -343,11 +346,11 @@ fn called_back(at: Time, reason: Option<&str>) -> No {
 }
 
 /// Whether the receipt is in a sealed block of the audit log.
-fn included(
+fn check_inclusion(
     path: &Path,
     claims: &ReceiptClaims,
-    trust: &Trust,
-) -> anyhow::Result<Result<String, No>> {
+    trust: &TrustedKeys,
+) -> anyhow::Result<Result<String, InvalidReason>> {
     let proof: Inclusion = serde_json::from_str(&file(path)?)
         .with_context(|| format!("{} is not a proof of inclusion", path.display()))?;
     Ok(match proof.check(claims, &trust.keys) {
@@ -359,7 +362,7 @@ fn included(
     })
 }
 
-fn show(found: &Found) {
+fn show(found: &VerifyResult) {
     match &found.why {
         None => say!("The receipt is valid."),
         Some(why) => say!("The receipt is NOT valid: {}.", reveal(why)),
@@ -378,19 +381,19 @@ fn show(found: &Found) {
 // so the source is always printed.
 
 /// The largest response that is read.
-const LARGEST: usize = 16 << 20;
+const MAX_RESPONSE_BYTES: usize = 16 << 20;
 /// The default data directory of a server.
 const HERE: &str = "countersign-data";
 
 /// Keys, and their source.
-pub(super) struct Trust {
+pub(super) struct TrustedKeys {
     pub(super) keys: Jwks,
     /// Revoked keys of the same installation, as far as known.
     pub(super) revoked: Vec<RevokedKey>,
-    pub(super) source: Source,
+    pub(super) source: TrustSource,
 }
 
-pub(super) enum Source {
+pub(super) enum TrustSource {
     /// A saved file.
     File(PathBuf),
     /// A given URL.
@@ -401,7 +404,7 @@ pub(super) enum Source {
     Issuer(String),
 }
 
-impl Source {
+impl TrustSource {
     /// The source in one word.
     pub(super) fn kind(&self) -> &'static str {
         match self {
@@ -420,7 +423,7 @@ impl Source {
     }
 
     /// What a signature verified with these keys proves.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn trust_statement(&self) -> String {
         let place = self.place();
         match self {
             Self::File(_) => format!("Checked with the keys you kept in {place}."),
@@ -435,7 +438,7 @@ impl Source {
     }
 }
 
-impl Trust {
+impl TrustedKeys {
     /// The given keys, or else those of a data directory, or else the issuer's.
     pub(super) async fn find(
         jwks: Option<String>,
@@ -444,9 +447,9 @@ impl Trust {
     ) -> anyhow::Result<Self> {
         if let Some(place) = jwks {
             let source = if is_address(&place) {
-                Source::Named(place)
+                TrustSource::Named(place)
             } else {
-                Source::File(PathBuf::from(place))
+                TrustSource::File(PathBuf::from(place))
             };
             return Self::read(source).await;
         }
@@ -456,21 +459,21 @@ impl Trust {
         });
         if let Some(folder) = folder {
             let (keys, revoked) = published(&Vault::folder(&folder)).await?;
-            return Ok(Self { keys, revoked, source: Source::Folder(folder) });
+            return Ok(Self { keys, revoked, source: TrustSource::Folder(folder) });
         }
         ensure!(
             is_address(issuer),
             "the receipt names no address as its issuer: give its keys with --jwks"
         );
         let address = format!("{}/.well-known/jwks.json", issuer.trim_end_matches('/'));
-        Self::read(Source::Issuer(address)).await
+        Self::read(TrustSource::Issuer(address)).await
     }
 
-    async fn read(source: Source) -> anyhow::Result<Self> {
+    async fn read(source: TrustSource) -> anyhow::Result<Self> {
         let place = source.place();
         let bytes = match &source {
-            Source::File(path) | Source::Folder(path) => file(path)?.into_bytes(),
-            Source::Named(url) | Source::Issuer(url) => fetch(url).await?.into_bytes(),
+            TrustSource::File(path) | TrustSource::Folder(path) => file(path)?.into_bytes(),
+            TrustSource::Named(url) | TrustSource::Issuer(url) => fetch(url).await?.into_bytes(),
         };
         let keys = serde_json::from_slice(&bytes)
             .with_context(|| format!("{place} is not a JSON Web Key Set"))?;
@@ -497,7 +500,7 @@ pub(super) async fn fetch(url: &str) -> anyhow::Result<String> {
         let mut bytes = Vec::new();
         while let Some(chunk) = answer.chunk().await? {
             bytes.extend(chunk);
-            ensure!(bytes.len() <= LARGEST, "it is larger than 16 MiB");
+            ensure!(bytes.len() <= MAX_RESPONSE_BYTES, "it is larger than 16 MiB");
         }
         Ok(String::from_utf8(bytes)?)
     };
@@ -542,12 +545,12 @@ pub(super) fn missing(claims: &ReceiptClaims) -> Option<String> {
 
 /// A record of an export, with only the fields needed here.
 #[derive(Deserialize)]
-struct Line {
-    record: Option<Entry>,
+struct ExportedLine {
+    record: Option<ExportedRecord>,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct ExportedRecord {
     subject: String,
     seq: u64,
     at: Time,
@@ -587,7 +590,7 @@ pub(super) async fn check_enrolment(
     }
     let mut found = None;
     for line in BufReader::new(open()?).lines() {
-        let line: Line = serde_json::from_str(&line?)?;
+        let line: ExportedLine = serde_json::from_str(&line?)?;
         let Some(entry) = line.record.filter(|entry| entry.subject == evidence.key.to_string())
         else {
             continue;

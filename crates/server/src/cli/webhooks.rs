@@ -5,7 +5,7 @@ use dialects::native::{
     DeliveryStatus, DeliveryView, RotateBody, WebhookBody, WebhookSecret, WebhookView,
 };
 use kernel::ask::CallbackResult;
-use kernel::directory::Format;
+use kernel::directory::WebhookFormat;
 use kernel::text::reveal;
 use kernel::{AgentId, ProjectId, Topic, WebhookId};
 use reqwest::Method;
@@ -14,11 +14,11 @@ use serde_json::{Map, Value, json};
 
 use super::Exit;
 use super::output::{report, report_table, say};
-use super::remote::{Remote, Server};
-use crate::spelling::word;
+use super::remote::{RemoteArgs, RemoteServer};
+use crate::name_spelling::parse_name;
 
 #[derive(Args)]
-pub(super) struct Webhooks {
+pub(super) struct WebhooksArgs {
     #[command(subcommand)]
     command: WebhooksCommand,
 }
@@ -28,7 +28,7 @@ enum WebhooksCommand {
     /// List endpoints, never their secrets
     List {
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArgs,
     },
     /// Add an endpoint, and print its secret once
     Add {
@@ -47,16 +47,16 @@ enum WebhooksCommand {
         #[arg(long, value_name = "ID")]
         project: Option<ProjectId>,
         /// What it hears of, such as `ask.answered`; give it several times [default: how requests end]
-        #[arg(long, value_name = "EVENT", value_parser = word::<Topic>)]
+        #[arg(long, value_name = "EVENT", value_parser = parse_name::<Topic>)]
         event: Vec<Topic>,
         /// How it is told: `standard`, `humanlayer`, `humanlayer-v1beta1` or `humanlayer-v1beta3`
-        #[arg(long, value_name = "FORMAT", value_parser = word::<Format>, default_value = "standard")]
-        format: Format,
+        #[arg(long, value_name = "FORMAT", value_parser = parse_name::<WebhookFormat>, default_value = "standard")]
+        format: WebhookFormat,
         /// What it is for
         #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
         description: String,
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArgs,
     },
     /// Replace the secret of an endpoint, and print the new one once
     Rotate {
@@ -66,21 +66,21 @@ enum WebhooksCommand {
         #[arg(long, value_name = "SECONDS")]
         grace: Option<u64>,
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArgs,
     },
     /// Remove an endpoint
     Remove {
         /// Its id, as listed
         id: WebhookId,
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArgs,
     },
     /// Send an endpoint something that happened to nothing
     Test {
         /// Its id, as listed
         id: WebhookId,
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArgs,
     },
     /// Show what an endpoint was told lately, newest first
     Deliveries {
@@ -90,7 +90,7 @@ enum WebhooksCommand {
         #[arg(long)]
         dead: bool,
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArgs,
     },
     /// Tell an endpoint once more
     Redeliver {
@@ -100,7 +100,7 @@ enum WebhooksCommand {
         #[arg(value_parser = message)]
         deliveries: Vec<String>,
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArgs,
     },
 }
 
@@ -113,7 +113,7 @@ fn message(text: &str) -> Result<String, String> {
     }
 }
 
-impl Webhooks {
+impl WebhooksArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             WebhooksCommand::List { remote } => {
@@ -126,7 +126,7 @@ impl Webhooks {
                 )?;
             }
             WebhooksCommand::Add { to, agent, project, event, format, description, remote } => {
-                let events = if event.is_empty() { Topic::USUAL.to_vec() } else { event };
+                let events = if event.is_empty() { Topic::DEFAULT.to_vec() } else { event };
                 let events = events.into_iter().collect();
                 let new = WebhookBody {
                     agent,
@@ -177,13 +177,13 @@ impl Webhooks {
 }
 
 async fn send<T: DeserializeOwned>(
-    server: &Server,
+    server: &RemoteServer,
     method: Method,
     below: &str,
     body: Option<Value>,
 ) -> anyhow::Result<T> {
     let path = format!("/api/v1/webhooks{below}");
-    server.client.call(method, &path, body.as_ref()).await.map_err(server.because())
+    server.client.call(method, &path, body.as_ref()).await.map_err(server.with_advice())
 }
 
 fn revealed(made: &WebhookSecret, json: bool) -> anyhow::Result<()> {
@@ -191,14 +191,14 @@ fn revealed(made: &WebhookSecret, json: bool) -> anyhow::Result<()> {
         say!("{}", serde_json::to_string(made)?);
     } else {
         say!("{}", made.secret);
-        eprintln!("{} for {}; shown this once.", made.webhook.id, whose(&made.webhook));
+        eprintln!("{} for {}; shown this once.", made.webhook.id, owner_text(&made.webhook));
     }
     Ok(())
 }
 
 /// The newest entries of the delivery log.
 async fn deliveries(
-    server: &Server,
+    server: &RemoteServer,
     id: WebhookId,
     dead: bool,
 ) -> anyhow::Result<Vec<DeliveryView>> {
@@ -208,7 +208,7 @@ async fn deliveries(
     Ok(serde_json::from_value(page.remove("deliveries").unwrap_or_default())?)
 }
 
-async fn redeliver(remote: &Remote, id: WebhookId, named: Vec<String>) -> anyhow::Result<()> {
+async fn redeliver(remote: &RemoteArgs, id: WebhookId, named: Vec<String>) -> anyhow::Result<()> {
     let server = remote.human()?;
     let mut sent: Vec<DeliveryView> = Vec::new();
     if named.is_empty() {
@@ -236,7 +236,7 @@ async fn redeliver(remote: &Remote, id: WebhookId, named: Vec<String>) -> anyhow
     report(remote.json, &sent, &words)
 }
 
-fn whose(webhook: &WebhookView) -> String {
+fn owner_text(webhook: &WebhookView) -> String {
     match (&webhook.agent, &webhook.project) {
         (Some(agent), _) => format!("agent {agent}"),
         (None, Some(project)) => format!("project {project}"),
@@ -247,12 +247,12 @@ fn whose(webhook: &WebhookView) -> String {
 fn row(webhook: &WebhookView) -> Vec<String> {
     let state = match (webhook.enabled, webhook.disabled) {
         (true, _) => "live",
-        (false, Some(kernel::directory::Disabled::Gone)) => "gone",
+        (false, Some(kernel::directory::WebhookDisabledReason::Gone)) => "gone",
         (false, _) => "disabled",
     };
     vec![
         webhook.id.to_string(),
-        whose(webhook),
+        owner_text(webhook),
         state.to_owned(),
         webhook.format.as_str().to_owned(),
         reveal(&webhook.url),

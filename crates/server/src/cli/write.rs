@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::Exit;
 use super::output::say;
-use super::remote::{Remote, Server};
-use super::render::Detail;
+use super::remote::{RemoteArgs, RemoteServer};
+use super::render::DetailLevel;
 use super::requests::print;
 
 #[derive(Args)]
-pub(super) struct Write {
+pub(super) struct WriteArgs {
     /// To whom: an agent that takes conversations
     agent: AgentId,
     /// What to say
@@ -22,10 +22,10 @@ pub(super) struct Write {
     #[arg(long, conflicts_with = "text")]
     address: bool,
     #[command(flatten)]
-    remote: Remote,
+    remote: RemoteArgs,
 }
 
-impl Write {
+impl WriteArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.remote.human()?;
         let Some(text) = self.text else {
@@ -34,12 +34,12 @@ impl Write {
         let path = format!("/api/v1/agents/{}/conversations", self.agent);
         let body = json!({ "text": text });
         let call = server.client.call(Method::POST, &path, Some(&body));
-        print(&call.await.map_err(server.because())?, self.remote.json, Detail::Whole)?;
+        print(&call.await.map_err(server.with_advice())?, self.remote.json, DetailLevel::Whole)?;
         Ok(Exit::Done)
     }
 }
 
-async fn address(server: &Server, agent: &AgentId, json: bool) -> anyhow::Result<Exit> {
+async fn address(server: &RemoteServer, agent: &AgentId, json: bool) -> anyhow::Result<Exit> {
     let path = format!("/api/v1/agents/{agent}/address");
     let found: Value = server.get(&path).await?;
     match found.get("email").and_then(Value::as_str) {

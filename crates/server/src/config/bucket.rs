@@ -9,19 +9,19 @@ use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
-use super::{Bucket, Secret, Settings, one_of, variable};
+use super::{Bucket, SecretString, Settings, secret_or_file, variable};
 
 /// The format, as every error message names it.
 const EXPECTED: &str = "s3://BUCKET/PREFIX";
 /// The options that the query of the address may hold.
 const OPTIONS: &str = "region, endpoint, style, timeout or allow_plain_http";
 /// The default timeout of one request, in seconds.
-const USUAL_TIMEOUT: u64 = 30;
+const DEFAULT_TIMEOUT_SECONDS: u64 = 30;
 
 /// The address as given. It is never printed, because an operator may have put keys into it.
 #[derive(Clone, Deserialize)]
 #[serde(transparent)]
-pub struct FilesUrl(Secret);
+pub struct FilesUrl(SecretString);
 
 impl FilesUrl {
     /// The address in plain text.
@@ -34,7 +34,7 @@ impl std::str::FromStr for FilesUrl {
     type Err = std::convert::Infallible;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(Self(Secret::new(text)))
+        Ok(Self(SecretString::new(text)))
     }
 }
 
@@ -64,9 +64,9 @@ impl Settings {
     pub fn of_files() -> Self {
         let text = |name: &str| variable(&format!("COUNTERSIGN_FILES{name}"));
         Self {
-            files: text("").map(|url| FilesUrl(Secret::new(url))),
+            files: text("").map(|url| FilesUrl(SecretString::new(url))),
             files_access_key_id: text("_ACCESS_KEY_ID"),
-            files_secret_access_key: text("_SECRET_ACCESS_KEY").map(Secret::new),
+            files_secret_access_key: text("_SECRET_ACCESS_KEY").map(SecretString::new),
             files_secret_access_key_file: text("_SECRET_ACCESS_KEY_FILE").map(Into::into),
             ..Self::default()
         }
@@ -106,14 +106,14 @@ pub(super) fn read(
         );
         return Ok(None);
     };
-    let whole = |text: &str| Secret::new(text.trim_end());
-    let secret = one_of("files_secret_access_key", secret, file, whole)?;
-    let mut bucket = at(given, &variable)?;
+    let whole = |text: &str| SecretString::new(text.trim_end());
+    let secret = secret_or_file("files_secret_access_key", secret, file, whole)?;
+    let mut bucket = parse_url(given, &variable)?;
     bucket.credentials = match (id, secret) {
         (Some(id), Some(secret)) => {
-            vec![(Key::AccessKeyId, Secret::new(id)), (Key::SecretAccessKey, secret)]
+            vec![(Key::AccessKeyId, SecretString::new(id)), (Key::SecretAccessKey, secret)]
         }
-        (None, None) => ambient(&variable)?,
+        (None, None) => environment_credentials(&variable)?,
         _ => bail!(
             "files_access_key_id and files_secret_access_key belong together: give both or \
              neither"
@@ -123,7 +123,10 @@ pub(super) fn read(
 }
 
 /// Parses the address. Errors do not repeat it, because an operator may have put a key into it.
-fn at(given: &FilesUrl, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Bucket> {
+fn parse_url(
+    given: &FilesUrl,
+    variable: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<Bucket> {
     let url = Url::parse(given.reveal()).ok().filter(|url| url.scheme() == "s3");
     let url = url.with_context(|| format!("files: expected {EXPECTED}"))?;
     ensure!(
@@ -143,7 +146,7 @@ fn at(given: &FilesUrl, variable: impl Fn(&str) -> Option<String>) -> anyhow::Re
     let prefix = Path::from_url_path(url.path().trim_matches('/')).ok();
     let prefix = prefix.context("files: expected a prefix such as countersign/files")?;
     let (mut region, mut endpoint, mut style) = (None, None, None);
-    let (mut timeout, mut open) = (USUAL_TIMEOUT, false);
+    let (mut timeout, mut open) = (DEFAULT_TIMEOUT_SECONDS, false);
     for (key, value) in url.query_pairs() {
         match (&*key, &*value) {
             ("region", name) => region = Some(name.to_owned()),
@@ -213,9 +216,12 @@ fn address(text: &str, open: bool) -> anyhow::Result<Url> {
 
 /// The credentials from the environment: keys, or the proof of a role. If there are none, the
 /// metadata service of the machine provides them.
-fn ambient(variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Vec<(Key, Secret)>> {
-    let found = |names: &[(&str, Key)]| -> Vec<(Key, Secret)> {
-        let one = |(name, key): &(&str, Key)| variable(name).map(|text| (*key, Secret::new(text)));
+fn environment_credentials(
+    variable: impl Fn(&str) -> Option<String>,
+) -> anyhow::Result<Vec<(Key, SecretString)>> {
+    let found = |names: &[(&str, Key)]| -> Vec<(Key, SecretString)> {
+        let one =
+            |(name, key): &(&str, Key)| variable(name).map(|text| (*key, SecretString::new(text)));
         names.iter().filter_map(one).collect()
     };
     let keys = found(&[
@@ -333,7 +339,7 @@ mod tests {
         let own = Settings {
             files: Some(url.parse().unwrap()),
             files_access_key_id: Some("mine".to_owned()),
-            files_secret_access_key: Some(Secret::new("s3cret")),
+            files_secret_access_key: Some(SecretString::new("s3cret")),
             ..Settings::default()
         };
         let theirs = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];

@@ -16,14 +16,17 @@ use ::channels::{ntfy, slack, telegram, twilio, webhook, whatsapp};
 use anyhow::{Context, anyhow, bail, ensure};
 use url::Url;
 
-use super::{Secret, Settings, one_of};
+use super::{SecretString, Settings, secret_or_file};
 
 /// A secret of the settings, or the content of its file.
 macro_rules! secret {
     ($settings:ident, $name:ident, $file:ident) => {
-        one_of(stringify!($name), $settings.$name.clone(), $settings.$file.clone(), |text| {
-            Secret::new(text.trim())
-        })
+        secret_or_file(
+            stringify!($name),
+            $settings.$name.clone(),
+            $settings.$file.clone(),
+            |text| SecretString::new(text.trim()),
+        )
     };
 }
 
@@ -57,7 +60,7 @@ pub(super) fn read(
 }
 
 /// The URL at which a platform calls this server.
-fn ours(base: &Url, path: &str) -> Url {
+fn callback_url(base: &Url, path: &str) -> Url {
     let mut url = base.clone();
     url.set_path(path);
     url
@@ -72,7 +75,7 @@ fn address(name: &str, text: &str) -> anyhow::Result<Url> {
 }
 
 /// The URL of the setting, or the platform's public one.
-fn place(name: &str, given: Option<&str>, usual: &str) -> anyhow::Result<Url> {
+fn url_or_default(name: &str, given: Option<&str>, usual: &str) -> anyhow::Result<Url> {
     address(name, given.unwrap_or(usual))
 }
 
@@ -99,11 +102,11 @@ fn telegram(settings: &Settings, base: &Url) -> anyhow::Result<Option<telegram::
     let hearing = match secret {
         None => telegram::UpdateSource::Poll,
         Some(secret) => {
-            let url = ours(base, "/channels/telegram/updates");
+            let url = callback_url(base, "/channels/telegram/updates");
             telegram::UpdateSource::Webhook { url, secret }
         }
     };
-    let api = place("telegram_api", settings.telegram_api.as_deref(), telegram::API)?;
+    let api = url_or_default("telegram_api", settings.telegram_api.as_deref(), telegram::API)?;
     Ok(Some(telegram::TelegramSettings { api, token, hearing }))
 }
 
@@ -119,13 +122,13 @@ fn account(settings: &Settings, from: &str, status: Url) -> anyhow::Result<twili
         _ => bail!("twilio_key and twilio_key_secret belong together: give both or neither"),
     };
     let sender = if from.starts_with("MG") {
-        twilio::Sender::Service(from.to_owned())
+        twilio::TwilioSender::Service(from.to_owned())
     } else {
-        twilio::Sender::Number(from.to_owned())
+        twilio::TwilioSender::Number(from.to_owned())
     };
     Ok(twilio::TwilioAccount {
-        api: place("twilio_api", settings.twilio_api.as_deref(), twilio::API)?,
-        content: place(
+        api: url_or_default("twilio_api", settings.twilio_api.as_deref(), twilio::API)?,
+        content: url_or_default(
             "twilio_content_api",
             settings.twilio_content_api.as_deref(),
             twilio::CONTENT,
@@ -146,7 +149,7 @@ fn sms(settings: &Settings, base: &Url) -> anyhow::Result<Option<SmsSettings>> {
         );
         return Ok(None);
     };
-    let account = account(settings, from, ours(base, "/channels/sms/status"))?;
+    let account = account(settings, from, callback_url(base, "/channels/sms/status"))?;
     Ok(Some(SmsSettings(account)))
 }
 
@@ -162,13 +165,14 @@ fn whatsapp(settings: &Settings, base: &Url) -> anyhow::Result<Option<WhatsappSe
             Ok(None)
         }
         (Some(phone_number_id), Some(token), Some(app_secret), Some(verify_token), None) => {
-            let graph = place("whatsapp_api", settings.whatsapp_api.as_deref(), whatsapp::GRAPH)?;
+            let graph =
+                url_or_default("whatsapp_api", settings.whatsapp_api.as_deref(), whatsapp::GRAPH)?;
             let meta =
                 MetaSettings { graph, phone_number_id, token, app_secret, verify_token, template };
             Ok(Some(WhatsappSettings::Meta(Box::new(meta))))
         }
         (None, None, None, None, Some(from)) => {
-            let account = account(settings, from, ours(base, "/channels/whatsapp/status"))?;
+            let account = account(settings, from, callback_url(base, "/channels/whatsapp/status"))?;
             Ok(Some(WhatsappSettings::Twilio(Box::new(account), template)))
         }
         (.., Some(_)) => bail!(
@@ -207,7 +211,7 @@ fn ntfy(settings: &Settings) -> anyhow::Result<Option<ntfy::NtfySettings>> {
         return Ok(None);
     };
     let server = address("ntfy_url", server)?;
-    let login = token.map_or(ntfy::Login::Nobody, ntfy::Login::Token);
+    let login = token.map_or(ntfy::NtfyCredentials::Nobody, ntfy::NtfyCredentials::Token);
     Ok(Some(ntfy::NtfySettings { server, login, updates: true }))
 }
 
@@ -291,7 +295,7 @@ fn senders(settings: &Settings) -> anyhow::Result<SenderSettings> {
 
 /// `imaps://user:password@host:port/folder`. Errors do not repeat the value, because it holds a
 /// password.
-fn mailbox(given: &Secret) -> anyhow::Result<ImapSettings> {
+fn mailbox(given: &SecretString) -> anyhow::Result<ImapSettings> {
     let expected = "imap_url: expected imaps://USER:PASSWORD@HOST/FOLDER, or imap:// with ?tls=none on \
                     this machine";
     let url = Url::parse(given.reveal()).ok().filter(|url| url.host_str().is_some());
@@ -304,7 +308,7 @@ fn mailbox(given: &Secret) -> anyhow::Result<ImapSettings> {
     let host = url.host_str().unwrap_or_default();
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let mut mailbox =
-        ImapSettings::new(host, &plain(url.username())?, Secret::new(plain(password)?));
+        ImapSettings::new(host, &plain(url.username())?, SecretString::new(plain(password)?));
     let local = matches!(host, "localhost" | "127.0.0.1" | "::1");
     (mailbox.security, mailbox.port) = match (url.scheme(), url.query()) {
         ("imaps", None) => (ImapSecurity::Tls, 993),
@@ -333,15 +337,15 @@ fn listening(text: &str) -> anyhow::Result<(ListenerProtocol, SocketAddr)> {
     Ok((spoken, place.parse().context(expected)?))
 }
 
-fn provider(given: &Secret) -> anyhow::Result<EmailProvider> {
+fn provider(given: &SecretString) -> anyhow::Result<EmailProvider> {
     let expected = "mail_inbound: expected mailgun:KEY, postmark:USER:PASSWORD or signed:whsec_…";
     let (who, rest) = given.reveal().split_once(':').context(expected)?;
     Ok(match who {
-        "mailgun" => EmailProvider::Mailgun { signing_key: Secret::new(rest) },
-        "signed" => EmailProvider::Signed { secret: Secret::new(rest) },
+        "mailgun" => EmailProvider::Mailgun { signing_key: SecretString::new(rest) },
+        "signed" => EmailProvider::Signed { secret: SecretString::new(rest) },
         "postmark" => {
             let (user, password) = rest.split_once(':').context(expected)?;
-            EmailProvider::Postmark { user: user.to_owned(), password: Secret::new(password) }
+            EmailProvider::Postmark { user: user.to_owned(), password: SecretString::new(password) }
         }
         _ => bail!(expected),
     })
@@ -350,7 +354,7 @@ fn provider(given: &Secret) -> anyhow::Result<EmailProvider> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::mail::read_smtp;
+    use crate::config::smtp::read_smtp;
 
     fn read(text: &str) -> Result<ChannelSettings, String> {
         let settings: Settings = toml::from_str(text).unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::variables;
-use crate::spelling::nearest;
+use crate::name_spelling::nearest;
 
 const PREFIX: &str = "COUNTERSIGN_";
 

@@ -1,11 +1,11 @@
 //! The OIDC provider that people sign in with: `oidc_…`.
 
 use anyhow::{Context, anyhow, bail, ensure};
-use gateway::oidc::{IdentifyBy, Oidc};
+use gateway::oidc::{IdentifyBy, OidcSettings};
 use kernel::ProjectId;
 use serde::{Deserialize, Serialize};
 
-use super::{Secret, Settings, one_of};
+use super::{SecretString, Settings, secret_or_file};
 
 /// How the provider's people are found among ours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum, Deserialize, Serialize)]
@@ -28,12 +28,12 @@ impl From<Identify> for IdentifyBy {
 }
 
 /// Reads the settings of the provider; `None` if there are none.
-pub(super) fn read(settings: &Settings) -> anyhow::Result<Option<Oidc>> {
-    let secret = one_of(
+pub(super) fn read(settings: &Settings) -> anyhow::Result<Option<OidcSettings>> {
+    let secret = secret_or_file(
         "oidc_client_secret",
         settings.oidc_client_secret.clone(),
         settings.oidc_client_secret_file.clone(),
-        |text| Secret::new(text.trim_end()),
+        |text| SecretString::new(text.trim_end()),
     )?;
     let (issuer, client_id) = match (&settings.oidc_issuer, &settings.oidc_client_id) {
         (Some(issuer), Some(client_id)) if !client_id.trim().is_empty() => (issuer, client_id),
@@ -70,7 +70,7 @@ pub(super) fn read(settings: &Settings) -> anyhow::Result<Option<Oidc>> {
     let projects = projects.collect::<anyhow::Result<Vec<_>>>()?;
     let creates = settings.oidc_create.unwrap_or(false);
     ensure!(creates || projects.is_empty(), "oidc_projects: only with oidc_create");
-    Ok(Some(Oidc {
+    Ok(Some(OidcSettings {
         issuer: issuer.clone(),
         name: settings.oidc_name.clone().unwrap_or_else(|| "your organisation".to_owned()),
         client_id: client_id.clone(),
@@ -106,7 +106,10 @@ mod tests {
         for (settings, says) in [
             (Settings { oidc_client_id: None, ..given() }, "belong together"),
             (
-                Settings { oidc_client_secret: Some(Secret::new("x")), ..Settings::default() },
+                Settings {
+                    oidc_client_secret: Some(SecretString::new("x")),
+                    ..Settings::default()
+                },
                 "belong together",
             ),
             (Settings { oidc_issuer: http, ..given() }, "oidc_issuer: expected an https"),

@@ -1,6 +1,6 @@
 //! How long the text of closed requests is kept, as a setting.
 
-pub use kernel::retention::{Keep, Retention};
+pub use kernel::retention::{Retention, RetentionSetting};
 
 #[cfg(test)]
 mod tests {
@@ -12,7 +12,7 @@ mod tests {
     fn a_file_may_say_a_number() {
         #[derive(Deserialize)]
         struct File {
-            retention: Keep,
+            retention: RetentionSetting,
         }
         let read = |text: &str| toml::from_str::<File>(text).map(|file| file.retention.to_string());
         assert_eq!(read("retention = 30").unwrap(), "30d");

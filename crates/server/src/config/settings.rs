@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::{
-    DatabaseUrl, EvidenceForm, FilesUrl, Identify, Keep, LogFormat, ProviderTables, Secret,
+    DatabaseUrl, EvidenceForm, FilesUrl, Identify, LogFormat, ProviderTables, RetentionSetting,
+    SecretString,
 };
 
 macro_rules! settings {
@@ -46,13 +47,13 @@ settings! {
     files_access_key_id: String,
     /// The secret of that key
     #[arg(long, env = "COUNTERSIGN_FILES_SECRET_ACCESS_KEY", hide_env_values = true, value_name = "TEXT")]
-    files_secret_access_key: Secret,
+    files_secret_access_key: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_FILES_SECRET_ACCESS_KEY_FILE", value_name = "FILE")]
     files_secret_access_key_file: PathBuf,
     /// What the server's private keys are encrypted with: 32 bytes in Base64
     #[arg(long, env = "COUNTERSIGN_MASTER_KEY", hide_env_values = true, value_name = "BASE64")]
-    master_key: Secret,
+    master_key: SecretString,
     /// File that holds the master key
     #[arg(long, env = "COUNTERSIGN_MASTER_KEY_FILE", value_name = "FILE")]
     master_key_file: PathBuf,
@@ -115,10 +116,10 @@ settings! {
     runtime_command: Vec<String>,
     /// How long the words of a request are kept after its end: days such as 30d, hours such as 12h, or off [default: off]
     #[arg(long, env = "COUNTERSIGN_RETENTION", value_name = "DURATION")]
-    retention: Keep,
+    retention: RetentionSetting,
     /// How long the counts of `/insights` are kept: days such as 730d, or off [default: off]
     #[arg(long, env = "COUNTERSIGN_INSIGHTS_RETENTION", value_name = "DURATION")]
-    insights_retention: Keep,
+    insights_retention: RetentionSetting,
     /// After how many seconds an A2H call gets the answer that nobody answered [default: it waits for ever]
     #[arg(long, env = "COUNTERSIGN_A2H_TIMEOUT", value_name = "N")]
     a2h_timeout: u64,
@@ -127,7 +128,7 @@ settings! {
     evidence_form: EvidenceForm,
     /// Secret of the HXP evidence hash [default: made on first start]
     #[arg(long, env = "COUNTERSIGN_EVIDENCE_SECRET", hide_env_values = true, value_name = "TEXT")]
-    evidence_secret: Secret,
+    evidence_secret: SecretString,
     /// File that holds the secret of the HXP evidence hash
     #[arg(long, env = "COUNTERSIGN_EVIDENCE_SECRET_FILE", value_name = "FILE")]
     evidence_secret_file: PathBuf,
@@ -157,10 +158,10 @@ settings! {
     scripted: PathBuf,
     /// Agent keys to accept, comma-separated (also as `AGENT_API_KEYS`)
     #[arg(long, env = "COUNTERSIGN_AGENT_API_KEYS", value_delimiter = ',', hide_env_values = true, value_name = "KEY")]
-    agent_api_keys: Vec<Secret>,
+    agent_api_keys: Vec<SecretString>,
     /// Human tokens to accept, comma-separated (also as `HUMAN_TOKENS`)
     #[arg(long, env = "COUNTERSIGN_HUMAN_TOKENS", value_delimiter = ',', hide_env_values = true, value_name = "TOKEN")]
-    human_tokens: Vec<Secret>,
+    human_tokens: Vec<SecretString>,
     /// File that holds agent keys to accept, one to a line
     #[arg(long, env = "COUNTERSIGN_AGENT_API_KEYS_FILE", value_name = "FILE")]
     agent_api_keys_file: PathBuf,
@@ -179,7 +180,7 @@ settings! {
     passkey_wait_hours: u64,
     /// Where sign-in links go out by mail: `smtp://USER:PASSWORD@HOST:PORT?from=ADDRESS`, or `smtps://`
     #[arg(long, env = "COUNTERSIGN_SMTP_URL", hide_env_values = true, value_name = "URL")]
-    smtp_url: Secret,
+    smtp_url: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_SMTP_URL_FILE", value_name = "FILE")]
     smtp_url_file: PathBuf,
@@ -197,7 +198,7 @@ settings! {
     oidc_client_id: String,
     /// How it proves that
     #[arg(long, env = "COUNTERSIGN_OIDC_CLIENT_SECRET", hide_env_values = true, value_name = "TEXT")]
-    oidc_client_secret: Secret,
+    oidc_client_secret: SecretString,
     /// File that holds that secret
     #[arg(long, env = "COUNTERSIGN_OIDC_CLIENT_SECRET_FILE", value_name = "FILE")]
     oidc_client_secret_file: PathBuf,
@@ -233,19 +234,19 @@ settings! {
     trusted_proxies: Vec<String>,
     /// Slack: the bot token of the app, `xoxb-…`
     #[arg(long, env = "COUNTERSIGN_SLACK_BOT_TOKEN", hide_env_values = true, value_name = "TOKEN", help_heading = "Channels")]
-    slack_bot_token: Secret,
+    slack_bot_token: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_SLACK_BOT_TOKEN_FILE", value_name = "FILE", help_heading = "Channels")]
     slack_bot_token_file: PathBuf,
     /// Slack: what its calls are signed with
     #[arg(long, env = "COUNTERSIGN_SLACK_SIGNING_SECRET", hide_env_values = true, value_name = "TEXT", help_heading = "Channels")]
-    slack_signing_secret: Secret,
+    slack_signing_secret: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_SLACK_SIGNING_SECRET_FILE", value_name = "FILE", help_heading = "Channels")]
     slack_signing_secret_file: PathBuf,
     /// Slack: the app token, `xapp-…`, for Socket Mode: no address of ours is called
     #[arg(long, env = "COUNTERSIGN_SLACK_APP_TOKEN", hide_env_values = true, value_name = "TOKEN", help_heading = "Channels")]
-    slack_app_token: Secret,
+    slack_app_token: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_SLACK_APP_TOKEN_FILE", value_name = "FILE", help_heading = "Channels")]
     slack_app_token_file: PathBuf,
@@ -254,13 +255,13 @@ settings! {
     slack_api: String,
     /// Telegram: the token of the bot
     #[arg(long, env = "COUNTERSIGN_TELEGRAM_TOKEN", hide_env_values = true, value_name = "TOKEN", help_heading = "Channels")]
-    telegram_token: Secret,
+    telegram_token: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_TELEGRAM_TOKEN_FILE", value_name = "FILE", help_heading = "Channels")]
     telegram_token_file: PathBuf,
     /// Telegram: what its calls show; without it the server asks Telegram instead
     #[arg(long, env = "COUNTERSIGN_TELEGRAM_WEBHOOK_SECRET", hide_env_values = true, value_name = "TEXT", help_heading = "Channels")]
-    telegram_webhook_secret: Secret,
+    telegram_webhook_secret: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_TELEGRAM_WEBHOOK_SECRET_FILE", value_name = "FILE", help_heading = "Channels")]
     telegram_webhook_secret_file: PathBuf,
@@ -272,7 +273,7 @@ settings! {
     twilio_account: String,
     /// Twilio: the auth token of the account
     #[arg(long, env = "COUNTERSIGN_TWILIO_AUTH_TOKEN", hide_env_values = true, value_name = "TOKEN", help_heading = "Channels")]
-    twilio_auth_token: Secret,
+    twilio_auth_token: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_TWILIO_AUTH_TOKEN_FILE", value_name = "FILE", help_heading = "Channels")]
     twilio_auth_token_file: PathBuf,
@@ -281,7 +282,7 @@ settings! {
     twilio_key: String,
     /// Twilio: the secret of that key
     #[arg(long, env = "COUNTERSIGN_TWILIO_KEY_SECRET", hide_env_values = true, value_name = "TEXT", help_heading = "Channels")]
-    twilio_key_secret: Secret,
+    twilio_key_secret: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_TWILIO_KEY_SECRET_FILE", value_name = "FILE", help_heading = "Channels")]
     twilio_key_secret_file: PathBuf,
@@ -302,19 +303,19 @@ settings! {
     whatsapp_phone_id: String,
     /// WhatsApp through Meta: the access token of a system user
     #[arg(long, env = "COUNTERSIGN_WHATSAPP_TOKEN", hide_env_values = true, value_name = "TOKEN", help_heading = "Channels")]
-    whatsapp_token: Secret,
+    whatsapp_token: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_WHATSAPP_TOKEN_FILE", value_name = "FILE", help_heading = "Channels")]
     whatsapp_token_file: PathBuf,
     /// WhatsApp through Meta: what its calls are signed with
     #[arg(long, env = "COUNTERSIGN_WHATSAPP_APP_SECRET", hide_env_values = true, value_name = "TEXT", help_heading = "Channels")]
-    whatsapp_app_secret: Secret,
+    whatsapp_app_secret: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_WHATSAPP_APP_SECRET_FILE", value_name = "FILE", help_heading = "Channels")]
     whatsapp_app_secret_file: PathBuf,
     /// WhatsApp through Meta: what its first call shows
     #[arg(long, env = "COUNTERSIGN_WHATSAPP_VERIFY_TOKEN", hide_env_values = true, value_name = "TEXT", help_heading = "Channels")]
-    whatsapp_verify_token: Secret,
+    whatsapp_verify_token: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_WHATSAPP_VERIFY_TOKEN_FILE", value_name = "FILE", help_heading = "Channels")]
     whatsapp_verify_token_file: PathBuf,
@@ -329,7 +330,7 @@ settings! {
     ntfy_url: String,
     /// ntfy: an access token, `tk_…`
     #[arg(long, env = "COUNTERSIGN_NTFY_TOKEN", hide_env_values = true, value_name = "TOKEN", help_heading = "Channels")]
-    ntfy_token: Secret,
+    ntfy_token: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_NTFY_TOKEN_FILE", value_name = "FILE", help_heading = "Channels")]
     ntfy_token_file: PathBuf,
@@ -338,7 +339,7 @@ settings! {
     channel_webhook_url: String,
     /// A program of yours: what both sides sign with, `whsec_…`
     #[arg(long, env = "COUNTERSIGN_CHANNEL_WEBHOOK_SECRET", hide_env_values = true, value_name = "TEXT", help_heading = "Channels")]
-    channel_webhook_secret: Secret,
+    channel_webhook_secret: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_CHANNEL_WEBHOOK_SECRET_FILE", value_name = "FILE", help_heading = "Channels")]
     channel_webhook_secret_file: PathBuf,
@@ -347,7 +348,7 @@ settings! {
     mail_replies: String,
     /// Mail: the mailbox answers come into: `imaps://USER:PASSWORD@HOST/FOLDER`
     #[arg(long, env = "COUNTERSIGN_IMAP_URL", hide_env_values = true, value_name = "URL", help_heading = "Channels")]
-    imap_url: Secret,
+    imap_url: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_IMAP_URL_FILE", value_name = "FILE", help_heading = "Channels")]
     imap_url_file: PathBuf,
@@ -356,7 +357,7 @@ settings! {
     mail_listen: String,
     /// Mail: take answers a provider posts: `mailgun:KEY`, `postmark:USER:PASSWORD` or `signed:whsec_…`
     #[arg(long, env = "COUNTERSIGN_MAIL_INBOUND", hide_env_values = true, value_name = "TEXT", help_heading = "Channels")]
-    mail_inbound: Secret,
+    mail_inbound: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_MAIL_INBOUND_FILE", value_name = "FILE", help_heading = "Channels")]
     mail_inbound_file: PathBuf,

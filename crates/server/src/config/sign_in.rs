@@ -1,20 +1,20 @@
 //! How people sign in, and how long their sessions last.
 
 use anyhow::bail;
-use gateway::oidc::Oidc;
-use gateway::ssrf_guard::Range;
+use gateway::oidc::OidcSettings;
+use gateway::ssrf_guard::IpRange;
 
 use ::channels::email::SmtpSettings;
 
-use super::mail::read_smtp;
-use super::{Secret, Settings, oidc, one_of, ranges};
+use super::smtp::read_smtp;
+use super::{SecretString, Settings, oidc, ranges, secret_or_file};
 
 /// The upper limit of session lifetimes.
 const TEN_YEARS_IN_HOURS: u64 = 10 * 365 * 24;
 
 /// How people sign in.
 #[derive(Debug, Clone)]
-pub struct SignIn {
+pub struct SignInSettings {
     /// The longest lifetime of a session, in seconds.
     pub lifetime: u64,
     /// How long an unused session lasts, in seconds.
@@ -26,12 +26,12 @@ pub struct SignIn {
     /// The mail server that sends sign-in links.
     pub smtp: Option<SmtpSettings>,
     /// The identity provider for single sign-on.
-    pub oidc: Option<Oidc>,
+    pub oidc: Option<OidcSettings>,
     /// The proxies whose forwarded client address is trusted.
-    pub trusted_proxies: Vec<Range>,
+    pub trusted_proxies: Vec<IpRange>,
 }
 
-impl SignIn {
+impl SignInSettings {
     /// Reads the settings.
     pub(super) fn read(settings: &Settings, dev: bool) -> anyhow::Result<Self> {
         let hours = settings.session_hours.unwrap_or(30 * 24);
@@ -49,7 +49,7 @@ impl SignIn {
             bail!("passkey_wait_hours: expected 0 to 720");
         }
         let (url, file) = (settings.smtp_url.clone(), settings.smtp_url_file.clone());
-        let smtp = one_of("smtp_url", url, file, |text| Secret::new(text.trim()))?;
+        let smtp = secret_or_file("smtp_url", url, file, |text| SecretString::new(text.trim()))?;
         Ok(Self {
             lifetime: hours * 3600,
             idle: idle * 60,
@@ -68,9 +68,9 @@ mod tests {
 
     #[test]
     fn lifetimes_have_bounds() {
-        let usual = SignIn::read(&Settings::default(), false).unwrap();
+        let usual = SignInSettings::read(&Settings::default(), false).unwrap();
         assert_eq!((usual.lifetime, usual.idle, usual.limit), (2_592_000, 604_800, 30));
-        assert_eq!(SignIn::read(&Settings::default(), true).unwrap().limit, 0);
+        assert_eq!(SignInSettings::read(&Settings::default(), true).unwrap().limit, 0);
         for (settings, field) in [
             (Settings { session_hours: Some(0), ..Settings::default() }, "session_hours"),
             (
@@ -87,7 +87,7 @@ mod tests {
                 "trusted_proxies",
             ),
         ] {
-            let refused = SignIn::read(&settings, false).unwrap_err().to_string();
+            let refused = SignInSettings::read(&settings, false).unwrap_err().to_string();
             assert!(refused.starts_with(field), "{refused}");
         }
     }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http_body_util::LengthLimitError;
 
 /// The maximum time a body may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(30);
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why a body could not be read.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub enum BodyError {
 
 /// Reads a body of at most `limit` bytes.
 pub async fn read(body: Body, limit: usize) -> Result<Bytes, BodyError> {
-    read_within(body, limit, PATIENCE).await
+    read_within(body, limit, BODY_TIMEOUT).await
 }
 
 /// The same, with another time limit.

@@ -9,7 +9,7 @@ use kernel::audit::Digest;
 use kernel::directory::Directory;
 use kernel::{Actor, KeyId};
 
-use crate::http::observe::{Caller, note_caller};
+use crate::http::request_log::{RequestCaller, note_caller};
 
 /// Identifies callers by their credentials.
 #[derive(Clone)]
@@ -38,10 +38,10 @@ impl Callers {
         let (directory, now) = (self.gateway.directory(), self.gateway.now());
         let actor = self.authenticator.agent(&directory, secret, now)?;
         if let Actor::Agent { id, key, .. } = &actor {
-            note_caller(|| Caller {
+            note_caller(|| RequestCaller {
                 key: Some(*key),
                 agent: Some(id.clone()),
-                ..Caller::default()
+                ..RequestCaller::default()
             });
         }
         Ok(actor)
@@ -60,7 +60,11 @@ impl Callers {
         let (directory, now) = (self.gateway.directory(), self.gateway.now());
         let (actor, key) = self.authenticator.human(&directory, secret, now).await?;
         if let Actor::Human { id, .. } = &actor {
-            note_caller(|| Caller { key, human: Some(id.clone()), ..Caller::default() });
+            note_caller(|| RequestCaller {
+                key,
+                human: Some(id.clone()),
+                ..RequestCaller::default()
+            });
         }
         Ok(actor)
     }

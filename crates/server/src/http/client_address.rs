@@ -4,11 +4,11 @@ use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::ConnectInfo;
 use axum::http::request::Parts;
-use gateway::ssrf_guard::Range;
+use gateway::ssrf_guard::IpRange;
 
 /// The IP address of a client. The entries of trusted proxies count: from the right, the result is
 /// the first address that is not a trusted proxy.
-pub fn client_address(parts: &Parts, trusted_proxies: &[Range]) -> Option<IpAddr> {
+pub fn client_address(parts: &Parts, trusted_proxies: &[IpRange]) -> Option<IpAddr> {
     let ConnectInfo(peer) = parts.extensions.get::<ConnectInfo<SocketAddr>>()?;
     let peer = peer.ip().to_canonical();
     let trusted = |ip: IpAddr| trusted_proxies.iter().any(|range| range.contains(ip));

@@ -17,7 +17,7 @@ use crate::config::Config;
 
 /// The CORS layer for a configuration.
 pub fn layer(config: &Config) -> CorsLayer {
-    let allowed = Allowed { origins: config.cors_origins.clone(), dev: config.dev };
+    let allowed = AllowedOrigins { origins: config.cors_origins.clone(), dev: config.dev };
     let origin = AllowOrigin::predicate(move |origin: &HeaderValue, request: &Parts| {
         allowed.allows(origin, request.uri.path())
     });
@@ -49,26 +49,26 @@ pub fn layer(config: &Config) -> CorsLayer {
 /// Whether the layer has to run: a browser sent the request for a page of some origin, or it is a
 /// preflight. For other requests the layer has no effect, and it takes as long as finding the
 /// route.
-pub fn concerns(request: &Request) -> bool {
+pub fn needs_cors(request: &Request) -> bool {
     request.method() == Method::OPTIONS || request.headers().contains_key(header::ORIGIN)
 }
 
 /// Whether a WebSocket may be opened. Browsers apply no CORS to WebSockets and send no preflight,
 /// so the server must check the origin itself. Clients that are not browsers send no origin.
 pub fn may_open_socket(config: &Config, headers: &HeaderMap, path: &str) -> bool {
-    let allowed = Allowed { origins: config.cors_origins.clone(), dev: config.dev };
+    let allowed = AllowedOrigins { origins: config.cors_origins.clone(), dev: config.dev };
     let own = config.public_url.origin().ascii_serialization();
     let mut origins = headers.get_all(header::ORIGIN).iter();
     origins.all(|origin| origin.as_bytes() == own.as_bytes() || allowed.allows(origin, path))
 }
 
 /// The origins that may call.
-struct Allowed {
+struct AllowedOrigins {
     origins: Vec<String>,
     dev: bool,
 }
 
-impl Allowed {
+impl AllowedOrigins {
     fn allows(&self, origin: &HeaderValue, path: &str) -> bool {
         let Ok(origin) = origin.to_str() else { return false };
         if self.origins.iter().any(|one| one == origin) {
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_page_without_an_origin_reaches_hxp_only_and_with_dev_only() {
         let null = HeaderValue::from_static("null");
-        let dev = Allowed { origins: Vec::new(), dev: true };
+        let dev = AllowedOrigins { origins: Vec::new(), dev: true };
         for (path, allowed) in [
             ("/hxp", true),
             ("/hxp/v1/requests", true),
@@ -123,7 +123,7 @@ mod tests {
         ] {
             assert_eq!(dev.allows(&null, path), allowed, "{path}");
         }
-        let real = Allowed { origins: vec!["https://app.example".to_owned()], dev: false };
+        let real = AllowedOrigins { origins: vec!["https://app.example".to_owned()], dev: false };
         assert!(!real.allows(&null, "/hxp/v1/requests"));
     }
 }

@@ -3,19 +3,19 @@
 use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use gateway::auth::{Denied, TooMany};
-use gateway::verification::Unavailable;
+use gateway::auth::{Denied, TooManyCalls};
+use gateway::verification::VerifierUnavailable;
 use kernel::Refusal;
-use kernel::quota::Exceeded;
+use kernel::quota::QuotaExceeded;
 use serde::Serialize;
 use store::StoreError;
 
 use crate::http::body::BodyError;
-use crate::http::conditions::BadHeader;
-use crate::http::observe;
+use crate::http::conditional_headers::BadHeader;
+use crate::http::request_log;
 
 /// A dialect's errors for failures that occur in all dialects.
-pub trait Wording: Sized {
+pub trait CommonErrors: Sized {
     /// The `WWW-Authenticate` challenge of a 401.
     const CHALLENGE: &'static str;
     fn status(&self) -> u16;
@@ -45,7 +45,7 @@ pub struct DialectError<E> {
     pub(super) headers: HeaderMap,
 }
 
-impl<E: Wording> DialectError<E> {
+impl<E: CommonErrors> DialectError<E> {
     fn later(error: E, seconds: u64) -> Self {
         let mut error = Self::from(error);
         error.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
@@ -53,18 +53,18 @@ impl<E: Wording> DialectError<E> {
     }
 }
 
-impl<E: Wording> From<E> for DialectError<E> {
+impl<E: CommonErrors> From<E> for DialectError<E> {
     fn from(error: E) -> Self {
         Self { error: Box::new(error), headers: HeaderMap::new() }
     }
 }
 
-impl<E: Wording> From<StoreError> for DialectError<E> {
+impl<E: CommonErrors> From<StoreError> for DialectError<E> {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Refused(refusal) => refusal.into(),
             StoreError::Unavailable(source) => {
-                observe::note_unavailable(&source);
+                request_log::note_unavailable(&source);
                 Self::later(E::unavailable(), 1)
             }
             StoreError::Damaged { what, source } => {
@@ -75,11 +75,11 @@ impl<E: Wording> From<StoreError> for DialectError<E> {
     }
 }
 
-impl<E: Wording> From<Refusal> for DialectError<E> {
+impl<E: CommonErrors> From<Refusal> for DialectError<E> {
     fn from(refusal: Refusal) -> Self {
         let error = E::refused(&refusal);
         match refusal {
-            Refusal::Quota(Exceeded { retry_after: Some(seconds), .. }) => {
+            Refusal::Quota(QuotaExceeded { retry_after: Some(seconds), .. }) => {
                 Self::later(error, seconds)
             }
             _ => error.into(),
@@ -87,13 +87,13 @@ impl<E: Wording> From<Refusal> for DialectError<E> {
     }
 }
 
-impl<E: Wording> From<Unavailable> for DialectError<E> {
-    fn from(Unavailable: Unavailable) -> Self {
+impl<E: CommonErrors> From<VerifierUnavailable> for DialectError<E> {
+    fn from(VerifierUnavailable: VerifierUnavailable) -> Self {
         Self::later(E::unavailable(), 5)
     }
 }
 
-impl<E: Wording> From<Denied> for DialectError<E> {
+impl<E: CommonErrors> From<Denied> for DialectError<E> {
     fn from(denied: Denied) -> Self {
         match denied {
             Denied::Missing | Denied::Unknown => E::denied().into(),
@@ -104,8 +104,8 @@ impl<E: Wording> From<Denied> for DialectError<E> {
     }
 }
 
-impl<E: Wording> From<TooMany> for DialectError<E> {
-    fn from(too_many: TooMany) -> Self {
+impl<E: CommonErrors> From<TooManyCalls> for DialectError<E> {
+    fn from(too_many: TooManyCalls) -> Self {
         let mut error = Self::later(E::rate_limited(), too_many.wait.as_secs().max(1));
         error.headers.insert("x-ratelimit-limit", HeaderValue::from(too_many.limit));
         error.headers.insert("x-ratelimit-remaining", HeaderValue::from(0));
@@ -113,13 +113,13 @@ impl<E: Wording> From<TooMany> for DialectError<E> {
     }
 }
 
-impl<E: Wording> From<BadHeader> for DialectError<E> {
+impl<E: CommonErrors> From<BadHeader> for DialectError<E> {
     fn from(bad: BadHeader) -> Self {
         E::header(bad.name, bad.expected).into()
     }
 }
 
-impl<E: Wording> From<BodyError> for DialectError<E> {
+impl<E: CommonErrors> From<BodyError> for DialectError<E> {
     fn from(error: BodyError) -> Self {
         match error {
             BodyError::TooLarge => E::too_large().into(),
@@ -128,7 +128,7 @@ impl<E: Wording> From<BodyError> for DialectError<E> {
     }
 }
 
-impl<E: Wording> IntoResponse for DialectError<E> {
+impl<E: CommonErrors> IntoResponse for DialectError<E> {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.error.status());
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

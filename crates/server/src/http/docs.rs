@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use bytes::Bytes;
 use gateway::Gateway;
-use views::{Frame, docs};
+use views::{PageContext, docs};
 
 use crate::http::{Shared, api, pages};
 
@@ -33,5 +33,5 @@ async fn page(State(gateway): State<Gateway>) -> Response {
     let document = PAGE.get_or_init(|| {
         docs::Document::read(&serde_json::to_value(api::document()).unwrap_or_default())
     });
-    pages::html(StatusCode::OK, docs::page(&Frame::anonymous(gateway.now()), document))
+    pages::html(StatusCode::OK, docs::page(&PageContext::anonymous(gateway.now()), document))
 }

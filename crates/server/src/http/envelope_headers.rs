@@ -2,17 +2,24 @@
 //! that begin with one. Sections 8.2 and 8.3 of the specification.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use dialects::hxp_experience::headers::{self, Hints, NAMES};
+use dialects::hxp_experience::headers::{self, EnvelopeHeaders, NAMES};
 use dialects::hxp_experience::{claims, prelude};
 use kernel::Ask;
-use kernel::ask::NewClaims;
+use kernel::ask::NewExperienceEnvelope;
 
 /// Merges the envelope headers into a request's envelope. Without an envelope they are ignored.
-pub fn apply(claims: Option<Box<NewClaims>>, headers: &HeaderMap) -> Option<Box<NewClaims>> {
+pub fn apply(
+    claims: Option<Box<NewExperienceEnvelope>>,
+    headers: &HeaderMap,
+) -> Option<Box<NewExperienceEnvelope>> {
     let claims = claims?;
     let known = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
-    let hints = Hints::read(known.filter(|(name, _)| NAMES.contains(name)));
-    Some(if hints == Hints::default() { claims } else { claims::heeding(claims, &hints) })
+    let hints = EnvelopeHeaders::read(known.filter(|(name, _)| NAMES.contains(name)));
+    Some(if hints == EnvelopeHeaders::default() {
+        claims
+    } else {
+        claims::with_headers(claims, &hints)
+    })
 }
 
 /// Adds the headers that summarise the ask's envelope to a response about it.

@@ -8,14 +8,14 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use gateway::readiness::NotReady;
-use gateway::{Gateway, REQUESTS};
+use gateway::{DATABASE_USER, Gateway};
 use notify::anchor;
 use serde_json::json;
-use views::Frame;
+use views::PageContext;
 use views::docs::errors;
 
 use crate::config::Config;
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 use crate::http::problem::{INDEX, PAGES, Problem};
 use crate::http::services::Operations;
 use crate::http::{Shared, pages};
@@ -46,7 +46,7 @@ async fn readyz(
     match operations.readiness.check(gateway.store()).await {
         Ok(durability) => {
             let mut body = json!({ "status": "ready" });
-            if operations.files.are_away() {
+            if operations.files.is_unavailable() {
                 body["files"] = json!("the bucket does not answer");
             }
             if let Some(durability) = durability {
@@ -55,7 +55,7 @@ async fn readyz(
             axum::Json(body).into_response()
         }
         Err(NotReady(reason)) => {
-            gateway.database().failed(REQUESTS, &reason);
+            gateway.database().failed(DATABASE_USER, &reason);
             let status = "the store cannot be written";
             let body = axum::Json(json!({ "status": status, "reason": reason }));
             (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
@@ -81,8 +81,8 @@ async fn measure(gateway: &Gateway, config: &Config, operations: &Operations) {
     if let Ok(unsealed) = operations.sealer.unsealed().await {
         set("countersign_unsealed_records", unsealed);
     }
-    if operations.files.are_elsewhere() {
-        set("countersign_files_away", u64::from(operations.files.are_away()));
+    if operations.files.is_bucket() {
+        set("countersign_files_away", u64::from(operations.files.is_unavailable()));
     }
     if config.anchor_command.is_some()
         && let Ok(waiting) = anchor::waiting(gateway.store()).await
@@ -97,26 +97,26 @@ async fn measure(gateway: &Gateway, config: &Config, operations: &Operations) {
 
 /// The list of all error codes.
 async fn error_codes(State(gateway): State<Gateway>, headers: HeaderMap) -> Response {
-    if wants(&headers) == Wants::Markdown {
+    if page_format(&headers) == PageFormat::Markdown {
         return markdown(INDEX);
     }
-    shown(errors::index(&Frame::anonymous(gateway.now()), INDEX))
+    html_page(errors::index(&PageContext::anonymous(gateway.now()), INDEX))
 }
 
 /// The page behind a problem's `type`.
 async fn explain(
     State(gateway): State<Gateway>,
-    Named(code): Named<String>,
+    PathParam(code): PathParam<String>,
     headers: HeaderMap,
 ) -> Response {
     let known = PAGES.iter().find(|(known, _)| *known == code);
-    match (known, wants(&headers)) {
-        (Some((_, page)), Wants::Markdown) => markdown(page),
-        (Some((code, page)), Wants::Page | Wants::Anything) => {
-            shown(errors::page(&Frame::anonymous(gateway.now()), code, page))
+    match (known, page_format(&headers)) {
+        (Some((_, page)), PageFormat::Markdown) => markdown(page),
+        (Some((code, page)), PageFormat::Page | PageFormat::Anything) => {
+            html_page(errors::page(&PageContext::anonymous(gateway.now()), code, page))
         }
-        (None, Wants::Page) => pages::no_such_page(&gateway),
-        (None, Wants::Markdown | Wants::Anything) => {
+        (None, PageFormat::Page) => pages::no_such_page(&gateway),
+        (None, PageFormat::Markdown | PageFormat::Anything) => {
             Problem::new(404, "not-found").detail("there is no such error").into_response()
         }
     }
@@ -124,25 +124,25 @@ async fn explain(
 
 /// The format of a page that the client accepts.
 #[derive(PartialEq, Eq)]
-enum Wants {
+enum PageFormat {
     Markdown,
     Page,
     Anything,
 }
 
-fn wants(headers: &HeaderMap) -> Wants {
+fn page_format(headers: &HeaderMap) -> PageFormat {
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     let names = |kind: &str| accept.is_some_and(|accept| accept.contains(kind));
     if names("text/html") {
-        Wants::Page
+        PageFormat::Page
     } else if names("text/markdown") || names("text/plain") {
-        Wants::Markdown
+        PageFormat::Markdown
     } else {
-        Wants::Anything
+        PageFormat::Anything
     }
 }
 
-fn shown(page: String) -> Response {
+fn html_page(page: String) -> Response {
     let mut answer = pages::html(StatusCode::OK, page);
     answer.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
     answer

@@ -4,27 +4,27 @@ pub mod a2h;
 pub mod api;
 pub mod body;
 pub mod callers;
-pub(crate) mod channels;
+pub(crate) mod channel_webhooks;
 pub mod client_address;
-pub mod conditions;
+pub mod conditional_headers;
 pub mod cors;
 pub mod dialect_error;
 pub mod docs;
-pub mod envelope;
+pub mod envelope_checker;
 pub mod envelope_headers;
 pub mod hacp;
 pub mod health;
 pub mod hitl;
 pub mod hxp_execution;
 pub mod name;
-pub mod observe;
 pub mod pages;
+pub mod posted_form;
 pub mod problem;
+pub mod request_log;
 pub mod services;
 pub mod sse;
 pub mod stream_credential;
-pub mod submitted;
-pub mod unread;
+pub mod unread_body;
 pub mod uploads;
 pub mod well_known;
 
@@ -40,46 +40,46 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use futures_util::future::Either;
 use gateway::auth::Denied;
-use gateway::{Gateway, REQUESTS};
+use gateway::{DATABASE_USER, Gateway};
 use tower::{Layer, Service, ServiceExt};
 use tower_http::cors::CorsLayer;
 use tracing::Instrument;
 
 use crate::config::Config;
-use crate::http::observe::Observed;
 use crate::http::problem::Problem;
-use crate::http::unread::Bounds;
+use crate::http::request_log::ObservedRequest;
+use crate::http::unread_body::DrainLimits;
 
 pub use self::services::Shared;
 
 pub fn router(app: Shared) -> Router {
     let local = app.core.config.listen.iter().all(|address| address.ip().is_loopback());
-    let surroundings = Arc::new(Surroundings::new(&app, local));
+    let surroundings = Arc::new(RequestLayer::new(&app, local));
     let with_metrics = app.core.config.operations_listen.is_empty();
     Router::new()
         .merge(hxp_execution::routes())
         .merge(hitl::routes())
         .merge(a2h::routes())
         .merge(hacp::routes())
-        .merge(channels::routes())
+        .merge(channel_webhooks::routes())
         .merge(api::routes())
         .merge(pages::routes())
         .merge(docs::routes())
-        .merge(envelope::routes())
+        .merge(envelope_checker::routes())
         .merge(health::routes(with_metrics))
         .merge(well_known::routes())
-        .fallback(nowhere)
-        .method_not_allowed_fallback(not_that_way)
-        .layer(middleware::from_fn_with_state(surroundings, around))
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(middleware::from_fn_with_state(surroundings, request_layer))
         .with_state(app)
 }
 
 /// The routes of the operations address: health, readiness and metrics.
 pub fn operations_router(app: Shared, local: bool) -> Router {
-    let surroundings = Arc::new(Surroundings::new(&app, local));
+    let surroundings = Arc::new(RequestLayer::new(&app, local));
     health::operations()
         .fallback(no_operation)
-        .layer(middleware::from_fn_with_state(surroundings, around))
+        .layer(middleware::from_fn_with_state(surroundings, request_layer))
         .with_state(app)
 }
 
@@ -95,12 +95,12 @@ pub fn refusal_router() -> Router {
 /// 503 in the caller's dialect, with the hint to try again in five seconds.
 async fn too_many_connections(uri: Uri) -> Response {
     let busy = Denied::Unavailable;
-    match Speaks::at(uri.path()) {
-        Speaks::Hxp => hxp_execution::error::HxpError::from(busy).into_response(),
-        Speaks::Hitl => hitl::HitlError::from(busy).into_response(),
-        Speaks::A2h => a2h::A2hError::from(busy).into_response(),
-        Speaks::Hacp => hacp::Failure::from(busy).into_response(),
-        Speaks::Native | Speaks::Person => Problem::new(503, "unavailable")
+    match ErrorFormat::for_path(uri.path()) {
+        ErrorFormat::Hxp => hxp_execution::error::HxpError::from(busy).into_response(),
+        ErrorFormat::Hitl => hitl::HitlError::from(busy).into_response(),
+        ErrorFormat::A2h => a2h::A2hError::from(busy).into_response(),
+        ErrorFormat::Hacp => hacp::HacpFailure::from(busy).into_response(),
+        ErrorFormat::Native | ErrorFormat::Person => Problem::new(503, "unavailable")
             .detail("too many connections are open; try again in a few seconds")
             .retry_after(5)
             .into_response(),
@@ -152,7 +152,7 @@ fn without_trailing_slashes<B>(mut request: axum::http::Request<B>) -> axum::htt
 }
 
 /// The error format a caller expects, by the path of its request.
-enum Speaks {
+enum ErrorFormat {
     Hxp,
     Hitl,
     A2h,
@@ -161,8 +161,8 @@ enum Speaks {
     Person,
 }
 
-impl Speaks {
-    fn at(path: &str) -> Self {
+impl ErrorFormat {
+    fn for_path(path: &str) -> Self {
         if path == "/hxp" || path.starts_with("/hxp/") {
             Self::Hxp
         } else if path.starts_with("/hitl/") || path == "/.well-known/hitl.json" {
@@ -179,42 +179,42 @@ impl Speaks {
     }
 }
 
-async fn nowhere(
+async fn not_found(
     State(app): State<Shared>,
     State(gateway): State<Gateway>,
     request: Request,
 ) -> Response {
-    let request = match a2h::collapsed(&app, request).await {
+    let request = match a2h::retry_without_repeated_slashes(&app, request).await {
         Ok(answer) => return answer,
         Err(request) => request,
     };
-    match Speaks::at(request.uri().path()) {
-        Speaks::Hxp => hxp_execution::no_route(),
-        Speaks::Hitl => hitl::no_route(),
-        Speaks::A2h => a2h::no_route(),
-        Speaks::Hacp => hacp::no_route(),
-        Speaks::Native => Problem::new(404, "not-found")
+    match ErrorFormat::for_path(request.uri().path()) {
+        ErrorFormat::Hxp => hxp_execution::no_route(),
+        ErrorFormat::Hitl => hitl::no_route(),
+        ErrorFormat::A2h => a2h::no_route(),
+        ErrorFormat::Hacp => hacp::no_route(),
+        ErrorFormat::Native => Problem::new(404, "not-found")
             .detail("there is nothing at this address")
             .into_response(),
-        Speaks::Person => pages::no_such_page(&gateway),
+        ErrorFormat::Person => pages::no_such_page(&gateway),
     }
 }
 
-async fn not_that_way(State(gateway): State<Gateway>, request: Request) -> Response {
-    match Speaks::at(request.uri().path()) {
-        Speaks::Hxp => hxp_execution::wrong_method(),
-        Speaks::Hitl => hitl::wrong_method(),
-        Speaks::A2h => a2h::wrong_method(),
-        Speaks::Hacp => hacp::wrong_method(),
-        Speaks::Native => Problem::new(405, "method-not-allowed")
+async fn method_not_allowed(State(gateway): State<Gateway>, request: Request) -> Response {
+    match ErrorFormat::for_path(request.uri().path()) {
+        ErrorFormat::Hxp => hxp_execution::wrong_method(),
+        ErrorFormat::Hitl => hitl::wrong_method(),
+        ErrorFormat::A2h => a2h::wrong_method(),
+        ErrorFormat::Hacp => hacp::wrong_method(),
+        ErrorFormat::Native => Problem::new(405, "method-not-allowed")
             .detail("this address does not take this method")
             .into_response(),
-        Speaks::Person => pages::wrong_method(&gateway),
+        ErrorFormat::Person => pages::wrong_method(&gateway),
     }
 }
 
 /// The state of the layer around every handler.
-struct Surroundings {
+struct RequestLayer {
     gateway: Gateway,
     config: Arc<Config>,
     cors: CorsLayer,
@@ -222,7 +222,7 @@ struct Surroundings {
     local: bool,
 }
 
-impl Surroundings {
+impl RequestLayer {
     fn new(app: &Shared, local: bool) -> Self {
         let config = Arc::clone(&app.core.config);
         Self { gateway: app.core.gateway.clone(), cors: cors::layer(&config), config, local }
@@ -232,26 +232,27 @@ impl Surroundings {
 /// The layer around every handler. There is one layer, because each costs every request a copy of
 /// the router's service and a future of its own. That future has space for the request at each
 /// place that passes it on, for as long as the request runs; so one place passes it on.
-async fn around(
-    State(surroundings): State<Arc<Surroundings>>,
+async fn request_layer(
+    State(surroundings): State<Arc<RequestLayer>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let Surroundings { gateway, config, cors, local } = &*surroundings;
-    let observed = Observed::begin(&request);
-    let (request, unread) = unread::watch(request);
+    let RequestLayer { gateway, config, cors, local } = &*surroundings;
+    let observed = ObservedRequest::begin(&request);
+    let (request, unread) = unread_body::watch(request);
     let (body_limit, upload_limit) = (config.body_limit, config.upload_limit);
-    let bounds = Bounds { connection: body_limit, stream: upload_limit.saturating_add(body_limit) };
+    let bounds =
+        DrainLimits { connection: body_limit, stream: upload_limit.saturating_add(body_limit) };
     if *local && !is_known_host(config, &request) {
         drop(request);
         let refused = Problem::new(421, "wrong-host")
             .detail("this server does not answer to that name; see the setting public_url");
         let mut answer = refused.into_response();
-        unread.settle(&mut answer, bounds).await;
+        unread.drain_or_close(&mut answer, bounds).await;
         return observed.end(answer);
     }
-    let speaks = Speaks::at(request.uri().path());
-    let foreign = cors::concerns(&request);
+    let speaks = ErrorFormat::for_path(request.uri().path());
+    let foreign = cors::needs_cors(&request);
     let answer = if foreign {
         let answer = cors.layer(next).oneshot(request);
         Either::Left(Box::pin(answer.map(|Ok(answer)| answer)))
@@ -260,13 +261,13 @@ async fn around(
     };
     let span = observed.span();
     let answer =
-        AssertUnwindSafe(observed.during(answer)).catch_unwind().instrument(span.clone()).await;
-    let said = || in_own_words(gateway, &speaks, answer.unwrap_or_else(panicked));
+        AssertUnwindSafe(observed.observe(answer)).catch_unwind().instrument(span.clone()).await;
+    let said = || in_dialect(gateway, &speaks, answer.unwrap_or_else(panicked));
     let mut answer = span.in_scope(said);
     if let Some(error) = observed.unavailable() {
-        gateway.database().failed(REQUESTS, error);
+        gateway.database().failed(DATABASE_USER, error);
     }
-    unread.settle(&mut answer, bounds).await;
+    unread.drain_or_close(&mut answer, bounds).await;
     if !foreign {
         // Caches must know that the response depends on the origin, even if the first request had
         // none.
@@ -277,7 +278,7 @@ async fn around(
 
 /// Replaces a plain-text error of a library, or of a panic, by one in the caller's dialect. Keeps
 /// responses that only one caller may see out of caches.
-fn in_own_words(gateway: &Gateway, speaks: &Speaks, mut answer: Response) -> Response {
+fn in_dialect(gateway: &Gateway, speaks: &ErrorFormat, mut answer: Response) -> Response {
     let plain = answer
         .headers()
         .get(header::CONTENT_TYPE)
@@ -285,20 +286,20 @@ fn in_own_words(gateway: &Gateway, speaks: &Speaks, mut answer: Response) -> Res
     let status = answer.status();
     if plain && (status.is_client_error() || status.is_server_error()) {
         answer = match (speaks, status.is_server_error()) {
-            (Speaks::Hxp, broken) => hxp_execution::unreadable(broken),
-            (Speaks::Hitl, broken) => hitl::unreadable(broken),
-            (Speaks::A2h, broken) => a2h::unreadable(broken),
-            (Speaks::Hacp, broken) => hacp::unreadable(broken),
-            (Speaks::Native, false) => Problem::new(400, "invalid-field")
+            (ErrorFormat::Hxp, broken) => hxp_execution::unreadable(broken),
+            (ErrorFormat::Hitl, broken) => hitl::unreadable(broken),
+            (ErrorFormat::A2h, broken) => a2h::unreadable(broken),
+            (ErrorFormat::Hacp, broken) => hacp::unreadable(broken),
+            (ErrorFormat::Native, false) => Problem::new(400, "invalid-field")
                 .detail("the address or its query cannot be read")
                 .into_response(),
-            (Speaks::Native, true) => Problem::new(500, "internal")
+            (ErrorFormat::Native, true) => Problem::new(500, "internal")
                 .detail("something went wrong here; the log knows more")
                 .into_response(),
-            (Speaks::Person, broken) => pages::unreadable(gateway, broken),
+            (ErrorFormat::Person, broken) => pages::unreadable(gateway, broken),
         };
     }
-    if !matches!(speaks, Speaks::Person) {
+    if !matches!(speaks, ErrorFormat::Person) {
         let keep = HeaderValue::from_static("no-store");
         answer.headers_mut().entry(header::CACHE_CONTROL).or_insert(keep);
     }

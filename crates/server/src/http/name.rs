@@ -9,9 +9,9 @@ use serde::de::DeserializeOwned;
 
 /// A path parameter. If the address is not valid text, the parameter is empty, so that the handler
 /// reports it in its dialect after it has checked the credential.
-pub struct Named<T>(pub T);
+pub struct PathParam<T>(pub T);
 
-impl<T: DeserializeOwned + Default + Send, S: Send + Sync> FromRequestParts<S> for Named<T> {
+impl<T: DeserializeOwned + Default + Send, S: Send + Sync> FromRequestParts<S> for PathParam<T> {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
@@ -22,7 +22,7 @@ impl<T: DeserializeOwned + Default + Send, S: Send + Sync> FromRequestParts<S> f
 
 /// The `{id}` of the path. It is empty if it is not text, which no id is.
 pub async fn path_id<S: Send + Sync>(parts: &mut Parts, state: &S) -> String {
-    let Ok(Named(mut names)) =
-        Named::<BTreeMap<String, String>>::from_request_parts(parts, state).await;
+    let Ok(PathParam(mut names)) =
+        PathParam::<BTreeMap<String, String>>::from_request_parts(parts, state).await;
     names.remove("id").unwrap_or_default()
 }

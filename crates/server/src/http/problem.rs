@@ -11,8 +11,8 @@ use store::StoreError;
 use utoipa::ToSchema;
 
 use crate::http::body::BodyError;
-use crate::http::conditions::BadHeader;
-use crate::http::observe;
+use crate::http::conditional_headers::BadHeader;
+use crate::http::request_log;
 
 macro_rules! pages {
     ($($code:literal),* $(,)?) => {
@@ -72,7 +72,7 @@ pub struct Problem {
     code: &'static str,
     status: u16,
     detail: String,
-    errors: Vec<Wrong>,
+    errors: Vec<FieldProblem>,
     retry_after: Option<u64>,
 }
 
@@ -96,14 +96,14 @@ pub struct Wire<'a> {
     detail: &'a str,
     /// Which fields were wrong.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    #[schema(value_type = Vec<Wrong>, required = false)]
-    errors: &'a [Wrong],
+    #[schema(value_type = Vec<FieldProblem>, required = false)]
+    errors: &'a [FieldProblem],
 }
 
 /// A field that was wrong.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = FieldProblem)]
-pub struct Wrong {
+pub struct FieldProblem {
     /// Which: a field, a header or a parameter.
     field: String,
     /// In which way, for the fields of a form.
@@ -130,7 +130,7 @@ impl Problem {
     #[must_use]
     pub fn field(mut self, field: &str, expected: &str) -> Self {
         let (field, expected) = (field.to_owned(), expected.to_owned());
-        self.errors = vec![Wrong { field, code: None, expected }];
+        self.errors = vec![FieldProblem { field, code: None, expected }];
         self
     }
 
@@ -226,7 +226,7 @@ impl From<Refusal> for Problem {
                 problem.field("answer.verdict", expected)
             }
             Refusal::Answer(AnswerError::Fields(errors)) => {
-                let one = |error: &kernel::form::FieldError| Wrong {
+                let one = |error: &kernel::form::FieldError| FieldProblem {
                     field: error.key.clone(),
                     code: Some(error.code.as_str()),
                     expected: error.message.clone(),
@@ -243,7 +243,7 @@ impl From<StoreError> for Problem {
         match error {
             StoreError::Refused(refusal) => refusal.into(),
             StoreError::Unavailable(source) => {
-                observe::note_unavailable(&source);
+                request_log::note_unavailable(&source);
                 Self::new(503, "unavailable")
                     .detail("the store cannot be reached or written right now; try again, with the same \
                              Idempotency-Key where there is one")
@@ -337,17 +337,23 @@ mod tests {
             Refusal::Invalid { field: "a", expected: "b" },
             Refusal::Claims { pointer: String::new(), says: String::new() },
             Refusal::TooComplex { field: "form", why: String::new() },
-            Refusal::Quota(kernel::quota::Exceeded::new(
+            Refusal::Quota(kernel::quota::QuotaExceeded::new(
                 kernel::quota::Metric::Uploads,
-                kernel::quota::Per::Person,
+                kernel::quota::AccountKind::Person,
                 1,
                 kernel::Time::from_millis(0),
             )),
             Refusal::TimedOut { at: kernel::Time::from_millis(0) },
             Refusal::TakenBy { by: "mark".parse().unwrap() },
             Refusal::BeingAnswered { by: "mark".parse().unwrap() },
-            Refusal::AlreadyAnswered { by: kernel::By::System, at: kernel::Time::from_millis(0) },
-            Refusal::AlreadyCancelled { by: kernel::By::System, at: kernel::Time::from_millis(0) },
+            Refusal::AlreadyAnswered {
+                by: kernel::ActorRef::System,
+                at: kernel::Time::from_millis(0),
+            },
+            Refusal::AlreadyCancelled {
+                by: kernel::ActorRef::System,
+                at: kernel::Time::from_millis(0),
+            },
             Refusal::SilenceTooWeak { need: kernel::Assurance::Session },
             Refusal::ApprovalTooWeak {
                 have: kernel::Assurance::AgentAttested,

@@ -10,23 +10,23 @@ use gateway::Gateway;
 use gateway::answer_files::AnswerFiles;
 use gateway::auth::Authenticator;
 use gateway::blobs::Blobs;
-use gateway::erasure::Erasure;
-use gateway::files::Files;
+use gateway::data_eraser::DataEraser;
+use gateway::files::FileStorage;
 use gateway::key_destruction::KeyDestruction;
-use gateway::oidc::Provider;
+use gateway::oidc::IdentityProvider;
 use gateway::passkeys::Passkeys;
 use gateway::readiness::Readiness;
 use gateway::receipts::Receipts;
-use gateway::secrets::Secrets;
+use gateway::secrets::ServerSecrets;
 use gateway::sessions::Sessions;
 use gateway::streams::Streams;
-use gateway::verification::Providers;
+use gateway::verification::ProofVerifiers;
 use metrics_exporter_prometheus::PrometheusHandle;
 use notify::Notifier;
 use notify::callbacks::Callbacks;
 use notify::deliveries::Deliveries;
-use notify::devices::Devices;
-use notify::inbound::Inbound;
+use notify::devices::DeviceRegistry;
+use notify::inbound::InboundProcessor;
 use notify::people::contact_methods::ContactMethods;
 use notify::people::verification_codes::VerificationCodes;
 use notify::sealer::Sealer;
@@ -36,17 +36,17 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::Config;
 use crate::http::a2h::A2hCalls;
-use crate::http::api::{AskStreams, AskViews, Dev, LongPolls};
+use crate::http::api::{AskStreams, AskViews, DevServices, LongPolls};
 use crate::http::callers::Callers;
-use crate::http::channels::InboundCalls;
+use crate::http::channel_webhooks::InboundCalls;
 use crate::http::hacp::{HacpOperations, PageEnds};
 use crate::http::hitl::HitlCases;
 use crate::http::hxp_execution::HxpRequests;
 use crate::http::pages::{
-    Cookies, PageServices, PasskeyPages, RequestPages, ReviewPages, SealedValues, SignIn,
+    Cookies, PageServices, PasskeyPages, RequestPages, ReviewPages, SealedValues, SignInPages,
     TaskPages, Visitors,
 };
-use crate::http::uploads::Uploads;
+use crate::http::uploads::AnswerUploads;
 
 /// The state of the router. A clone is a pointer to the same services.
 #[derive(Clone)]
@@ -69,29 +69,29 @@ impl Deref for Shared {
 
 /// All services of the HTTP layer, in groups.
 pub struct Services {
-    pub core: Core,
-    pub storage: Storage,
+    pub core: CoreServices,
+    pub storage: StorageServices,
     /// Notifies people, webhook endpoints and agents.
     pub notifier: Notifier,
     pub operations: Arc<Operations>,
-    dialects: Dialects,
+    dialects: DialectServices,
     native: NativeApi,
     pages: PageServices,
 }
 
 /// The services that almost every feature needs.
-pub struct Core {
+pub struct CoreServices {
     pub gateway: Gateway,
     pub config: Arc<Config>,
     /// The server's own keys.
-    pub secrets: Arc<Secrets>,
+    pub secrets: Arc<ServerSecrets>,
     pub receipts: Receipts,
     pub authenticator: Arc<Authenticator>,
     pub sessions: Sessions,
     /// Finds out who sent a request.
     pub callers: Callers,
     /// The verification providers, which prove that a person is present.
-    pub providers: Arc<Providers>,
+    pub providers: Arc<ProofVerifiers>,
     pub streaming: Streaming,
 }
 
@@ -110,11 +110,11 @@ pub struct Streaming {
 }
 
 /// Files, and how stored data is erased.
-pub struct Storage {
+pub struct StorageServices {
     /// The content of artifacts.
     pub blobs: Blobs,
     pub answer_files: AnswerFiles,
-    pub erasure: Erasure,
+    pub erasure: DataEraser,
     /// Destroys the private halves of retired signing keys.
     pub key_destruction: KeyDestruction,
 }
@@ -124,10 +124,10 @@ pub struct Operations {
     pub readiness: Readiness,
     pub metrics: PrometheusHandle,
     pub sealer: Arc<Sealer>,
-    pub files: Files,
+    pub files: FileStorage,
 }
 
-struct Dialects {
+struct DialectServices {
     hxp: Arc<HxpRequests>,
     hitl: Arc<HitlCases>,
     a2h: Arc<A2hCalls>,
@@ -139,22 +139,22 @@ struct NativeApi {
     ask_views: Arc<AskViews>,
     long_polls: Arc<LongPolls>,
     ask_streams: Arc<AskStreams>,
-    uploads: Arc<Uploads>,
+    uploads: Arc<AnswerUploads>,
     /// Present in development mode only.
-    dev: Option<Dev>,
+    dev: Option<DevServices>,
 }
 
 impl Services {
     /// Builds the services of every feature. `oidc` is the identity provider for single sign-on.
     pub fn new(
-        core: Core,
-        storage: Storage,
+        core: CoreServices,
+        storage: StorageServices,
         notifier: Notifier,
         operations: Operations,
-        oidc: Option<Provider>,
-        dev: Option<Dev>,
+        oidc: Option<IdentityProvider>,
+        dev: Option<DevServices>,
     ) -> Self {
-        let dialects = Dialects::new(&core, &storage, &notifier);
+        let dialects = DialectServices::new(&core, &storage, &notifier);
         let native = NativeApi::new(&core, &storage, dev);
         let passkeys = Passkeys::new(&core.config.public_url);
         let pages = PageServices::new(&core, &storage, &notifier, oidc, passkeys);
@@ -163,8 +163,8 @@ impl Services {
     }
 }
 
-impl Dialects {
-    fn new(core: &Core, storage: &Storage, notifier: &Notifier) -> Self {
+impl DialectServices {
+    fn new(core: &CoreServices, storage: &StorageServices, notifier: &Notifier) -> Self {
         Self {
             hxp: Arc::new(HxpRequests {
                 gateway: core.gateway.clone(),
@@ -208,7 +208,7 @@ impl Dialects {
 }
 
 impl NativeApi {
-    fn new(core: &Core, storage: &Storage, dev: Option<Dev>) -> Self {
+    fn new(core: &CoreServices, storage: &StorageServices, dev: Option<DevServices>) -> Self {
         let ask_views = Arc::new(AskViews {
             config: Arc::clone(&core.config),
             receipts: core.receipts.clone(),
@@ -226,7 +226,7 @@ impl NativeApi {
                 ask_views: Arc::clone(&ask_views),
                 streaming: core.streaming.clone(),
             }),
-            uploads: Arc::new(Uploads {
+            uploads: Arc::new(AnswerUploads {
                 gateway: core.gateway.clone(),
                 config: Arc::clone(&core.config),
                 answer_files: storage.answer_files.clone(),
@@ -253,22 +253,22 @@ macro_rules! services {
 services! {
     core.gateway: Gateway,
     core.config: Arc<Config>,
-    core.secrets: Arc<Secrets>,
+    core.secrets: Arc<ServerSecrets>,
     core.receipts: Receipts,
     core.authenticator: Arc<Authenticator>,
     core.sessions: Sessions,
     core.callers: Callers,
-    core.providers: Arc<Providers>,
+    core.providers: Arc<ProofVerifiers>,
     core.streaming: Streaming,
     storage.blobs: Blobs,
     storage.answer_files: AnswerFiles,
-    storage.erasure: Erasure,
+    storage.erasure: DataEraser,
     storage.key_destruction: KeyDestruction,
     notifier.channels: Arc<ChannelRegistry>,
-    notifier.devices: Devices,
+    notifier.devices: DeviceRegistry,
     notifier.contacts: ContactMethods,
     notifier.codes: VerificationCodes,
-    notifier.inbound: Inbound,
+    notifier.inbound: InboundProcessor,
     notifier.webhooks: Webhooks,
     notifier.callbacks: Callbacks,
     notifier.deliveries: Deliveries,
@@ -280,12 +280,12 @@ services! {
     native.ask_views: Arc<AskViews>,
     native.long_polls: Arc<LongPolls>,
     native.ask_streams: Arc<AskStreams>,
-    native.uploads: Arc<Uploads>,
-    native.dev: Option<Dev>,
+    native.uploads: Arc<AnswerUploads>,
+    native.dev: Option<DevServices>,
     pages.cookies: Arc<Cookies>,
     pages.sealed_values: Arc<SealedValues>,
     pages.passkeys: Arc<PasskeyPages>,
-    pages.sign_in: Arc<SignIn>,
+    pages.sign_in: Arc<SignInPages>,
     pages.visitors: Arc<Visitors>,
     pages.requests: Arc<RequestPages>,
     pages.reviews: Arc<ReviewPages>,

@@ -18,7 +18,7 @@ pub const HEARTBEAT: Bytes = Bytes::from_static(b":\n\n");
 const RETRY: &str = "retry: 2000\n";
 
 /// The source of a stream.
-pub trait Source: Send + 'static {
+pub trait SseSource: Send + 'static {
     /// Waits for the next piece; `None` ends the stream.
     fn next(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
 }
@@ -35,7 +35,7 @@ pub fn first(frame: &Bytes) -> Bytes {
 }
 
 /// A response that streams the source.
-pub fn respond(source: impl Source) -> Response {
+pub fn respond(source: impl SseSource) -> Response {
     let frames = stream::unfold(source, |mut source| async move {
         let piece = source.next().await?;
         Some((Ok::<_, Infallible>(piece), source))

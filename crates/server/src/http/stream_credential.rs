@@ -5,7 +5,7 @@ use axum::http::HeaderMap;
 use gateway::Gateway;
 use gateway::auth::Denied;
 use gateway::wake::Topic;
-use kernel::ask::Purpose;
+use kernel::ask::TokenPurpose;
 use kernel::audit::Digest;
 use kernel::{Actor, Ask, AskId, KeyId, Subject};
 
@@ -99,7 +99,7 @@ impl StreamCredential {
 /// A review or poll token of one ask, checked again while a stream is open.
 pub struct StreamToken {
     ask: AskId,
-    purpose: Purpose,
+    purpose: TokenPurpose,
     hash: Digest,
     /// The key of the agent that asked. Its tokens may end with it.
     key: Option<KeyId>,
@@ -109,7 +109,7 @@ pub struct StreamToken {
 
 impl StreamToken {
     /// A token that was just verified.
-    pub fn new(ask: &Ask, purpose: Purpose, token: &str) -> Self {
+    pub fn new(ask: &Ask, purpose: TokenPurpose, token: &str) -> Self {
         let hash = Digest::of(token.as_bytes());
         let mut grants = ask.grants.iter().filter(|grant| grant.purpose == purpose);
         let grant = grants.find(|grant| grant.hash.is_same(&hash));

@@ -6,10 +6,10 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use dialects::native::Uploaded;
+use dialects::native::UploadedFile;
 use gateway::Gateway;
-use gateway::answer_files::{AnswerFiles, NotKept};
-use gateway::files::Unread;
+use gateway::answer_files::{AnswerFileError, AnswerFiles};
+use gateway::files::FileReadError;
 use kernel::audit::Digest;
 use kernel::form::{FileRef, FileRefError};
 use kernel::question::Question;
@@ -19,10 +19,10 @@ use crate::config::Config;
 use crate::http::body::{self, BodyError};
 
 /// How long an upload may take: phones on bad networks are slow.
-const PATIENCE: Duration = Duration::from_mins(10);
+const UPLOAD_TIMEOUT: Duration = Duration::from_mins(10);
 
 /// Why a file was refused.
-pub enum Refused {
+pub enum UploadRefused {
     /// A rule of the kernel refuses it.
     Rule(Refusal),
     /// This request asks for no file.
@@ -35,16 +35,16 @@ pub enum Refused {
     Unkept,
 }
 
-impl From<NotKept> for Refused {
-    fn from(why: NotKept) -> Self {
+impl From<AnswerFileError> for UploadRefused {
+    fn from(why: AnswerFileError) -> Self {
         match why {
-            NotKept::Refused(refusal) => Self::Rule(refusal),
-            NotKept::Failed => Self::Unkept,
+            AnswerFileError::Refused(refusal) => Self::Rule(refusal),
+            AnswerFileError::Failed => Self::Unkept,
         }
     }
 }
 
-impl From<FileRefError> for Refused {
+impl From<FileRefError> for UploadRefused {
     fn from(error: FileRefError) -> Self {
         match error {
             FileRefError::Name => {
@@ -60,13 +60,13 @@ impl From<FileRefError> for Refused {
 }
 
 /// Stores and returns files that answer an ask.
-pub struct Uploads {
+pub struct AnswerUploads {
     pub(in crate::http) gateway: Gateway,
     pub(in crate::http) config: Arc<Config>,
     pub(in crate::http) answer_files: AnswerFiles,
 }
 
-impl Uploads {
+impl AnswerUploads {
     /// Stores a file for an answer to this ask. The caller has checked that the actor
     /// may see the ask.
     pub(super) async fn upload(
@@ -76,35 +76,36 @@ impl Uploads {
         name: &str,
         headers: &HeaderMap,
         body: Body,
-    ) -> Result<Uploaded, Refused> {
-        ask.still_open(self.gateway.now()).map_err(Refused::Rule)?;
+    ) -> Result<UploadedFile, UploadRefused> {
+        ask.check_open(self.gateway.now()).map_err(UploadRefused::Rule)?;
         if !ask.question.value().is_some_and(Question::wants_file) {
-            return Err(Refused::NoFile);
+            return Err(UploadRefused::NoFile);
         }
         let kind = match headers.get(header::CONTENT_TYPE) {
             Some(kind) => {
-                kind.to_str().map_err(|_| Refused::Field("Content-Type", "a media type"))?
+                kind.to_str().map_err(|_| UploadRefused::Field("Content-Type", "a media type"))?
             }
             None => "application/octet-stream",
         };
         // Name and type are validated before the first byte is read.
         FileRef::new("0".repeat(64), name, 0, kind)?;
         let limit = self.config.upload_limit;
-        let bytes = body::read_within(body, limit, PATIENCE).await.map_err(Refused::Body)?;
+        let bytes =
+            body::read_within(body, limit, UPLOAD_TIMEOUT).await.map_err(UploadRefused::Body)?;
         let (digest, size) = (Digest::of(&bytes).to_string(), bytes.len() as u64);
         let file = FileRef::new(digest, name, size, kind)?;
-        self.answer_files.keep(ask, actor, bytes).await?;
-        let upload = self.answer_files.mark(ask.id, actor, &file);
-        Ok(Uploaded { file, upload })
+        self.answer_files.store(ask, actor, bytes).await?;
+        let upload = self.answer_files.upload_token(ask.id, actor, &file);
+        Ok(UploadedFile { file, upload })
     }
 
     /// A file of the answer to this ask; `None` if there is none. The reason why a file cannot be
     /// read is logged.
-    pub(super) async fn kept_file(
+    pub(super) async fn stored_file(
         &self,
         ask: &Ask,
         digest: &str,
-    ) -> Result<Option<Response>, Unread> {
+    ) -> Result<Option<Response>, FileReadError> {
         // Uploads are served as plain bytes, so that browsers never interpret them.
         let kind = [
             (header::CONTENT_TYPE, "application/octet-stream"),

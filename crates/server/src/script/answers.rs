@@ -4,14 +4,17 @@ use kernel::form::Values;
 use kernel::question::{Answer, Body, Question};
 use serde_json::{Map, Value};
 
-use super::Says;
+use super::ScriptAnswer;
 
 /// The reason that goes with a no where the question requires one.
 const BECAUSE: &str = "the script says no";
 
-impl Says {
+impl ScriptAnswer {
     /// The answer to a question, and its reason if it needs one.
-    pub(super) fn to(&self, question: &Question) -> Result<(Answer, Option<&'static str>), String> {
+    pub(super) fn answer_to(
+        &self,
+        question: &Question,
+    ) -> Result<(Answer, Option<&'static str>), String> {
         match self {
             Self::Exactly(answer) => Ok((answer.clone(), None)),
             Self::Yes => yes(question.body()).map(|answer| (answer, None)),
@@ -104,10 +107,10 @@ mod tests {
             let mut body = body;
             body["prompt"] = json!("Well?");
             let question: Question = serde_json::from_value(body).unwrap();
-            for says in [Says::Yes, Says::No] {
+            for says in [ScriptAnswer::Yes, ScriptAnswer::No] {
                 let none = matches!(question.body(), Body::Choose { .. } | Body::Provide { .. });
-                let said = says.to(&question);
-                if none && matches!(says, Says::No) {
+                let said = says.answer_to(&question);
+                if none && matches!(says, ScriptAnswer::No) {
                     assert!(said.unwrap_err().contains("has no “no”"));
                     continue;
                 }
@@ -119,6 +122,8 @@ mod tests {
         let bare = json!({ "prompt": "Size?", "kind": "provide", "form": { "fields": [
             { "key": "size", "label": "Size", "type": "text", "required": true }] } });
         let question: Question = serde_json::from_value(bare).unwrap();
-        assert!(Says::Yes.to(&question).unwrap_err().contains("\"size\" has no default"));
+        assert!(
+            ScriptAnswer::Yes.answer_to(&question).unwrap_err().contains("\"size\" has no default")
+        );
     }
 }

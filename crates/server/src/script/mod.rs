@@ -2,18 +2,18 @@
 //! when. Only with `--dev`.
 
 mod answers;
-mod players;
-mod says;
+mod script_answer;
+mod scripted_people;
 
-pub use players::{Played, Players};
-pub use says::Says;
+pub use script_answer::ScriptAnswer;
+pub use scripted_people::{ScriptedAction, ScriptedPeople};
 
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use kernel::ask::Priority;
-use kernel::question::Kind;
+use kernel::question::QuestionKind;
 use kernel::{AgentId, Ask, HumanId, ProjectId};
 use regex::Regex;
 use serde::de::Error as _;
@@ -27,20 +27,20 @@ use utoipa::ToSchema;
 pub struct Script {
     /// `[[rule]]`
     #[serde(default, rename = "rule")]
-    pub rules: Vec<Rule>,
+    pub rules: Vec<ScriptRule>,
 }
 
 /// What happens to asks of some kind.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ScriptRule)]
-pub struct Rule {
+pub struct ScriptRule {
     /// What to call it in reports.
     #[serde(default)]
     pub name: Option<String>,
     /// Which asks; every one if nothing is said.
     #[serde(default)]
-    pub when: When,
+    pub when: ScriptCondition,
     /// How long the person takes.
     #[serde(default, deserialize_with = "duration")]
     #[schema(value_type = String)]
@@ -50,7 +50,7 @@ pub struct Rule {
     pub by: Option<HumanId>,
     /// The answer; without one nobody answers.
     #[serde(default)]
-    pub answer: Option<Says>,
+    pub answer: Option<ScriptAnswer>,
     /// The words that go with it, or a remark alone.
     #[serde(default)]
     pub comment: Option<String>,
@@ -63,10 +63,10 @@ pub struct Rule {
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ScriptWhen)]
-pub struct When {
+pub struct ScriptCondition {
     /// The kind of question.
     #[serde(default)]
-    pub kind: Option<Kind>,
+    pub kind: Option<QuestionKind>,
     /// A regular expression found in the prompt.
     #[serde(default, deserialize_with = "pattern")]
     #[schema(value_type = String)]
@@ -114,14 +114,14 @@ impl Script {
     }
 }
 
-impl Rule {
+impl ScriptRule {
     /// The name of the rule, or its index.
     pub fn title(&self, place: usize) -> String {
         self.name.clone().unwrap_or_else(|| format!("rule {}", place + 1))
     }
 }
 
-impl When {
+impl ScriptCondition {
     /// Whether the rule applies to this ask.
     pub fn fits(&self, ask: &Ask) -> bool {
         let prompt = || ask.question.value().map_or("", |question| question.prompt());
@@ -186,9 +186,9 @@ mod tests {
         let script = script.unwrap();
         let [first, second] = script.rules.as_slice() else { panic!() };
         assert_eq!(first.after, Duration::from_secs(90));
-        assert_eq!(first.answer, Some(Says::Exactly(Answer::REJECTED)));
+        assert_eq!(first.answer, Some(ScriptAnswer::Exactly(Answer::REJECTED)));
         assert_eq!((first.title(0), second.title(1)), ("big refunds".into(), "rule 2".into()));
-        assert_eq!(second.answer, Some(Says::Yes));
+        assert_eq!(second.answer, Some(ScriptAnswer::Yes));
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
             (json!({ "tag": "law" }), false),
             (json!({ "project": "rival" }), false),
         ] {
-            let parsed: When = serde_json::from_value(when.clone()).unwrap();
+            let parsed: ScriptCondition = serde_json::from_value(when.clone()).unwrap();
             assert_eq!(parsed.fits(cast.seen(id)), fits, "{when}");
         }
     }

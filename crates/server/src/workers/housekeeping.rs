@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gateway::auth::Authenticator;
 use gateway::blobs::Blobs;
-use gateway::{Gateway, REQUESTS};
+use gateway::{DATABASE_USER, Gateway};
 use metrics_exporter_prometheus::PrometheusHandle;
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
@@ -22,7 +22,7 @@ pub async fn run(
     metrics: PrometheusHandle,
     stop: CancellationToken,
 ) {
-    look(&blobs, &stop).await;
+    check_files(&blobs, &stop).await;
     let mut round = 0;
     loop {
         let stopped = tokio::select! {
@@ -30,39 +30,39 @@ pub async fn run(
             () = tokio::time::sleep(EVERY) => false,
         };
         metrics.run_upkeep();
-        gateway.database().note(REQUESTS, &tidy(&gateway, &door).await);
+        gateway.database().note(DATABASE_USER, &clean_up(&gateway, &door).await);
         let swept = gateway.store().sweep_contracts(round, gateway.now()).await;
-        gateway.database().note(REQUESTS, &swept);
+        gateway.database().note(DATABASE_USER, &swept);
         if let Ok(next) = swept {
             round = next;
         }
-        if stopped && blobs.are_away() {
+        if stopped && blobs.is_storage_unavailable() {
             return;
         }
-        if let Err(error) = blobs.sweep().await {
+        if let Err(error) = blobs.delete_abandoned_uploads().await {
             tracing::warn!(error = format!("{error:#}"), "cannot take uploads away; trying again");
         }
         if stopped {
             return;
         }
-        if blobs.are_away() {
-            look(&blobs, &stop).await;
+        if blobs.is_storage_unavailable() {
+            check_files(&blobs, &stop).await;
         }
     }
 }
 
 /// Checks whether files are available, unless the server stops.
-async fn look(blobs: &Blobs, stop: &CancellationToken) {
+async fn check_files(blobs: &Blobs, stop: &CancellationToken) {
     tokio::select! {
         () = stop.cancelled() => {}
-        () = blobs.look() => {}
+        () = blobs.check_availability() => {}
     }
 }
 
 /// Runs the housekeeping of the database once.
-pub async fn tidy(gateway: &Gateway, door: &Authenticator) -> Result<(), StoreError> {
-    door.forget_quiet();
-    let used = door.take_used();
+pub async fn clean_up(gateway: &Gateway, door: &Authenticator) -> Result<(), StoreError> {
+    door.drop_idle_counters();
+    let used = door.take_key_uses();
     if !used.is_empty() {
         gateway.store().touch_keys(used).await?;
     }

@@ -6,26 +6,26 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
-use gateway::{Gateway, REQUESTS};
+use gateway::{DATABASE_USER, Gateway};
 use kernel::insight::Day;
 use kernel::task::TaskCommand;
 use kernel::{Actor, AskCommand, Command, ProjectId, Time};
 use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Keep, Retention};
+use crate::config::{Retention, RetentionSetting};
 
 /// The interval of the worker.
 const EVERY: Duration = Duration::from_mins(1);
 /// The lease of a claim. If this node dies, other nodes take over after it.
-const LEASE: Duration = Duration::from_mins(1);
+const CLAIM_LEASE: Duration = Duration::from_mins(1);
 /// The number of asks claimed at once.
 const BATCH: usize = 256;
 /// The number of asks erased at once; the store commits them together.
 const AT_ONCE: usize = 32;
 
 /// The number of counts deleted at once.
-const COUNTS: usize = 2_000;
+const COUNTS_PER_DELETE: usize = 2_000;
 
 /// Runs until shutdown.
 pub async fn run(
@@ -38,15 +38,15 @@ pub async fn run(
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
-            erased = erase(&gateway, usual) => gateway.database().note(REQUESTS, &erased),
+            erased = erase(&gateway, usual) => gateway.database().note(DATABASE_USER, &erased),
         }
         // Finding old counts reads all of them, so once a day is enough.
         let before = counts.map(|kept| Day::of(since(gateway.now(), kept)));
         if let Some(before) = before.filter(|_| before != forgotten) {
             tokio::select! {
                 () = stop.cancelled() => return,
-                gone = forget(gateway.store(), before) => {
-                    gateway.database().note(REQUESTS, &gone);
+                gone = delete_old_counts(gateway.store(), before) => {
+                    gateway.database().note(DATABASE_USER, &gone);
                     if gone.is_ok() {
                         forgotten = Some(before);
                     }
@@ -61,13 +61,13 @@ pub async fn run(
 }
 
 /// Deletes the counts of days before `before`. Returns their number.
-pub async fn forget(store: &Arc<dyn Store>, before: Day) -> Result<u64, StoreError> {
+pub async fn delete_old_counts(store: &Arc<dyn Store>, before: Day) -> Result<u64, StoreError> {
     let mut total = 0;
     loop {
         let began = Instant::now();
-        let gone = store.forget_counts(before, COUNTS).await?;
+        let gone = store.forget_counts(before, COUNTS_PER_DELETE).await?;
         total += gone;
-        if gone < COUNTS as u64 {
+        if gone < COUNTS_PER_DELETE as u64 {
             return Ok(total);
         }
         tokio::time::sleep(began.elapsed()).await;
@@ -80,8 +80,8 @@ pub async fn erase(gateway: &Gateway, usual: Option<Retention>) -> Result<u64, S
     let mut total = 0;
     for project in gateway.directory().projects() {
         let kept = match project.retention {
-            Some(Keep::Always) => None,
-            Some(Keep::For(retention)) => Some(retention),
+            Some(RetentionSetting::Always) => None,
+            Some(RetentionSetting::For(retention)) => Some(retention),
             None => usual,
         };
         if let Some(retention) = kept {
@@ -106,7 +106,7 @@ async fn erase_asks(
     loop {
         let now = gateway.now();
         let (store, since) = (gateway.store(), since(now, retention));
-        let over = store.claim_ended(project.clone(), since, now, LEASE, BATCH).await?;
+        let over = store.claim_ended(project.clone(), since, now, CLAIM_LEASE, BATCH).await?;
         let (all, began) = (over.len() < BATCH, Instant::now());
         let mut work = stream::iter(over)
             .map(|id| erased(gateway, AskCommand::Erase(id)))

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
-use gateway::{Gateway, REQUESTS};
-use kernel::ask::Due;
+use gateway::{DATABASE_USER, Gateway};
+use kernel::ask::DueAction;
 use kernel::{Actor, Ask, AskCommand, AskId, Refusal};
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
 /// The longest pause of the worker. It notices a new deadline within this time.
-const NAP: Duration = Duration::from_millis(250);
+const MAX_PAUSE: Duration = Duration::from_millis(250);
 /// The lease of a claim. If this node dies, other nodes take over after it.
-const LEASE: Duration = Duration::from_secs(30);
+const CLAIM_LEASE: Duration = Duration::from_secs(30);
 /// The number of asks claimed at once.
 const BATCH: usize = 512;
 /// The number of asks decided at once; the store commits them together.
@@ -33,12 +33,12 @@ pub async fn run(gateway: Gateway, stop: CancellationToken) {
                 // Requests arrive irregularly. This worker uses the store all the time, so its
                 // success also reports the recovery for them.
                 gateway.database().worked("timers");
-                gateway.database().worked(REQUESTS);
-                nap(&gateway).await
+                gateway.database().worked(DATABASE_USER);
+                pause_until_due(&gateway).await
             }
             Err(error) => {
                 gateway.database().failed("timers", &error);
-                NAP * 4
+                MAX_PAUSE * 4
             }
         };
         tokio::select! {
@@ -51,7 +51,7 @@ pub async fn run(gateway: Gateway, stop: CancellationToken) {
 /// Executes everything that is due now.
 pub async fn run_due(gateway: &Gateway) -> Result<(), StoreError> {
     loop {
-        let due = gateway.store().claim_due(gateway.now(), LEASE, BATCH).await?;
+        let due = gateway.store().claim_due(gateway.now(), CLAIM_LEASE, BATCH).await?;
         if due.is_empty() {
             return Ok(());
         }
@@ -59,7 +59,7 @@ pub async fn run_due(gateway: &Gateway) -> Result<(), StoreError> {
         let fired = |id| async move {
             // In a full batch nearly all are deadlines, and reading each ask first would double the
             // cost.
-            let begun = if flood { act(gateway, id, Due::Expire).await? } else { None };
+            let begun = if flood { act(gateway, id, DueAction::Expire).await? } else { None };
             fire(gateway, id, begun).await
         };
         let mut work = stream::iter(due).map(fired).buffer_unordered(AT_ONCE);
@@ -93,12 +93,12 @@ async fn fire(gateway: &Gateway, id: AskId, known: Option<Ask>) -> Result<(), St
 }
 
 /// Runs the command for due work. Returns the ask afterwards; `None` if the work was not due.
-async fn act(gateway: &Gateway, id: AskId, due: Due) -> Result<Option<Ask>, StoreError> {
+async fn act(gateway: &Gateway, id: AskId, due: DueAction) -> Result<Option<Ask>, StoreError> {
     let (command, name) = match due {
-        Due::CommitHeld => (AskCommand::CommitHeld(id), "commit_held"),
-        Due::Expire => (AskCommand::Expire(id), "expire"),
-        Due::Remind => (AskCommand::Remind(id), "remind"),
-        Due::Escalate => (AskCommand::Escalate(id), "escalate"),
+        DueAction::CommitHeld => (AskCommand::CommitHeld(id), "commit_held"),
+        DueAction::Expire => (AskCommand::Expire(id), "expire"),
+        DueAction::Remind => (AskCommand::Remind(id), "remind"),
+        DueAction::Escalate => (AskCommand::Escalate(id), "escalate"),
     };
     match gateway.run(Actor::System, command).await {
         Ok(outcome) => {
@@ -115,8 +115,8 @@ async fn is_late(gateway: &Gateway) -> Result<bool, StoreError> {
     Ok(oldest.is_some_and(|due| due.plus_seconds(LATE) < gateway.now()))
 }
 
-async fn nap(gateway: &Gateway) -> Duration {
-    let Ok(Some(next)) = gateway.store().next_due().await else { return NAP };
+async fn pause_until_due(gateway: &Gateway) -> Duration {
+    let Ok(Some(next)) = gateway.store().next_due().await else { return MAX_PAUSE };
     let millis = u64::try_from(next.millis() - gateway.now().millis()).unwrap_or(0);
-    Duration::from_millis(millis.max(1)).min(NAP)
+    Duration::from_millis(millis.max(1)).min(MAX_PAUSE)
 }

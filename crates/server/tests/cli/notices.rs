@@ -34,7 +34,7 @@ fn ways_are_added_verified_ordered_turned_off_and_removed() {
     let sent = notices(&["verify", "webhook:ada"]).ok();
     assert!(sent.contains("on its way to webhook:ada"), "{sent}");
     let code = eventually("a code", || {
-        let said = program.told().last()?["card"].to_string();
+        let said = program.received().last()?["card"].to_string();
         let digits = said.split(|c: char| !c.is_ascii_digit()).find(|word| word.len() == 6)?;
         Some(digits.to_owned())
     });

@@ -13,8 +13,8 @@ use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
 
 use super::agent::{AGENT, Caller};
-use super::place::Place;
 use super::support::{PATIENCE, Server};
+use super::test_storage::Place;
 
 const UPLOADS: &str = "/hacp/v1/uploads";
 pub(crate) const MIB: u64 = 1 << 20;

@@ -4,20 +4,20 @@ use std::process::Command;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gateway::files::Files;
+use gateway::files::FileStorage;
 use kernel::audit::Digest;
 use reqwest::Method;
-use server::config::{Config, Secret, Settings};
-use store::FileHolders;
-use store::postgres::{Options, Postgres};
+use server::config::{Config, SecretString, Settings};
+use store::FileHolderStore;
+use store::postgres::{Postgres, PostgresOptions};
 use tokio::task::JoinSet;
 use ulid::Ulid;
 
 use super::agent::{AGENT, Caller};
 use super::artifacts::{MIB, begun, body, checksum, comes_and_goes, fetched, sent};
-use super::place::{Place, query, with_key};
 use super::store_of_files::{Bucket, KEY, SECRET};
 use super::support::{Server, countersign};
+use super::test_storage::{Place, query, with_key};
 
 fn with(mut command: Command, bucket: &Bucket) -> Command {
     command
@@ -95,15 +95,16 @@ async fn what_one_node_is_given_no_other_takes_away() {
     let settings = Settings {
         files: Some(bucket.url().parse().unwrap()),
         files_access_key_id: Some(KEY.to_owned()),
-        files_secret_access_key: Some(Secret::new(SECRET)),
+        files_secret_access_key: Some(SecretString::new(SECRET)),
         ..Settings::default()
     };
     let config: Config = settings.check().unwrap();
     let mut nodes = Vec::new();
     for _ in 0..2 {
-        let store = Arc::new(Postgres::open(place.url(), Options::default()).await.unwrap());
+        let store =
+            Arc::new(Postgres::open(place.url(), PostgresOptions::default()).await.unwrap());
         let there = config.location.bucket.as_deref().unwrap();
-        nodes.push((Files::bucket(there, Some(Arc::clone(&store))).unwrap(), store));
+        nodes.push((FileStorage::bucket(there, Some(Arc::clone(&store))).unwrap(), store));
     }
     let mut busy = JoinSet::new();
     for n in 0..8_u128 {
@@ -112,10 +113,10 @@ async fn what_one_node_is_given_no_other_takes_away() {
             for round in 0..12_u128 {
                 let holder = Ulid::from(n * 100 + round + 1);
                 let bytes = Bytes::from(format!("file {}", round % 2));
-                let digest = files.give(&*store, holder, bytes).await.unwrap();
+                let digest = files.store_for(&*store, holder, bytes).await.unwrap();
                 let there = files.read(&digest).await.unwrap();
                 assert!(there.is_some(), "{holder} was given it, and somebody took it away");
-                files.take_away(&*store, holder).await.unwrap();
+                files.delete_for(&*store, holder).await.unwrap();
             }
         });
     }

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::agent::{AGENT, Caller, HUMAN, until};
-use super::place::Place;
 use super::support::Server;
+use super::test_storage::Place;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 

@@ -2,13 +2,13 @@
 //! here it is hours away from that of the machine they run on. The record never runs backwards, and
 //! deadlines hold.
 
-use gateway::clock::SystemClock;
+use gateway::clock::OsClock;
 use serde_json::{Value, json};
 use store::Clock;
 
 use super::agent::{Caller, endings, until};
-use super::place::{Place, query};
 use super::support::Server;
+use super::test_storage::{Place, query};
 
 const KEY: &str = "agent-key-of-the-test";
 const TOKEN: &str = "token-of-the-owner";
@@ -44,7 +44,7 @@ async fn nodes_go_by_the_clock_of_the_database_wherever_it_jumps() {
     let timed = ask(&one, Some(1800)).await;
     let dated = millis(&poll(&other, &asked).await["created_at"]);
     assert!((before..=now(&place).await).contains(&dated), "it is the database's time");
-    let here = SystemClock.now().millis();
+    let here = OsClock.now().millis();
     assert!(dated > here + 4 * 3_600_000, "and not the machine's");
 
     // Back, to before anything happened: what happens now is dated as what it follows.

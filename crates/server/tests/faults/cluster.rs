@@ -2,11 +2,11 @@
 
 use tempfile::TempDir;
 
-use super::place::{server, skipped};
+use super::test_storage::{server, skipped};
 
 pub(crate) struct Cluster {
     // Before its folder: it is stopped first.
-    server: faults::postgres::Cluster,
+    server: faults::postgres::PostgresCluster,
     _folder: TempDir,
     pub(crate) url: String,
 }
@@ -16,7 +16,8 @@ impl Cluster {
     pub(crate) fn start() -> Option<Self> {
         server()?;
         let folder = tempfile::tempdir().unwrap();
-        let Ok(started) = faults::postgres::Cluster::start(folder.path(), Vec::new()) else {
+        let Ok(started) = faults::postgres::PostgresCluster::start(folder.path(), Vec::new())
+        else {
             skipped("PostgreSQL is not installed here");
             return None;
         };

@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use super::agent::{Caller, until, within};
 use super::cluster::Cluster;
 use super::load::{Ended, Load};
-use super::place::Place;
+use super::test_storage::Place;
 use super::waiting::{WAYS, watched};
 
 /// How long a user of the database that does not try again keeps its recovery from the log.

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::agent::{AGENT, Caller, until};
-use super::place::{Place, query};
 use super::receiver::{Receiver, created};
 use super::support::Server;
+use super::test_storage::{Place, query};
 
 const WAITING: &str = "countersign_outbox_waiting";
 const DEAD: &str = "countersign_outbox_dead";

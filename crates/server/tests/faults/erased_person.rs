@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::json;
 
 use super::agent::{AGENT, Caller, HUMAN, until};
-use super::place::Place;
+use super::test_storage::Place;
 
 /// The words on each are erased by a transaction of its own, so that a kill can come between two.
 const REQUESTS: usize = 40;

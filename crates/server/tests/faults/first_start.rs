@@ -4,8 +4,8 @@
 use std::thread;
 
 use super::agent::Caller;
-use super::place::Place;
 use super::support::Server;
+use super::test_storage::Place;
 
 const NODES: usize = 3;
 const ROUNDS: usize = 4;

@@ -9,8 +9,8 @@ use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::agent::{AGENT, Caller, until, within};
-use super::place::{Place, query};
 use super::receiver::{Receiver, answered, created};
+use super::test_storage::{Place, query};
 
 const WAITING: &str = "countersign_outbox_waiting";
 const DEAD: &str = "countersign_outbox_dead";

@@ -6,8 +6,8 @@ use std::time::Instant;
 use reqwest::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
 
 use super::agent::{Caller, endings, signed_in_with};
-use super::place::Place;
 use super::support::{PATIENCE, Server};
+use super::test_storage::Place;
 
 #[tokio::test]
 async fn a_held_answer_is_sent_after_kill_nine() {

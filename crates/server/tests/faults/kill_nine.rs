@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use super::agent::{Caller, endings};
 use super::load::{Ended, Load};
-use super::place::Place;
+use super::test_storage::Place;
 
 const ROUNDS: u64 = 4;
 

@@ -8,9 +8,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::agent::Caller;
-use super::place::{Place, query};
 use super::proxy::{Proxy, RESETS};
 use super::support::{Server, countersign, eventually, serve, verify};
+use super::test_storage::{Place, query};
 
 fn head(data: &Path) -> Option<u64> {
     let marked = fs::read(data.join("sealed.json")).ok()?;

@@ -22,9 +22,8 @@ mod kill_nine;
 mod load;
 mod lost_log;
 mod master_key;
-mod moved;
+mod migration;
 mod one_winner;
-mod place;
 #[path = "../../../store/tests/postgres/proxy.rs"]
 mod proxy;
 mod receiver;
@@ -41,6 +40,7 @@ mod streams;
 #[path = "../support/mod.rs"]
 mod support;
 mod tasks;
+mod test_storage;
 mod tls;
 mod two_servers;
 mod waiting;

@@ -1,7 +1,7 @@
 //! A node that does not have the nodes' master key does not start, and leaves no trace.
 
-use super::place::{MASTER_KEY, Place, query};
 use super::support::{Server, countersign};
+use super::test_storage::{MASTER_KEY, Place, query};
 
 fn refused(place: &Place, key: Option<&str>) -> String {
     let mut serve = countersign();

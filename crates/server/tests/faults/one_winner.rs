@@ -7,8 +7,8 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::agent::{Caller, endings};
-use super::place::Place;
 use super::support::Server;
+use super::test_storage::Place;
 
 const KEY: &str = "agent-key-of-the-test";
 const PEOPLE: usize = 50;

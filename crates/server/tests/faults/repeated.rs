@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::agent::{AGENT, Caller, endings};
-use super::place::Place;
+use super::test_storage::Place;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repetition_happens_once() {

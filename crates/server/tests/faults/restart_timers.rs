@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::agent::{AGENT, Caller, endings};
-use super::place::Place;
 use super::support::PATIENCE;
+use super::test_storage::Place;
 
 #[tokio::test]
 async fn what_is_late_ends_at_once_and_once() {

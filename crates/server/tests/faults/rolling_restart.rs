@@ -14,8 +14,8 @@ use serde_json::Value;
 use tokio::task::{JoinSet, spawn_blocking};
 
 use super::agent::{Caller, within};
-use super::place::Place;
 use super::support::{PATIENCE, Server};
+use super::test_storage::Place;
 use super::waiting::{WAYS, watched};
 
 /// How many wait unless told otherwise.

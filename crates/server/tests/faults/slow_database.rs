@@ -7,9 +7,9 @@ use reqwest::Method;
 use tokio::task::JoinSet;
 
 use super::agent::{AGENT, Caller, HUMAN, until};
-use super::place::Place;
 use super::proxy::{Line, Proxy};
 use super::support::Server;
+use super::test_storage::Place;
 use super::waiting::{WAYS, watched};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

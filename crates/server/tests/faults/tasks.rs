@@ -5,18 +5,18 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use faults::tasks::{ACTIONS, Driven, STEPS};
+use faults::tasks::{ACTIONS, DrivenTask, STEPS};
 use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::agent::{Caller, until};
-use super::place::Place;
+use super::test_storage::Place;
 
 const ROUNDS: u64 = 3;
 const WORKERS: usize = 6;
 
 /// Takes the next step of a task, under a key of its own; `false` when the server is gone.
-async fn step(driven: &mut Driven, caller: &Caller) -> bool {
+async fn step(driven: &mut DrivenTask, caller: &Caller) -> bool {
     let (path, credential, body) = driven.next().unwrap();
     let Ok((status, said)) = caller.post(&path, credential, &body).await else { return false };
     assert_eq!(status, 200, "{path}: {said}");
@@ -40,7 +40,7 @@ async fn operations_are_whole_whenever_a_node_dies() {
 
 async fn whole(place: Place) {
     let dice = RandomState::new();
-    let mut all: Vec<Driven> = Vec::new();
+    let mut all: Vec<DrivenTask> = Vec::new();
     for round in 0..ROUNDS {
         let server = place.dev();
         let caller = Caller::of(&server);
@@ -56,7 +56,7 @@ async fn whole(place: Place) {
                 let mut mine = Vec::new();
                 for n in 0.. {
                     let name = format!("{round}-{worker}-{n}");
-                    let mut driven = Driven::new(name);
+                    let mut driven = DrivenTask::new(name);
                     while driven.done < STEPS.len() {
                         if !step(&mut driven, &caller).await {
                             mine.push(driven);

@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::agent::{AGENT, Caller, HUMAN, until};
-use super::place::Place;
+use super::test_storage::Place;
 
 type Heard = Arc<Mutex<Vec<String>>>;
 

@@ -1,21 +1,21 @@
 //! What an answer proves: links that agents were given and links that the server delivered, the minimum
 //! assurance for approving what is irreversible, silence, and what was displayed where it was answered.
 
-use kernel::ask::Shown;
+use kernel::ask::DisplayedContent;
 use kernel::directory::{IrreversibleSetting, NewProject};
 use kernel::{Actor, Assurance, DirectoryCommand};
 use serde_json::{Value, json};
-use server::config::{Secret, Settings};
+use server::config::{SecretString, Settings};
 
 use crate::client::{self, Client, with};
+use crate::fake_platforms::{ADA, id, in_slack_as, office, posted, press};
+use crate::fake_push_device::waits;
+use crate::fake_smtp_server::Post;
 use crate::hitl::{self, CASES, Case, inline, refused};
 use crate::inbox_pages::texts;
 use crate::native::{ASKS, approval, asked, yes};
-use crate::office::{ADA, id, in_slack_as, office, posted, press};
+use crate::notification_steps::verified;
 use crate::pages::{csrf, signed_in};
-use crate::phone::waits;
-use crate::post::Post;
-use crate::reach::verified;
 use crate::review_page::{Page, find, main_text};
 use crate::world::World;
 
@@ -126,7 +126,7 @@ async fn a_link_counts_where_the_server_sent_it_to_a_verified_address() {
         assert_eq!(seen["by"], json!({ "kind": "link_holder" }), "{to}");
         assert_eq!(seen["assurance"], assurance, "{to}");
         let (claims, words) = receipt(&world, &ask).await;
-        assert_eq!(claims.shown, Some(Shown::Question));
+        assert_eq!(claims.shown, Some(DisplayedContent::Question));
         assert!(words.contains(says), "{words}");
     }
     world.end().await;
@@ -267,7 +267,7 @@ async fn the_request_page_asks_for_a_passkey_where_approving_needs_one() {
 /// until somebody changes it.
 #[tokio::test]
 async fn new_projects_want_a_sign_in_for_what_is_irreversible() {
-    let tokens = Some(vec![Secret::new("admin")]);
+    let tokens = Some(vec![SecretString::new("admin")]);
     let world = World::with(Settings { human_tokens: tokens, ..Settings::default() }).await;
     let admin = world.bearer("admin");
     let rule = async |admin: &Client, id: &str| {
@@ -403,22 +403,22 @@ async fn a_receipt_claims_what_was_displayed() {
     world.let_answers_stand();
     world.run_timers().await;
     for (ask, shown) in [
-        (api, Shown::Nothing),
-        (page, Shown::Question),
-        (row, Shown::Summary),
-        (bulk, Shown::Summary),
-        (native(&case), Shown::Question),
-        (native(&by_api), Shown::Nothing),
-        (native(&relayed), Shown::Nothing),
-        (silent, Shown::Nothing),
+        (api, DisplayedContent::Nothing),
+        (page, DisplayedContent::Question),
+        (row, DisplayedContent::Summary),
+        (bulk, DisplayedContent::Summary),
+        (native(&case), DisplayedContent::Question),
+        (native(&by_api), DisplayedContent::Nothing),
+        (native(&relayed), DisplayedContent::Nothing),
+        (silent, DisplayedContent::Nothing),
     ] {
         assert_eq!(world.human().get(&ask).await.is(200)["state"], "completed", "{ask}");
         let (claims, words) = receipt(&world, &ask).await;
         assert_eq!(claims.shown, Some(shown), "{words}");
-        let whole = shown == Shown::Question;
+        let whole = shown == DisplayedContent::Question;
         assert_eq!(words.contains("displayed all of it"), whole, "{words}");
         assert_eq!(words.contains(&claims.shown_sha256.to_string()), whole, "{words}");
-        let nothing = kernel::receipt::Exhibit::nothing();
+        let nothing = kernel::receipt::QuestionDigests::null_digest();
         assert_eq!(claims.shown_sha256 == nothing, !whole, "{words}");
     }
     world.end().await;
@@ -434,7 +434,10 @@ async fn an_answer_in_a_chat_claims_no_more_than_the_message() {
     waits(&world, 0).await;
     press(&world, &slack, &message, "Approve", ADA).await;
     let (claims, words) = receipt(&world, &ask).await;
-    assert_eq!((claims.assurance, claims.shown), (Some(Assurance::Channel), Some(Shown::Summary)));
+    assert_eq!(
+        (claims.assurance, claims.shown),
+        (Some(Assurance::Channel), Some(DisplayedContent::Summary))
+    );
     assert!(words.contains("does not claim what was displayed"), "{words}");
     world.end().await;
 }
@@ -452,9 +455,9 @@ async fn answers_of_before_keep_their_assurance_and_their_receipt() {
     let before = before.replace("\"agent-attested\",\"at\"", "\"link\",\"at\"");
     assert_ne!(before, stored);
     let before: kernel::Ask = serde_json::from_str(&before).unwrap();
-    let names = dialects::proof::Names::Shown;
+    let names = dialects::proof::NameDisclosure::Shown;
     let claims = dialects::proof::ReceiptClaims::of(&before, "https://a.example", names).unwrap();
-    let exhibit = kernel::receipt::Exhibit::of(&before).unwrap();
+    let exhibit = kernel::receipt::QuestionDigests::of(&before).unwrap();
     assert_eq!((claims.shown, claims.shown_sha256), (None, exhibit.shown));
     assert_eq!(claims.assurance, Some(Assurance::Link));
     let words = dialects::proof::words(&claims).join("\n");

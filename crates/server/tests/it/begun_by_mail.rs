@@ -6,11 +6,11 @@ use crate::a2h::A2H;
 use crate::channels_mail::{brings, letter, open};
 use crate::client::Client;
 use crate::conversations::opened;
-use crate::hook::Hook;
+use crate::fake_push_device::waits;
+use crate::fake_smtp_server::Post;
+use crate::fake_webhook_receiver::Hook;
+use crate::notification_steps::verified;
 use crate::pages::signed_in;
-use crate::phone::waits;
-use crate::post::Post;
-use crate::reach::verified;
 use crate::webhooks::endpoint;
 use crate::world::World;
 

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use crate::a2h::A2H;
 use crate::channels_phone::{NUMBER_OF_ADA, texted, with_twilio, write};
 use crate::conversations::opened;
-use crate::hook::Hook;
+use crate::fake_platforms::{ADA, id, in_slack_as, office, posted, slack_calls, whispered};
+use crate::fake_push_device::waits;
+use crate::fake_webhook_receiver::Hook;
 use crate::native::{ASKS, approval, asked, yes};
-use crate::office::{ADA, id, in_slack_as, office, posted, slack_calls, whispered};
-use crate::phone::waits;
 use crate::webhooks::endpoint;
 use crate::world::World;
 

@@ -3,11 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use gateway::blobs::PIECE;
+use gateway::blobs::PIECE_SIZE;
 use kernel::audit::Digest;
 use reqwest::Method;
 use serde_json::{Value, json};
-use server::config::{Secret, Settings};
+use server::config::{SecretString, Settings};
 use server::workers::retention;
 
 use crate::client::{Client, Reply};
@@ -22,7 +22,7 @@ fn at(url: &str, secret: &str) -> Settings {
     Settings {
         files: Some(url.parse().unwrap()),
         files_access_key_id: Some(KEY.to_owned()),
-        files_secret_access_key: Some(Secret::new(secret)),
+        files_secret_access_key: Some(SecretString::new(secret)),
         ..dev()
     }
 }
@@ -99,27 +99,28 @@ async fn uploads_and_artifacts_are_kept_in_the_bucket() {
 async fn an_upload_in_pieces_goes_on_and_is_read_in_part() {
     let bucket = Bucket::start().await;
     let mut world = world(&bucket).await;
-    let numbers: Vec<String> = (0..PIECE / 4).map(|n| format!("{n:08x}")).collect();
+    let numbers: Vec<String> = (0..PIECE_SIZE / 4).map(|n| format!("{n:08x}")).collect();
     let text = numbers.concat();
-    assert_eq!(text.len(), 2 * PIECE);
+    assert_eq!(text.len(), 2 * PIECE_SIZE);
     let text = text + "the end";
     let length = text.len().to_string();
     let path = begin(&world.agent(), &[("upload-length", &length)]).await;
-    append(&world.agent(), &path, 0, &text[..PIECE + 5]).await.is(204);
+    append(&world.agent(), &path, 0, &text[..PIECE_SIZE + 5]).await.is(204);
     assert_eq!(bucket.objects().len(), 2, "a whole piece and the rest of the part");
     world.restart().await;
     let agent = world.agent();
-    let whole = append(&agent, &path, (PIECE + 5) as u64, &text[PIECE + 5..]).await.is(200);
+    let whole =
+        append(&agent, &path, (PIECE_SIZE + 5) as u64, &text[PIECE_SIZE + 5..]).await.is(200);
     assert_eq!(whole["checksum"], sum(&text));
     let content = format!("{path}/content");
     assert!(agent.get(&content).await.is(200).text == text);
-    let (from, to) = (PIECE - 3, PIECE + 8);
+    let (from, to) = (PIECE_SIZE - 3, PIECE_SIZE + 8);
     let range = format!("bytes={from}-{}", to - 1);
     let part = send(&agent, Method::GET, &content, &[("range", &range)], "").await.is(206);
     assert_eq!(part.text, text[from..to]);
 
     // Damage in one piece is no reason to withhold another.
-    let piece = digest(&text[..PIECE]);
+    let piece = digest(&text[..PIECE_SIZE]);
     std::fs::write(bucket.object(&piece), "spoilt").unwrap();
     refused(agent.get(&content).await, 500, "INTERNAL");
     let last = send(&agent, Method::GET, &content, &[("range", "bytes=-7")], "").await.is(206);
@@ -220,7 +221,7 @@ async fn a_bucket_that_was_away_is_used_when_it_is_back() {
     assert_eq!(world.agent().get(&path).await.is(200)["offset"], 4, "no more has arrived");
 
     bucket.come_back().await;
-    world.app().storage.blobs.look().await;
+    world.app().storage.blobs.check_availability().await;
     assert_eq!(world.anonymous().get("/readyz").await.json, json!({ "status": "ready" }));
     assert_eq!(world.agent().get(&file).await.is(200).text, "kept");
     let whole = append(&world.agent(), &path, 4, "half").await.is(200);
@@ -270,7 +271,7 @@ async fn what_is_erased_leaves_the_bucket() {
 
     world.advance(31 * 24 * 3600);
     bucket.go_away().await;
-    assert!(world.app().storage.blobs.sweep().await.is_err(), "not now");
+    assert!(world.app().storage.blobs.delete_abandoned_uploads().await.is_err(), "not now");
     retention::erase(world.gateway(), world.app().core.config.retention).await.unwrap();
     // Far more often than anything else is tried.
     for _ in 0..14 {
@@ -281,7 +282,7 @@ async fn what_is_erased_leaves_the_bucket() {
     bucket.come_back().await;
     eventually("all of it to be erased", async || {
         deliveries.drain().await.unwrap();
-        world.app().storage.blobs.sweep().await.unwrap();
+        world.app().storage.blobs.delete_abandoned_uploads().await.unwrap();
         bucket.objects().is_empty()
     })
     .await;

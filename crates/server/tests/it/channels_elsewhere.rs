@@ -2,22 +2,22 @@
 //! over a socket, letters by Mailgun, by Postmark and handed over by a mail server.
 
 use channels::testing::email::{self, Call};
+use channels::testing::fake_platform::Inbound;
 use channels::testing::slack::{APP_TOKEN, BOT_TOKEN, Workspace};
-use channels::testing::stand::Inbound;
 use channels::testing::telegram::{self, Telegram};
 use channels::testing::twilio::{AUTH_TOKEN, NUMBER, SID, Twilio};
 use channels::testing::whatsapp::{self, Whatsapp};
 use serde_json::{Value, json};
-use server::config::{Secret, Settings};
+use server::config::{SecretString, Settings};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::channels_phone::ours;
+use crate::fake_platforms::{ADA, added, calls, id, in_slack_as, now_says, posted, send, shown};
+use crate::fake_push_device::waits;
+use crate::fake_smtp_server::Post;
 use crate::native::{approval, asked};
-use crate::office::{ADA, added, calls, id, in_slack_as, now_says, posted, send, shown};
-use crate::phone::waits;
-use crate::post::Post;
-use crate::reach::verified;
+use crate::notification_steps::verified;
 use crate::world::{World, dev, eventually};
 
 const NUMBER_OF_ADA: &str = "+491701234567";
@@ -49,9 +49,9 @@ async fn a_request_is_answered_in_whatsapp_through_meta() {
     let there = Whatsapp::start().await.unwrap();
     let settings = Settings {
         whatsapp_phone_id: Some(whatsapp::PHONE_NUMBER_ID.to_owned()),
-        whatsapp_token: Some(Secret::new(whatsapp::TOKEN)),
-        whatsapp_app_secret: Some(Secret::new(whatsapp::APP_SECRET)),
-        whatsapp_verify_token: Some(Secret::new(whatsapp::VERIFY_TOKEN)),
+        whatsapp_token: Some(SecretString::new(whatsapp::TOKEN)),
+        whatsapp_app_secret: Some(SecretString::new(whatsapp::APP_SECRET)),
+        whatsapp_verify_token: Some(SecretString::new(whatsapp::VERIFY_TOKEN)),
         whatsapp_api: Some(there.settings().graph.into()),
         ..dev()
     };
@@ -95,7 +95,7 @@ async fn a_request_is_answered_in_whatsapp_through_twilio() {
     let there = Twilio::start().await.unwrap();
     let settings = Settings {
         twilio_account: Some(SID.to_owned()),
-        twilio_auth_token: Some(Secret::new(AUTH_TOKEN)),
+        twilio_auth_token: Some(SecretString::new(AUTH_TOKEN)),
         twilio_whatsapp_from: Some(NUMBER.to_owned()),
         twilio_api: Some(there.base().into()),
         twilio_content_api: Some(there.base().into()),
@@ -142,8 +142,8 @@ async fn telegram_calls_where_it_was_told_to() {
     let there = Telegram::start().await.unwrap();
     there.chat(77);
     let settings = Settings {
-        telegram_token: Some(Secret::new(telegram::TOKEN)),
-        telegram_webhook_secret: Some(Secret::new("hush-hush")),
+        telegram_token: Some(SecretString::new(telegram::TOKEN)),
+        telegram_webhook_secret: Some(SecretString::new("hush-hush")),
         telegram_api: Some(there.base().into()),
         public_url: Some("https://ask.example.com".parse().unwrap()),
         ..dev()
@@ -180,8 +180,8 @@ async fn telegram_calls_where_it_was_told_to() {
 async fn slack_is_heard_over_a_socket() {
     let slack = Workspace::begin().await.unwrap();
     let settings = Settings {
-        slack_bot_token: Some(Secret::new(BOT_TOKEN)),
-        slack_app_token: Some(Secret::new(APP_TOKEN)),
+        slack_bot_token: Some(SecretString::new(BOT_TOKEN)),
+        slack_app_token: Some(SecretString::new(APP_TOKEN)),
         slack_api: slack.base().map(Into::into),
         ..dev()
     };
@@ -246,7 +246,7 @@ async fn letters_come_in_by_the_posts_of_providers() {
         ("mailgun:key-of-ours", "/channels/email/inbound-mime", by_mailgun),
         ("postmark:ask:long-password", "/channels/email/inbound", by_postmark),
     ] {
-        let settings = Settings { mail_inbound: Some(Secret::new(inbound)), ..dev() };
+        let settings = Settings { mail_inbound: Some(SecretString::new(inbound)), ..dev() };
         let (_post, world, ask, to) = answered_by(settings).await;
         let (forged, real) = brings(&to, &world);
         let client = world.anonymous();

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use store::Message;
 
 use crate::client::with;
-use crate::hook::deliver;
+use crate::fake_platforms::{ADA, id, in_slack, in_slack_as, now_says, posted, press};
+use crate::fake_push_device::waits;
+use crate::fake_smtp_server::Post;
+use crate::fake_webhook_receiver::deliver;
 use crate::native::{approval, asked, yes};
-use crate::office::{ADA, id, in_slack, in_slack_as, now_says, posted, press};
-use crate::phone::waits;
-use crate::post::Post;
-use crate::reach::{NOTICES, verified};
+use crate::notification_steps::{NOTICES, verified};
 use crate::world::{World, dev, eventually};
 
 /// Slack and mail; Ada is told in Slack first and by mail next, Bob by mail.

@@ -4,12 +4,14 @@ use channels::testing::slack::{Workspace, inbound};
 use channels::testing::twilio::{AUTH_TOKEN, NUMBER, SID, Twilio};
 use channels::testing::{ntfy, telegram, webhook};
 use serde_json::{Value, json};
-use server::config::{Secret, Settings};
+use server::config::{SecretString, Settings};
 
+use crate::fake_platforms::{
+    ADA, calls, id, in_slack, in_slack_as, office, posted, press, slack_calls,
+};
+use crate::fake_push_device::waits;
 use crate::native::{asked, yes};
-use crate::office::{ADA, calls, id, in_slack, in_slack_as, office, posted, press, slack_calls};
 use crate::pages::signed_in;
-use crate::phone::waits;
 use crate::world::{World, dev};
 
 /// Every platform there is, each played.
@@ -30,16 +32,16 @@ async fn everywhere() -> Everywhere {
     let ntfy = ntfy::Ntfy::start().await.unwrap();
     let program = webhook::Program::start().await.unwrap();
     let settings = Settings {
-        telegram_token: Some(Secret::new(telegram::TOKEN)),
+        telegram_token: Some(SecretString::new(telegram::TOKEN)),
         telegram_api: Some(telegram.base().into()),
         twilio_account: Some(SID.to_owned()),
-        twilio_auth_token: Some(Secret::new(AUTH_TOKEN)),
+        twilio_auth_token: Some(SecretString::new(AUTH_TOKEN)),
         twilio_sms_from: Some(NUMBER.to_owned()),
         twilio_api: Some(twilio.base().into()),
         ntfy_url: Some(ntfy.base().into()),
-        ntfy_token: Some(Secret::new(ntfy::TOKEN)),
+        ntfy_token: Some(SecretString::new(ntfy::TOKEN)),
         channel_webhook_url: Some(program.base().into()),
-        channel_webhook_secret: Some(Secret::new(webhook::SECRET)),
+        channel_webhook_secret: Some(SecretString::new(webhook::SECRET)),
         ..dev()
     };
     let world = World::with(in_slack(&slack, settings)).await;
@@ -115,7 +117,7 @@ async fn hostile_words_stay_words_everywhere() {
         assert!(notice["click"].as_str().unwrap().starts_with("http://localhost:"), "{notice}");
         assert!(!notice["message"].as_str().unwrap().contains("//evil"), "{notice}");
     }
-    assert_eq!(all.program.told().len(), hostile().len());
+    assert_eq!(all.program.received().len(), hostile().len());
     for n in 1..=i64::try_from(hostile().len()).unwrap() {
         let message = all.telegram.message(77, n).unwrap();
         let ours = outside_of_blocks(&message);

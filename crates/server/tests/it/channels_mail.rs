@@ -3,15 +3,15 @@
 use channels::testing::email;
 use channels::testing::webhook::SECRET;
 use serde_json::{Value, json};
-use server::config::{Secret, Settings};
+use server::config::{SecretString, Settings};
 
 use crate::client::{Reply, with};
+use crate::fake_platforms::send;
+use crate::fake_push_device::waits;
+use crate::fake_smtp_server::{Letter, Post};
 use crate::native::{approval, asked, yes};
-use crate::office::send;
+use crate::notification_steps::verified;
 use crate::pages::signed_in;
-use crate::phone::waits;
-use crate::post::{Letter, Post};
-use crate::reach::verified;
 use crate::world::{World, dev, eventually};
 
 pub(crate) const ADA: &str = "ada@example.com";
@@ -28,7 +28,7 @@ pub(crate) async fn open_with(dns: &str, sealers: &str) -> (Post, World) {
         mail_dns: Some(dns.to_owned()),
         mail_arc_sealers: Some(sealers.to_owned()),
         mail_replies: Some("ask@example.com".to_owned()),
-        mail_inbound: Some(Secret::new(format!("signed:{SECRET}"))),
+        mail_inbound: Some(SecretString::new(format!("signed:{SECRET}"))),
         ..post.carrying(dev())
     };
     let world = World::with(settings).await;

@@ -2,17 +2,17 @@
 //! the receipt says of it.
 
 use channels::testing::dkim::{HEADERS, MailServer};
-use channels::testing::dns::{Mood, NameServer};
+use channels::testing::dns::{DnsBehavior, NameServer};
 use dialects::proof;
 use serde_json::{Value, json};
 
 use crate::channels_mail::{ADA, brings, letter, open, open_with, result, told};
 use crate::client::with;
+use crate::fake_push_device::waits;
+use crate::fake_smtp_server::Post;
 use crate::native::{approval, asked};
+use crate::notification_steps::verified;
 use crate::pages::signed_in;
-use crate::phone::waits;
-use crate::post::Post;
-use crate::reach::verified;
 use crate::receipts::{jwks, receipt};
 use crate::world::World;
 
@@ -28,7 +28,7 @@ async fn claims(world: &World, ask: &str) -> (Value, String) {
 }
 
 /// A server that trusts one forwarder and knows the keys of these mail servers.
-async fn signing(servers: &[&MailServer], mood: Mood) -> (NameServer, Post, World) {
+async fn signing(servers: &[&MailServer], mood: DnsBehavior) -> (NameServer, Post, World) {
     let records: Vec<_> = servers.iter().map(|server| server.record("").unwrap()).collect();
     let dns = NameServer::open(&records, mood).await.unwrap();
     let (post, world) = open_with(&dns.address.to_string(), "lists.example").await;
@@ -43,7 +43,7 @@ async fn the_receipt_says_how_the_sender_was_verified() {
     let evil = MailServer::new("evil.example", 2);
     let list = MailServer::new("lists.example", 3);
     let stranger = MailServer::new("other.example", 4);
-    let (_dns, post, world) = signing(&[&own, &evil, &list, &stranger], Mood::Answers).await;
+    let (_dns, post, world) = signing(&[&own, &evil, &list, &stranger], DnsBehavior::Answers).await;
     let browser = signed_in(&world).await.client;
     let signed = |who: &MailServer, email: &str| who.signed(email, &HEADERS).unwrap();
     let dkim = json!({ "method": "dkim", "domain": "example.com" });
@@ -128,7 +128,7 @@ async fn the_receipt_says_how_the_sender_was_verified() {
 #[tokio::test]
 async fn a_project_may_want_verified_senders() {
     let own = MailServer::new("example.com", 1);
-    let (_dns, post, world) = signing(&[&own], Mood::Answers).await;
+    let (_dns, post, world) = signing(&[&own], DnsBehavior::Answers).await;
     let strict = with(approval(), json!({ "assurance": "channel" }));
     let (ask, sent, to) = told(&world, &post, strict).await;
     assert!(sent.source().contains("reply to this letter"), "{}", sent.source());
@@ -166,7 +166,7 @@ async fn no_reply_is_offered_that_would_be_refused() {
 #[tokio::test]
 async fn an_expired_signature_proves_nothing() {
     let own = MailServer::new("example.com", 1);
-    let (_dns, post, world) = signing(&[&own], Mood::Answers).await;
+    let (_dns, post, world) = signing(&[&own], DnsBehavior::Answers).await;
     let (ask, _, to) = told(&world, &post, approval()).await;
     let email = letter("e1", ADA, &to, "yes");
     let signed = own.signed_as(&email, &HEADERS, Some(60), false).unwrap();
@@ -184,7 +184,7 @@ async fn an_expired_signature_proves_nothing() {
 #[tokio::test]
 async fn without_a_dns_an_answer_is_taken_as_link() {
     let own = MailServer::new("example.com", 1);
-    let (dns, post, world) = signing(&[&own], Mood::Fails).await;
+    let (dns, post, world) = signing(&[&own], DnsBehavior::Fails).await;
     let (ask, _, to) = told(&world, &post, approval()).await;
     let signed = own.signed(&letter("d1", ADA, &to, "yes"), &HEADERS).unwrap();
     brings(&world, &signed).await.is(200);

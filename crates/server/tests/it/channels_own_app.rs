@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::a2h::{A2H, call, make, native, refused};
 use crate::client::{Client, Reply, with};
-use crate::office::{ADA, id, in_slack_as, now_says, office, posted, press, slack_calls};
-use crate::phone::waits;
+use crate::fake_platforms::{ADA, id, in_slack_as, now_says, office, posted, press, slack_calls};
+use crate::fake_push_device::waits;
 use crate::world::{World, eventually, logged};
 
 /// A function call for the channel of the people who operate, with these members.

@@ -1,16 +1,16 @@
 //! Text messages, Telegram, ntfy and the operator's own program: told, answered, stopped.
 
-use channels::testing::stand::Inbound;
+use channels::testing::fake_platform::Inbound;
 use channels::testing::twilio::{AUTH_TOKEN, NUMBER, SID, Twilio};
 use channels::testing::{ntfy, telegram, webhook};
 use serde_json::{Value, json};
-use server::config::{Secret, Settings};
+use server::config::{SecretString, Settings};
 
 use crate::client::Reply;
+use crate::fake_platforms::{added, calls, shown};
+use crate::fake_push_device::waits;
 use crate::native::{approval, asked, yes};
-use crate::office::{added, calls, shown};
-use crate::phone::waits;
-use crate::reach::NOTICES;
+use crate::notification_steps::NOTICES;
 use crate::world::{World, dev, eventually};
 
 pub(crate) const NUMBER_OF_ADA: &str = "+4930123456";
@@ -27,7 +27,7 @@ pub(crate) async fn with_twilio() -> (Twilio, World) {
     let twilio = Twilio::start().await.unwrap();
     let settings = Settings {
         twilio_account: Some(SID.to_owned()),
-        twilio_auth_token: Some(Secret::new(AUTH_TOKEN)),
+        twilio_auth_token: Some(SecretString::new(AUTH_TOKEN)),
         twilio_sms_from: Some(NUMBER.to_owned()),
         twilio_api: Some(twilio.base().into()),
         ..dev()
@@ -189,7 +189,7 @@ async fn a_request_is_answered_in_telegram() {
     let there = telegram::Telegram::start().await.unwrap();
     there.chat(ADA);
     let settings = Settings {
-        telegram_token: Some(Secret::new(telegram::TOKEN)),
+        telegram_token: Some(SecretString::new(telegram::TOKEN)),
         telegram_api: Some(there.base().into()),
         ..dev()
     };
@@ -236,7 +236,7 @@ async fn ntfy_leads_to_the_page() {
     let there = ntfy::Ntfy::start().await.unwrap();
     let settings = Settings {
         ntfy_url: Some(there.base().into()),
-        ntfy_token: Some(Secret::new(ntfy::TOKEN)),
+        ntfy_token: Some(SecretString::new(ntfy::TOKEN)),
         ..dev()
     };
     let world = World::with(settings).await;
@@ -264,17 +264,17 @@ async fn the_operators_program_tells_and_answers() {
     let there = webhook::Program::start().await.unwrap();
     let settings = Settings {
         channel_webhook_url: Some(there.base().into()),
-        channel_webhook_secret: Some(Secret::new(webhook::SECRET)),
+        channel_webhook_secret: Some(SecretString::new(webhook::SECRET)),
         ..dev()
     };
     let world = World::with(settings).await;
     let me = world.human();
     let way = added(&me, json!({ "via": "webhook", "id": "ada" }), "webhook:ada").await;
-    shown(&me, &way, || there.told().pop().map(|one| one["card"]["words"].to_string())).await;
+    shown(&me, &way, || there.received().pop().map(|one| one["card"]["words"].to_string())).await;
     let ask = asked(&world.agent(), approval()).await;
-    eventually("a call", async || there.told().len() == 2).await;
+    eventually("a call", async || there.received().len() == 2).await;
     waits(&world, 0).await;
-    let told = there.told().pop().unwrap();
+    let told = there.received().pop().unwrap();
     assert_eq!((&told["type"], &told["to"]), (&json!("asked"), &json!("ada")));
     let token = &told["card"]["open"]["buttons"][0]["token"];
     let says = async |id: &str, body: Value| {
@@ -290,7 +290,7 @@ async fn the_operators_program_tells_and_answers() {
     let done = result(&world, &ask).await;
     assert_eq!((&done["via"], &done["by"]["id"]), (&json!("webhook"), &json!("user_dev")));
     waits(&world, 0).await;
-    let told = there.told();
+    let told = there.received();
     let updated = told.iter().find(|one| one["type"] == "updated").unwrap();
     assert!(updated["card"]["over"].to_string().contains("Approved by"), "{updated:#}");
     let mut forged =

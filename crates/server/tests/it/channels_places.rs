@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::a2h::{A2H, call, make, native};
 use crate::client::with;
-use crate::native::{ASKS, approval, asked, yes};
-use crate::office::{
+use crate::fake_platforms::{
     ADA, id, in_slack_as, now_says, office, posted, press, slack_calls, whispered,
 };
+use crate::fake_push_device::waits;
+use crate::native::{ASKS, approval, asked, yes};
 use crate::pages::signed_in;
-use crate::phone::waits;
 
 /// A function call for this place in Slack.
 fn for_slack(call_id: &str, slack: &Value) -> Value {

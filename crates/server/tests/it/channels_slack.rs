@@ -5,12 +5,12 @@ use channels::testing::slack::{Workspace, person};
 use serde_json::{Value, json};
 
 use crate::client::Reply;
-use crate::native::{approval, asked, yes};
-use crate::office::{
+use crate::fake_platforms::{
     ADA, id, in_slack_as, now_says, office, posted, press, send, slack_calls, whispered,
 };
-use crate::phone::waits;
-use crate::reach::NOTICES;
+use crate::fake_push_device::waits;
+use crate::native::{approval, asked, yes};
+use crate::notification_steps::NOTICES;
 use crate::world::World;
 
 const BOB: &str = "U0BOB";

@@ -3,14 +3,14 @@
 use channels::testing::email;
 use channels::testing::twilio::{AUTH_TOKEN, NUMBER, SID, Twilio};
 use serde_json::json;
-use server::config::{Secret, Settings};
+use server::config::{SecretString, Settings};
 
 use crate::channels_phone::{STATUS, ours, text, texted};
+use crate::fake_platforms::{added, calls, send, shown};
+use crate::fake_push_device::waits;
+use crate::fake_smtp_server::Post;
 use crate::native::{approval, asked, yes};
-use crate::office::{added, calls, send, shown};
-use crate::phone::waits;
-use crate::post::Post;
-use crate::reach::{NOTICES, verified};
+use crate::notification_steps::{NOTICES, verified};
 use crate::world::{World, dev};
 
 const NUMBER_OF_ADA: &str = "+4930123456";
@@ -22,11 +22,11 @@ async fn both(order: [&str; 2]) -> (Twilio, Post, World) {
     let (twilio, post) = (Twilio::start().await.unwrap(), Post::open(&[]).await);
     let settings = Settings {
         twilio_account: Some(SID.to_owned()),
-        twilio_auth_token: Some(Secret::new(AUTH_TOKEN)),
+        twilio_auth_token: Some(SecretString::new(AUTH_TOKEN)),
         twilio_sms_from: Some(NUMBER.to_owned()),
         twilio_api: Some(twilio.base().into()),
         mail_replies: Some("ask@example.com".to_owned()),
-        mail_inbound: Some(Secret::new(format!("signed:{SECRET}"))),
+        mail_inbound: Some(SecretString::new(format!("signed:{SECRET}"))),
         ..post.carrying(dev())
     };
     let world = World::with(settings).await;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::a2h::{A2H, call, contact, make, refused};
 use crate::client::{Client, Reply, with};
-use crate::hook::Hook;
+use crate::fake_webhook_receiver::Hook;
 use crate::native::ASKS;
 use crate::webhooks::endpoint;
 use crate::world::World;

@@ -8,24 +8,28 @@ mod tasks;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use kernel::actor::Reach;
+use kernel::actor::KeyScope;
 use kernel::ask::answer::PasskeyAnswer;
-use kernel::ask::{CallbackResult, Dialect, Grant, Labels, Priority, Purpose, Route, Seat};
+use kernel::ask::{
+    AskToken, Assignee, CallbackResult, Dialect, Labels, Priority, Route, TokenPurpose,
+};
 use kernel::audit::Digest;
-use kernel::command::{NewAsk, Silence, Urge};
+use kernel::command::{NewAsk, NewOnExpiry, Nudge};
 use kernel::directory::{
-    Authority, Holder, HumanChange, NewAgent, NewGroup, NewHuman, NewKey, NewLink, NewPasskey,
-    NewProject, NewRule, NewSession, PasskeyUse, Profile, Proof, Step,
+    CredentialKind, EscalationStep, HumanChange, NewAgent, NewGroup, NewHuman, NewKey, NewLink,
+    NewPasskey, NewProject, NewRule, NewSession, PasskeyAuthority, PasskeyUse, Profile,
+    SignInProof,
 };
 use kernel::passkey_evidence::{AnswerStatement, PasskeyEvidence};
 use kernel::question::{Answer, Body, Question, Reply};
 use kernel::task::TaskCommand;
 use kernel::{
-    Actor, AskCommand, AskId, Assurance, Command, DirectoryCommand, RuleId, Via, WebhookId,
+    Actor, AnswerInterface, AskCommand, AskId, Assurance, Command, DirectoryCommand, RuleId,
+    WebhookId,
 };
 use reqwest::Method;
-use store::Outcome;
-use store::work_queue::LogQuery;
+use store::JobOutcome;
+use store::work_queue::DeliveryLogQuery;
 
 use crate::client;
 use crate::routes::Door::{Closed, OpenInDev, Public};
@@ -311,7 +315,7 @@ impl Recorder {
         self.outcome(actor, command).await.ask.map(|ask| ask.id)
     }
 
-    async fn outcome(&mut self, actor: Actor, command: impl Into<Command>) -> Outcome {
+    async fn outcome(&mut self, actor: Actor, command: impl Into<Command>) -> JobOutcome {
         let command = command.into();
         let (name, event) = row(&command);
         let outcome = self.world.gateway().run(actor, command).await;
@@ -358,7 +362,8 @@ async fn passkeys(story: &mut Recorder, clerk: Actor) {
         label: String::new(),
         wait: 60,
     };
-    let enrol = DirectoryCommand::EnrolPasskey(Box::new(new), Box::new(Authority::SignIn(session)));
+    let enrol =
+        DirectoryCommand::EnrolPasskey(Box::new(new), Box::new(PasskeyAuthority::SignIn(session)));
     story.run(person("ada"), enrol).await;
     let key = story.world.gateway().directory().key_by_hash(&Digest::of(b"p")).unwrap().id;
     story.run(Actor::System, DirectoryCommand::ConfirmPasskey(key)).await;
@@ -384,12 +389,16 @@ async fn passkeys(story: &mut Recorder, clerk: Actor) {
     let given = PasskeyAnswer { used: used(evidence.statement.challenge(), 1), evidence };
     let answer = AskCommand::AnswerWithPasskey(ask.id, Box::new(reply), Box::new(given));
     story.run(person("ada"), answer).await;
-    let authority = Authority::Passkey(used(Digest::of(b"remove"), 2));
+    let authority = PasskeyAuthority::Passkey(used(Digest::of(b"remove"), 2));
     story.run(person("ada"), DirectoryCommand::RemovePasskey(key, Box::new(authority))).await;
 }
 
 fn person(id: &str) -> Actor {
-    Actor::Human { id: id.parse().unwrap(), via: Via::Web, assurance: Assurance::Session }
+    Actor::Human {
+        id: id.parse().unwrap(),
+        via: AnswerInterface::Web,
+        assurance: Assurance::Session,
+    }
 }
 
 fn question() -> NewAsk {
@@ -402,7 +411,7 @@ fn question() -> NewAsk {
         priority: Priority::Normal,
         route: Route::Owner,
         timeout: None,
-        on_expiry: Silence::StayOpen,
+        on_expiry: NewOnExpiry::StayOpen,
         reminders: Vec::new(),
         follows: None,
         grants: Vec::new(),
@@ -433,7 +442,7 @@ async fn every_command_leaves_a_record() {
     let system = || Actor::System;
     let owner = || person("user_dev");
     let human = "user_dev".parse().unwrap();
-    let pool = Step { after: 20, seat: Seat::Pool { group: None } };
+    let pool = EscalationStep { after: 20, seat: Assignee::Pool { group: None } };
     let plain = NewProject::plain("dev".parse().unwrap());
     story
         .run(system(), DirectoryCommand::SaveProject(NewProject { ladder: vec![pool], ..plain }))
@@ -483,9 +492,9 @@ async fn every_command_leaves_a_record() {
         let hash = Digest::of(secret.as_bytes());
         world.gateway().directory().key_by_hash(&hash).unwrap().id
     };
-    let agent = Holder::Agent {
+    let agent = CredentialKind::Agent {
         agent: "clerk".parse().unwrap(),
-        reach: Reach::Agent,
+        reach: KeyScope::Agent,
         respond: false,
         own_app: false,
     };
@@ -494,9 +503,9 @@ async fn every_command_leaves_a_record() {
         id: "clerk".parse().unwrap(),
         project: "dev".parse().unwrap(),
         key: of("a", &story.world),
-        reach: Reach::Agent,
+        reach: KeyScope::Agent,
     };
-    let link = Holder::Link { human: "ada".parse().unwrap(), mailed: false };
+    let link = CredentialKind::Link { human: "ada".parse().unwrap(), mailed: false };
     story.run(system(), DirectoryCommand::IssueKey(key("b", link))).await;
     let mailed = NewLink {
         human: "ada".parse().unwrap(),
@@ -517,17 +526,17 @@ async fn every_command_leaves_a_record() {
         label: String::new(),
         expires_at: story.world.now().plus_seconds(60),
     };
-    let link = Proof::Link(of("b", &story.world));
+    let link = SignInProof::Link(of("b", &story.world));
     story.run(system(), DirectoryCommand::SignIn(link, session)).await;
     passkeys(&mut story, clerk.clone()).await;
     let task = task_commands::all(&mut story, clerk.clone()).await;
     story.run(system(), DirectoryCommand::EndSessions("ada".parse().unwrap(), None)).await;
-    let token = Holder::Token { human: "ada".parse().unwrap() };
+    let token = CredentialKind::Token { human: "ada".parse().unwrap() };
     story.run(system(), DirectoryCommand::IssueKey(key("t", token))).await;
     story.run(system(), DirectoryCommand::EndAccess("ada".parse().unwrap())).await;
-    let agent = Holder::Agent {
+    let agent = CredentialKind::Agent {
         agent: "clerk".parse().unwrap(),
-        reach: Reach::Agent,
+        reach: KeyScope::Agent,
         respond: false,
         own_app: false,
     };
@@ -549,7 +558,7 @@ async fn every_command_leaves_a_record() {
     story.run(owner(), DirectoryCommand::TestWebhook(id)).await;
     // Nobody listens there. Had the endpoint ended before the first attempt, the delivery would be
     // given up.
-    let query = LogQuery { webhook: id, status: None, after: None, limit: 1 };
+    let query = DeliveryLogQuery { webhook: id, status: None, after: None, limit: 1 };
     eventually("an attempt to deliver", async || {
         let logged = story.world.gateway().store().delivery_log(query.clone()).await.unwrap();
         logged.iter().any(|logged| !logged.attempts.is_empty())
@@ -560,9 +569,9 @@ async fn every_command_leaves_a_record() {
 
     let timed = NewAsk {
         timeout: Some(60),
-        on_expiry: Silence::Fail,
+        on_expiry: NewOnExpiry::Fail,
         reminders: vec![story.world.now().plus_seconds(10)],
-        claims: dialects::hxp_experience::claims::within(
+        claims: dialects::hxp_experience::claims::read_envelope(
             br#"{"hxp":{"actions":[{"type":"expand"}]}}"#,
             &["hxp"],
         )
@@ -580,7 +589,7 @@ async fn every_command_leaves_a_record() {
     story.run(clerk.clone(), AskCommand::Extend(id, until)).await;
     let reply = Reply { answer: Answer::Replied { text: "yes".to_owned() }, comment: None };
     story.run(clerk.clone(), AskCommand::Comment(id, "soon, please".to_owned())).await;
-    let urge = Urge { text: "now, please".to_owned(), people: Vec::new() };
+    let urge = Nudge { text: "now, please".to_owned(), people: Vec::new() };
     story.run(clerk.clone(), AskCommand::Nudge(id, urge)).await;
     story.run(person("ada"), AskCommand::Answer(id, Box::new(reply.clone()))).await;
     story.run(owner(), AskCommand::Revoke(id, "a mistake".to_owned())).await;
@@ -591,7 +600,7 @@ async fn every_command_leaves_a_record() {
     story.run(holder, AskCommand::AnswerWithProofs(ask_again, Box::new(reply), bare)).await;
     let callback = Some("https://127.0.0.1:9/hook".to_owned());
     let id = story.run(clerk.clone(), ask(NewAsk { callback, ..question() })).await.unwrap();
-    let grant = Grant::to_agent(Purpose::Review, Digest::of(b"token"));
+    let grant = AskToken::to_agent(TokenPurpose::Review, Digest::of(b"token"));
     story.run(clerk.clone(), AskCommand::Grant(id, vec![grant])).await;
     story.run(clerk.clone(), AskCommand::Cancel(id, None)).await;
     let refused = CallbackResult::Refused { status: 503 };

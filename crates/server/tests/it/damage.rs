@@ -15,7 +15,10 @@ use kernel::{AgentId, Time};
 use rusqlite::Connection;
 use serde_json::json;
 use store::sqlite::Sqlite;
-use store::{Chains, Expiring, Filter, List, Order, Scope, Store, StoreError, TaskList};
+use store::{
+    AskListQuery, ChainPage, ExpiringQuery, Filter, ListScope, Order, Store, StoreError,
+    TaskListQuery,
+};
 
 use crate::client::{approve, provide};
 use crate::hacp::{begun, done, inline, raised};
@@ -95,12 +98,12 @@ async fn answers(path: &Path) -> Result<String, StoreError> {
     let store: Arc<dyn Store> = Arc::new(looking);
     let phases = Phase::ALL.to_vec();
     let agents: Vec<AgentId> = ["agent_dev", "agent_dev_2"].map(|id| id.parse().unwrap()).to_vec();
-    let mut scopes = Scope::everything();
-    scopes.extend(agents.iter().cloned().map(Scope::Agent));
-    scopes.push(Scope::Project("dev".parse().unwrap()));
-    scopes.push(Scope::Human("user_dev".parse().unwrap()));
-    scopes.push(Scope::By("user_dev".parse().unwrap()));
-    let list = |scopes: Vec<Scope>, order, filter| List {
+    let mut scopes = ListScope::everything();
+    scopes.extend(agents.iter().cloned().map(ListScope::Agent));
+    scopes.push(ListScope::Project("dev".parse().unwrap()));
+    scopes.push(ListScope::Human("user_dev".parse().unwrap()));
+    scopes.push(ListScope::By("user_dev".parse().unwrap()));
+    let list = |scopes: Vec<ListScope>, order, filter| AskListQuery {
         scopes,
         phases: phases.clone(),
         order,
@@ -125,13 +128,14 @@ async fn answers(path: &Path) -> Result<String, StoreError> {
             let page = store.list(one.clone()).await?;
             write!(said, "{:?} {:?}", page, store.count(one).await?).unwrap();
             // Narrowed to what is similar to something in it, as the inbox does.
-            let similar = page.asks.iter().find(|ask| ask.is_open()).and_then(kernel::Ask::fold);
+            let similar =
+                page.asks.iter().find(|ask| ask.is_open()).and_then(kernel::Ask::similarity_key);
             let filter = Filter { fold: similar, ..Filter::default() };
             write!(said, "{:?}", store.list(list(vec![scope.clone()], order, filter)).await?)
                 .unwrap();
         }
         let (until, after) = (Time::from_millis(i64::MAX), None);
-        let soon = Expiring { scopes: vec![scope], until, after, limit: 1_000 };
+        let soon = ExpiringQuery { scopes: vec![scope], until, after, limit: 1_000 };
         write!(said, "{:?}", store.expiring(soon).await?).unwrap();
     }
     write!(
@@ -146,10 +150,10 @@ async fn answers(path: &Path) -> Result<String, StoreError> {
         .unwrap();
     write!(said, "{:?}", store.rows(store::FeedQuery::After(0), 10_000).await?).unwrap();
     write!(said, "{:?}", store.blocks(0, 10_000).await?).unwrap();
-    let Chains { chains, .. } = store.chains(None, 100_000).await?;
+    let ChainPage { chains, .. } = store.chains(None, 100_000).await?;
     write!(said, "{chains:?}").unwrap();
     let projects = vec!["dev".parse().unwrap()];
-    let tasks = TaskList { projects, limit: 1_000, ..TaskList::default() };
+    let tasks = TaskListQuery { projects, limit: 1_000, ..TaskListQuery::default() };
     write!(said, "{:?}", store.tasks(tasks.clone()).await?).unwrap();
     write!(said, "{:?}", store.task_counts(tasks).await?).unwrap();
     Ok(said)

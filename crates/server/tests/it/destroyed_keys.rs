@@ -4,12 +4,12 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use dialects::proof::{RECEIPT, jws, verify};
-use gateway::installation::{Access, vault};
+use gateway::installation::{KeyAccess, vault};
 use gateway::key_destruction::DestructionProgress;
 use gateway::signing;
 use kernel::{Actor, AskCommand, DirectoryCommand};
 use serde_json::{Value, json};
-use server::config::{Secret, Settings};
+use server::config::{SecretString, Settings};
 
 use crate::a2h;
 use crate::client::Client;
@@ -42,7 +42,7 @@ async fn postgres() -> Option<Settings> {
     let (before, _) = server.rsplit_once('/').unwrap();
     Some(Settings {
         database: Some(format!("{before}/{name}").parse().unwrap()),
-        master_key: Some(Secret::new("0f".repeat(32))),
+        master_key: Some(SecretString::new("0f".repeat(32))),
         ..sqlite()
     })
 }
@@ -50,7 +50,7 @@ async fn postgres() -> Option<Settings> {
 /// Rotates beside the running server, as the command does. Gives the name of the key that retired.
 async fn rotate(world: &World) -> String {
     let retired = jwks(world).await.keys.last().unwrap().kid.clone();
-    let vault = vault(&world.app().core.config.location, Access::Change).await.unwrap();
+    let vault = vault(&world.app().core.config.location, KeyAccess::Change).await.unwrap();
     signing::rotate(&vault, world.now()).await.unwrap();
     world.app().core.receipts.signer().refresh().await.unwrap();
     world.advance(3600);
@@ -65,7 +65,7 @@ async fn step(world: &World, kid: &str, limit: usize) -> DestructionProgress {
 fn administrator() -> Actor {
     Actor::Human {
         id: "user_dev".parse().unwrap(),
-        via: kernel::actor::Via::Api,
+        via: kernel::actor::AnswerInterface::Api,
         assurance: kernel::Assurance::Session,
     }
 }
@@ -262,7 +262,7 @@ async fn what_changes_later_is_signed_by_the_next_key() {
     assert_eq!(checked(&world, &changed).await["valid"], true);
 
     // Called back after all, because a copy was in an old backup.
-    let keys = vault(&world.app().core.config.location, Access::Change).await.unwrap();
+    let keys = vault(&world.app().core.config.location, KeyAccess::Change).await.unwrap();
     signing::revoke(&keys, &second, "in a backup", world.now()).await.unwrap();
     assert_ne!(kid_of(&receipt(&world.agent(), &id).await), second);
     let path = format!("{KEYS}/{second}/destroy");
@@ -306,7 +306,7 @@ async fn what_cannot_be_destroyed() {
     assert!(unknown["detail"].as_str().unwrap().contains(&current), "{unknown}");
     let why = refused(&human, &current, 409, "precondition-failed").await;
     assert!(why["detail"].as_str().unwrap().contains("is the current key"), "{why}");
-    let keys = vault(&world.app().core.config.location, Access::Change).await.unwrap();
+    let keys = vault(&world.app().core.config.location, KeyAccess::Change).await.unwrap();
     signing::rotate(&keys, world.now()).await.unwrap();
     world.advance(30);
     let why = refused(&human, &current, 409, "precondition-failed").await;
@@ -354,14 +354,14 @@ async fn an_upgrade_encrypts_the_keys_and_changes_no_receipt() {
     assert!(secrets.iter().all(|secret| !text.contains(secret)), "{text}");
     // The operator's master key takes the place of the one in the folder.
     world.stop().await;
-    let master = Settings { master_key: Some(Secret::new("0e".repeat(32))), ..sqlite() };
+    let master = Settings { master_key: Some(SecretString::new("0e".repeat(32))), ..sqlite() };
     world.start_with(master).await.unwrap();
     assert!(!data.join("master.key").exists());
     assert_eq!(receipt(&world.agent(), &id).await, before);
     world.stop().await;
     let without = world.start_with(sqlite()).await.unwrap_err().to_string();
     assert!(without.contains("give the master_key it was encrypted with"), "{without}");
-    let master = Settings { master_key: Some(Secret::new("0e".repeat(32))), ..sqlite() };
+    let master = Settings { master_key: Some(SecretString::new("0e".repeat(32))), ..sqlite() };
     world.start_with(master).await.unwrap();
     assert_eq!(receipt(&world.agent(), &id).await, before);
     world.end().await;

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use crate::channels_mail::{brings, letter, open};
 use crate::client::with;
 use crate::ended_streams::cut;
+use crate::fake_platforms::{ADA, id, in_slack, in_slack_as, posted, press, whispered};
+use crate::fake_push_device::waits;
+use crate::fake_smtp_server::Post;
 use crate::native::{approval, asked};
-use crate::office::{ADA, id, in_slack, in_slack_as, posted, press, whispered};
-use crate::phone::waits;
-use crate::post::Post;
-use crate::reach::verified;
+use crate::notification_steps::verified;
 use crate::streams::Events;
 use crate::world::{World, dev};
 
@@ -169,7 +169,7 @@ async fn buttons_in_a_chat_end_with_access() {
             let way =
                 ways.iter().find(|way| way["means"] == json!(format!("slack:{ADA}"))).unwrap();
             let way = way["id"].as_str().unwrap().to_owned();
-            crate::office::shown(&own, &way, || {
+            crate::fake_platforms::shown(&own, &way, || {
                 slack.messages().pop().map(|message| message.body.to_string())
             })
             .await;

@@ -3,7 +3,7 @@
 use scraper::{Html, Selector};
 use serde_json::{Value, json};
 use server::config::Settings;
-use server::http::envelope::LARGEST;
+use server::http::envelope_checker::MAX_MESSAGE_BYTES;
 
 use crate::world::{World, dev};
 
@@ -66,7 +66,7 @@ async fn what_cannot_be_judged_is_refused() {
     }
     let mut large = message();
     large["content"] = json!("");
-    let room = LARGEST - large.to_string().len();
+    let room = MAX_MESSAGE_BYTES - large.to_string().len();
     large["content"] = json!("x".repeat(room));
     assert_eq!(anybody.post(VALIDATE, large.clone()).await.is(200)["valid"], true);
     large["content"] = json!("x".repeat(room + 1));

@@ -1,7 +1,7 @@
 //! The evidence hash, recomputed by hand and by the server.
 
 use serde_json::{Value, json};
-use server::config::{EvidenceForm, Secret, Settings};
+use server::config::{EvidenceForm, SecretString, Settings};
 use sha2::{Digest, Sha256};
 
 use crate::client::{approve, decide, provide, with};
@@ -26,7 +26,8 @@ async fn valid(world: &World, receipt: Value) -> bool {
 /// HXPX-061, HXPX-062, HXPX-063: `request_id + result + completed_at + server_secret`.
 #[tokio::test]
 async fn the_hash_is_what_the_specification_says() {
-    let world = World::with(Settings { evidence_secret: Some(Secret::new(SECRET)), ..dev() }).await;
+    let world =
+        World::with(Settings { evidence_secret: Some(SecretString::new(SECRET)), ..dev() }).await;
     let (agent, human) = (world.agent(), world.human());
     for (body, result, hashed) in [
         (decide("Which?", &["a", "b"]), json!("b"), "b"),
@@ -48,7 +49,7 @@ async fn the_hash_is_what_the_specification_says() {
 #[tokio::test]
 async fn the_upstream_form_can_be_chosen() {
     let settings = Settings {
-        evidence_secret: Some(Secret::new(SECRET)),
+        evidence_secret: Some(SecretString::new(SECRET)),
         evidence_form: Some(EvidenceForm::Upstream),
         ..dev()
     };

@@ -120,7 +120,7 @@ async fn the_reference_flow() {
             "review.commented",
         ])
     );
-    assert!(dialects::hacp::audit::is_whole(replayed.as_array().unwrap()));
+    assert!(dialects::hacp::audit::has_intact_hash_chain(replayed.as_array().unwrap()));
     let task = done(&alice, "task.get", json!({ "task_id": id })).await;
     assert_eq!(
         (&task["state"], &task["ownership"]["assignee"]),

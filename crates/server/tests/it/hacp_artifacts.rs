@@ -1,6 +1,6 @@
 //! HACP: the bytes of artifacts, sent in parts, committed, fetched.
 
-use gateway::blobs::PIECE;
+use gateway::blobs::PIECE_SIZE;
 use kernel::audit::Digest;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -303,9 +303,9 @@ async fn what_nobody_went_on_with_is_taken_away() {
     append(&agent, &path, 0, "of none").await.is(204);
     assert_eq!(kept(&world), 2);
     world.advance(23 * 3600);
-    assert_eq!(world.app().storage.blobs.sweep().await.unwrap(), 0);
+    assert_eq!(world.app().storage.blobs.delete_abandoned_uploads().await.unwrap(), 0);
     world.advance(2 * 3600);
-    assert_eq!(world.app().storage.blobs.sweep().await.unwrap(), 1);
+    assert_eq!(world.app().storage.blobs.delete_abandoned_uploads().await.unwrap(), 1);
     assert_eq!(kept(&world), 1);
     refused(agent.get(&path).await, 404, "NOT_FOUND");
     assert_eq!(agent.get(&content).await.is(200).text, "of use");
@@ -326,7 +326,7 @@ async fn damaged_bytes_are_not_handed_out() {
     damage(b"as it was");
     refused(agent.get(&path).await, 500, "INTERNAL");
 
-    let large = "x".repeat(PIECE) + "the end";
+    let large = "x".repeat(PIECE_SIZE) + "the end";
     let put = send(&agent, Method::PUT, UPLOADS, &[], large.clone()).await.is(201);
     let path = format!("{UPLOADS}/{}/content", put["upload"].as_str().unwrap());
     assert!(agent.get(&path).await.is(200).text == large);
@@ -362,7 +362,7 @@ async fn what_is_refused_fills_no_disk() {
     assert!(!reply["error"].is_null(), "{}", reply.text);
     assert_eq!(kept(&world), 1, "it may still be of use");
     world.advance(25 * 3600);
-    assert_eq!(world.app().storage.blobs.sweep().await.unwrap(), 1);
+    assert_eq!(world.app().storage.blobs.delete_abandoned_uploads().await.unwrap(), 1);
     assert_eq!(kept(&world), 0);
     world.end().await;
 }

@@ -1,10 +1,10 @@
 //! A checkpoint is an ask: raised over HACP, shown and answered everywhere, and the task goes on
 //! (DESIGN §11).
 
-use kernel::{Actor, AskCommand, AskId, Assurance, Via};
+use kernel::{Actor, AnswerInterface, AskCommand, AskId, Assurance};
 use serde_json::{Value, json};
 
-use crate::cross::Names;
+use crate::dialect_matrix::Names;
 use crate::hacp::{begun, done, inline, op, raised, refused, state};
 use crate::pages::signed_in;
 use crate::request_page::press;
@@ -257,7 +257,7 @@ async fn every_state_of_a_checkpoint_in_every_dialect() {
                 let ask: AskId = names.ask.parse().unwrap();
                 let actor = Actor::Human {
                     id: "user_dev".parse().unwrap(),
-                    via: Via::Web,
+                    via: AnswerInterface::Web,
                     assurance: Assurance::Session,
                 };
                 world.gateway().run(actor, AskCommand::Open(ask)).await.unwrap();

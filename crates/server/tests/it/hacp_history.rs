@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use dialects::hacp::audit::is_whole;
+use dialects::hacp::audit::has_intact_hash_chain;
 use kernel::task::{Intent, TaskCommand};
-use kernel::{Actor, Assurance, Command, TaskId, Via};
+use kernel::{Actor, AnswerInterface, Assurance, Command, TaskId};
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -31,7 +31,7 @@ async fn pages(who: &Client, mut params: Value, limit: u64) -> Vec<Value> {
 /// Its principal says something on the way, so often.
 async fn said(world: &World, task: &str, times: usize) {
     let id = "user_dev".parse().unwrap();
-    let person = Actor::Human { id, via: Via::Api, assurance: Assurance::Session };
+    let person = Actor::Human { id, via: AnswerInterface::Api, assurance: Assurance::Session };
     let task: TaskId = task.parse().unwrap();
     for n in 0..times {
         let amend = TaskCommand::Amend(task, format!("word {n}"), Intent::Clarify);
@@ -57,7 +57,7 @@ async fn a_history_is_the_same_in_pages() {
         let whole = done(&who, "audit.replay", json!({ "task_id": id })).await;
         let whole = whole.as_array().unwrap();
         assert_eq!(whole.len(), 12);
-        assert_eq!(is_whole(whole), version == "0.2.0-draft");
+        assert_eq!(has_intact_hash_chain(whole), version == "0.2.0-draft");
         for limit in [1, 5, 12, 100] {
             assert_eq!(pages(&who, json!({ "task_id": id }), limit).await, *whole, "{limit}");
         }
@@ -99,7 +99,7 @@ async fn a_long_history_is_told_whole() {
     let whole = done(&alice, "audit.replay", json!({ "task_id": id })).await;
     let whole = whole.as_array().unwrap();
     assert_eq!(whole.len(), 284);
-    assert!(is_whole(whole));
+    assert!(has_intact_hash_chain(whole));
     let at = done(&alice, "audit.replay", json!({ "task_id": id, "at": then })).await;
     assert_eq!(at["events"], json!(whole[..144]));
     assert_eq!(at["task"]["revision"], 143);
@@ -131,7 +131,7 @@ async fn many_tasks_at_once_are_told_link_by_link() {
     assert_eq!(told.len(), 70);
     for (id, events) in told {
         assert_eq!(events.len(), 5, "{id}");
-        assert!(is_whole(&events), "{id}");
+        assert!(has_intact_hash_chain(&events), "{id}");
     }
     world.end().await;
 }

@@ -24,7 +24,11 @@ async fn a_store_of_dev_mode_is_not_served_without_it() {
 #[tokio::test]
 async fn tokens_of_the_settings_are_not_mixed_up() {
     let secrets = |list: &[&str]| {
-        Some(list.iter().map(|secret| server::config::Secret::new(*secret)).collect::<Vec<_>>())
+        Some(
+            list.iter()
+                .map(|secret| server::config::SecretString::new(*secret))
+                .collect::<Vec<_>>(),
+        )
     };
     let only_alice = Settings { human_tokens: secrets(&["alice", ""]), ..Settings::default() };
     let mut world = World::with(only_alice).await;
@@ -47,7 +51,7 @@ async fn tokens_of_the_settings_are_not_mixed_up() {
 /// HXPX-045: what the reference server tells everybody is told so in `--dev` only.
 #[tokio::test]
 async fn figures_are_for_agents() {
-    let keys = Some(vec![server::config::Secret::new("agent-key")]);
+    let keys = Some(vec![server::config::SecretString::new("agent-key")]);
     let world = World::with(Settings { agent_api_keys: keys, ..Settings::default() }).await;
     world.anonymous().get("/hxp/v1/stats").await.error(401, "unauthorized");
     world.bearer("agent-key").get("/hxp/v1/stats").await.is(200);

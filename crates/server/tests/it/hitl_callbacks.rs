@@ -4,8 +4,8 @@ use bytes::Bytes;
 use notify::callbacks::sign;
 use serde_json::{Value, json};
 
+use crate::fake_webhook_receiver::{Hook, deliver};
 use crate::hitl::{CASES, Case, approval, of, refused, with};
-use crate::hook::{Hook, deliver};
 use crate::world::{World, eventually};
 
 async fn attempts(world: &World, case: &Case) -> Vec<Value> {
@@ -174,7 +174,7 @@ async fn the_secret_belongs_to_the_key() {
     let secrets = &world.app().core.secrets;
     let keys = world.gateway().directory();
     let keys: Vec<_> = keys.keys().map(|key| key.id).collect();
-    assert_ne!(secrets.callback(keys[0]), secrets.callback(keys[1]));
-    assert_eq!(secrets.callback(keys[0]), secrets.callback(keys[0]));
+    assert_ne!(secrets.callback_secret(keys[0]), secrets.callback_secret(keys[1]));
+    assert_eq!(secrets.callback_secret(keys[0]), secrets.callback_secret(keys[0]));
     world.end().await;
 }

@@ -1,6 +1,6 @@
 //! Making cases: the 202, its tokens, repeating it, and what is refused.
 
-use kernel::ask::Purpose;
+use kernel::ask::TokenPurpose;
 use kernel::audit::Digest;
 use kernel::directory::NewProject;
 use kernel::{Actor, Assurance, DirectoryCommand};
@@ -85,8 +85,10 @@ async fn tokens_are_nowhere_at_rest() {
     let secret = json!({ "action": "submit", "data": {"name": "Ann", "pin": "s3cret-pin"} });
     form.respond(secret).await.is(200);
     let ask = world.gateway().store().ask(case.ask_id()).await.unwrap().unwrap();
-    for (token, purpose) in tokens.iter().zip([Purpose::Review, Purpose::Poll, Purpose::Submit]) {
-        assert!(ask.is_granted(purpose, &Digest::of(token.as_bytes())));
+    for (token, purpose) in
+        tokens.iter().zip([TokenPurpose::Review, TokenPurpose::Poll, TokenPurpose::Submit])
+    {
+        assert!(ask.has_token(purpose, &Digest::of(token.as_bytes())));
     }
     let mut files = vec![world.folder().to_owned()];
     while let Some(path) = files.pop() {

@@ -109,7 +109,7 @@ async fn a_proof_is_passed_on() {
     assert_eq!(receipt.assurance, Some(kernel::Assurance::AgentAttested));
     let [said] = &receipt.proofs[..] else { panic!("{:?}", receipt.proofs) };
     assert_eq!(said.provider, "acme");
-    assert_eq!(said.assurance, Some(kernel::verification::Level::High));
+    assert_eq!(said.assurance, Some(kernel::verification::ProofAssurance::High));
     refused(submit(&case, &proof).await, 409, "duplicate_submission");
     world.end().await;
 }

@@ -251,7 +251,7 @@ async fn old_counts_go() {
     let today = || Day::of(world.gateway().now()).number();
     let first = today();
     let about = |day: i64| {
-        let (from, to) = (Day::numbered(day - 2), Day::numbered(day + 2));
+        let (from, to) = (Day::from_number(day - 2), Day::from_number(day + 2));
         format!("?from={from}&to={to}")
     };
     counted(&human, &about(first), 1, 0).await;
@@ -259,8 +259,8 @@ async fn old_counts_go() {
     asked(&agent, approval()).await;
     counted(&human, &about(today()), 1, 0).await;
     counted(&human, &about(first), 1, 0).await;
-    let before = Day::numbered(today() - 365);
-    retention::forget(world.gateway().store(), before).await.unwrap();
+    let before = Day::from_number(today() - 365);
+    retention::delete_old_counts(world.gateway().store(), before).await.unwrap();
     counted(&human, &about(first), 0, 0).await;
     counted(&human, &about(today()), 1, 0).await;
     world.end().await;

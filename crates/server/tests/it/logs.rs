@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::hook::{Hook, deliver};
+use crate::fake_smtp_server::Post;
+use crate::fake_webhook_receiver::{Hook, deliver};
 use crate::native::{ASKS, approval, yes};
-use crate::post::Post;
 use crate::webhooks::{answer, ask, endpoint};
 use crate::world::{World, eventually, logged};
 

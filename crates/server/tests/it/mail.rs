@@ -2,11 +2,11 @@
 //! real one they are tried in the browser journeys.
 
 use serde_json::json;
-use server::config::{Secret, Settings};
+use server::config::{SecretString, Settings};
 use store::Backlog;
 
 use crate::client::Reply;
-use crate::hook::deliver;
+use crate::fake_webhook_receiver::deliver;
 use crate::pages::csrf;
 use crate::world::{World, dev, eventually};
 
@@ -14,7 +14,7 @@ use crate::world::{World, dev, eventually};
 const GONE: &str = "smtp://127.0.0.1:1?tls=none&from=agents%40example.com";
 
 async fn world(more: Settings) -> World {
-    let world = World::with(Settings { smtp_url: Some(Secret::new(GONE)), ..more }).await;
+    let world = World::with(Settings { smtp_url: Some(SecretString::new(GONE)), ..more }).await;
     let ada = json!({ "id": "ada", "email": "ada@example.com", "projects": ["dev"] });
     world.human().save("people", ada).await.saved();
     world

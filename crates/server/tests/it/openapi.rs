@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kernel::HumanId;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use reqwest::Method;
 use scraper::{Html, Selector};
 use serde_json::{Map, Value, json};
@@ -68,7 +68,7 @@ fn names_of_several_words_have_two_spellings() {
     let several: BTreeSet<String> =
         words.into_iter().filter(|word| word.contains(['-', '_'])).collect();
     let other = several.iter().map(|word| kernel::spelling::other(word)).collect::<BTreeSet<_>>();
-    let accepted = kernel::spelling::ACCEPTED_TOO.iter().map(|word| (*word).to_owned());
+    let accepted = kernel::spelling::ALIASES.iter().map(|word| (*word).to_owned());
     assert_eq!(other, accepted.collect(), "in the document on the left, accepted on the right");
 }
 
@@ -190,11 +190,11 @@ async fn examples_are_taken() {
 
 /// Has a code sent, as the examples have it; the id of the address.
 async fn sent_code(world: &World) -> String {
-    let means = Means::email("ada@example.com").mark();
+    let means = ContactMethod::email("ada@example.com").digest();
     let human: HumanId = "user_dev".parse().unwrap();
     let hash = world.app().core.secrets.code(&human, &means, "042137");
     let expires_at = world.now().plus_seconds(600);
-    let code = store::Code { human, means, hash, expires_at };
+    let code = store::VerificationCode { human, means, hash, expires_at };
     world.gateway().store().put_code(code).await.unwrap();
     means.to_string()
 }

@@ -1,7 +1,7 @@
 //! Which web pages may call.
 
 use reqwest::Method;
-use server::config::{Secret, Settings};
+use server::config::{SecretString, Settings};
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Error;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -111,8 +111,8 @@ async fn in_dev_only_local_pages_may_call() {
 #[tokio::test]
 async fn only_configured_origins_may_call() {
     let settings = Settings {
-        agent_api_keys: Some(vec![Secret::new("key")]),
-        human_tokens: Some(vec![Secret::new("token")]),
+        agent_api_keys: Some(vec![SecretString::new("key")]),
+        human_tokens: Some(vec![SecretString::new("token")]),
         cors_origins: Some(vec!["https://app.example".to_owned()]),
         ..Settings::default()
     };

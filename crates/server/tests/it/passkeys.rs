@@ -1,7 +1,7 @@
 //! Passkeys, with an authenticator in software and without one. In a real browser they are tried in the
 //! browser journeys.
 
-use dialects::proof::record::Inclusion;
+use dialects::proof::record_check::Inclusion;
 use dialects::proof::{EvidenceError, Jwks, verify, verify_enrolment, verify_evidence};
 use kernel::passkey_evidence::PasskeyEvidence;
 use scraper::{Html, Selector};

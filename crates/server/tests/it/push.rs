@@ -5,9 +5,9 @@ use server::config::Settings;
 use store::Backlog;
 
 use crate::client::{Client, Reply};
-use crate::hook::deliver;
+use crate::fake_push_device::{Phone, SECRET, waits};
+use crate::fake_webhook_receiver::deliver;
 use crate::native::{ASKS, approval, asked, yes};
-use crate::phone::{Phone, SECRET, waits};
 use crate::world::{World, dev, eventually, logged};
 
 const DEVICES: &str = "/api/v1/me/push";

@@ -5,9 +5,9 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
+use crate::fake_push_device::{Phone, waits};
 use crate::native::{approval, asked, yes};
 use crate::pages::{Browser, csrf, signed_in};
-use crate::phone::{Phone, waits};
 use crate::sessions::another;
 use crate::world::{World, eventually};
 

@@ -7,13 +7,13 @@ use server::config::Settings;
 
 use crate::a2h::{self, A2H, call, make};
 use crate::client::{approve, provide, with};
+use crate::fake_platforms::{in_slack, posted};
+use crate::fake_push_device::waits;
+use crate::fake_smtp_server::Post;
 use crate::hacp::{begun, op};
 use crate::hitl;
 use crate::native::{ASKS, approval, asked, yes};
-use crate::office::{in_slack, posted};
-use crate::phone::waits;
-use crate::post::Post;
-use crate::reach::verified;
+use crate::notification_steps::verified;
 use crate::world::{World, dev};
 
 const HXP: &str = "/hxp/v1/requests";

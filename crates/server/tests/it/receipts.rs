@@ -2,7 +2,7 @@
 //! receipts revoked and words erased.
 
 use dialects::hxp_execution::pseudonym;
-use dialects::proof::record::Inclusion;
+use dialects::proof::record_check::Inclusion;
 use dialects::proof::{Jwks, RECEIPT, ReceiptClaims, RevocationClaims, SecretKey, verify};
 use gateway::signing;
 use gateway::vault::Vault;

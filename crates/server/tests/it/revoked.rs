@@ -108,7 +108,7 @@ async fn many_revocations_come_in_pages() {
         let id: AskId = approved(&world).await.parse().unwrap();
         let revoke = AskCommand::Revoke(id, "a mistake".to_owned());
         world.gateway().run(Actor::System, revoke).await.unwrap();
-        ids.insert(0, id.shown_as("rcpt_"));
+        ids.insert(0, id.with_prefix("rcpt_"));
     }
     let keys = jwks(&world).await;
     let page = async |query: &str| {

@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 use server::config::Settings;
 
+use crate::fake_webhook_receiver::{Hook, deliver};
 use crate::hacp::done as op;
-use crate::hook::{Hook, deliver};
 use crate::webhooks::{deliveries, endpoint, expected};
 use crate::world::{World, dev, eventually};
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use client::asking::{Approval, Confirmation, Escalation, Said};
+use client::asking::{AnswerState, Approval, Confirmation, Escalation};
 use client::{Client, ClientError};
 use serde_json::json;
 
-use crate::hook::Hook;
+use crate::fake_webhook_receiver::Hook;
 use crate::world::{World, eventually};
 
 #[expect(dead_code, reason = "its `main` is for people")]
@@ -69,7 +69,7 @@ async fn answers_are_typed_by_the_question() {
     play(&world, json!({ "answer": "yes" })).await;
     let plans = [("s", "Small"), ("l", "Large")];
     let chosen = agent.ask("Which?").choose(plans).suggest("l").wait().await.unwrap();
-    assert_eq!(chosen.said, Said::Answered(Some(vec!["l".to_owned()])));
+    assert_eq!(chosen.said, AnswerState::Answered(Some(vec!["l".to_owned()])));
     assert!(chosen.is_by_a_person());
     assert_eq!(chosen.who().to_string(), "user_dev");
     let all = agent.ask("All?").confirm([("a", "A"), ("b", "B")]).wait().await.unwrap();
@@ -125,10 +125,10 @@ async fn silence_is_no_approval() {
     assert!(matches!(short, Err(ClientError::StillOpen { .. })));
     world.agent().post("/api/v1/dev/clock", json!({ "advance": "1m" })).await.is(200);
     let report = report.wait().await.unwrap();
-    assert_eq!(report.said, Said::Expired("approve".to_owned()));
+    assert_eq!(report.said, AnswerState::Expired("approve".to_owned()));
     assert!(!report.is_approved() && !report.is_by_a_person());
     let default = default.wait().await.unwrap();
-    assert_eq!(default.said, Said::Defaulted(Approval::Approved { edits: None }));
+    assert_eq!(default.said, AnswerState::Defaulted(Approval::Approved { edits: None }));
     assert!(!default.is_approved());
     assert!(!default.is_by_a_person(), "the agent's own default");
     world.end().await;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dialects::proof::jws;
-use gateway::audit::{Finding, Report, check_export};
+use gateway::audit::{AuditFinding, AuditReport, check_export};
 use kernel::audit::Digest;
 use kernel::seal::{Block, proves};
 use notify::sealer::Sealer;
@@ -148,7 +148,7 @@ async fn blocks_are_listed_for_administrators() {
     world.end().await;
 }
 
-async fn checked(world: &World, export: &str) -> Report {
+async fn checked(world: &World, export: &str) -> AuditReport {
     let lines = Box::new(std::io::Cursor::new(export.as_bytes().to_vec()));
     check_export(lines, 0, Some(world.keys()), None, &mut |_| ()).await.unwrap()
 }
@@ -191,7 +191,7 @@ async fn the_record_is_exported_whole_and_in_part() {
     let lines: Vec<&str> = export.text.split_inclusive('\n').collect();
     let cut = lines[..lines.len() - 1].concat();
     let found = checked(&world, &cut).await.findings;
-    assert!(found.contains(&Finding::CutOff { lines: lines.len() as u64 - 1 }), "{found:?}");
+    assert!(found.contains(&AuditFinding::CutOff { lines: lines.len() as u64 - 1 }), "{found:?}");
     let cut = &export.text[..export.text.len() - 20];
     assert!(!checked(&world, cut).await.holds());
     world.end().await;
@@ -203,7 +203,7 @@ async fn two_sealers_make_one_chain() {
     let world = World::with(Settings { seal_seconds: Some(0), ..dev() }).await;
     let app = world.app();
     let store = app.core.gateway.store();
-    let clock: Arc<dyn store::Clock> = Arc::new(gateway::clock::SystemClock);
+    let clock: Arc<dyn store::Clock> = Arc::new(gateway::clock::OsClock);
     let rival = Sealer::new(
         Arc::clone(store),
         clock,

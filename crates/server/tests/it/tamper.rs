@@ -7,10 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dialects::proof::Jwks;
-use gateway::audit::{Against, Finding, Report, check, check_export};
+use gateway::audit::{Against, AuditFinding, AuditReport, check, check_export};
 use gateway::signing::Signer;
 use gateway::vault::Vault;
-use kernel::audit::{Digest, Row, canonical};
+use kernel::audit::{Digest, RecordRow, canonical};
 use kernel::{Actor, AskCommand};
 use rusqlite::{Connection, params};
 use serde_json::Value;
@@ -36,7 +36,7 @@ fn rounds() -> u64 {
 struct Played {
     folder: tempfile::TempDir,
     keys: Arc<Jwks>,
-    rows: Vec<Row>,
+    rows: Vec<RecordRow>,
     blocks: Vec<SealedBlock>,
     export: String,
 }
@@ -86,12 +86,12 @@ impl Played {
         Against { keys: Arc::clone(&self.keys), quick: true, ..Against::default() }
     }
 
-    async fn check(&self, path: &Path, against: &Against) -> Report {
+    async fn check(&self, path: &Path, against: &Against) -> AuditReport {
         let store: Arc<dyn Store> = Arc::new(Sqlite::open_to_check(path).unwrap());
         check(&store, against, &mut |_| ()).await.unwrap()
     }
 
-    async fn check_export(&self, export: &[u8]) -> anyhow::Result<Report> {
+    async fn check_export(&self, export: &[u8]) -> anyhow::Result<AuditReport> {
         let lines = Box::new(std::io::Cursor::new(export.to_vec()));
         check_export(lines, 0, Some(Arc::clone(&self.keys)), None, &mut |_| ()).await
     }
@@ -143,7 +143,7 @@ struct Expected {
 }
 
 impl Expected {
-    fn subject(mut self, row: &Row) -> Self {
+    fn subject(mut self, row: &RecordRow) -> Self {
         self.subjects.insert(row.subject.clone());
         self
     }
@@ -158,8 +158,8 @@ impl Expected {
         self
     }
 
-    fn is_named(&self, findings: &[Finding]) -> bool {
-        findings.iter().map(Finding::place).any(|place| {
+    fn is_named(&self, findings: &[AuditFinding]) -> bool {
+        findings.iter().map(AuditFinding::location).any(|place| {
             place.subject.is_some_and(|subject| self.subjects.contains(&subject))
                 || place.position.is_some_and(|position| self.positions.contains(&position))
                 || place.block.is_some_and(|n| self.blocks.contains(&n))
@@ -252,7 +252,7 @@ fn harm(played: &Played, conn: &Connection, dice: &mut Dice) -> (String, Expecte
     }
 }
 
-fn at(row: &Row) -> i64 {
+fn at(row: &RecordRow) -> i64 {
     int(row.position)
 }
 
@@ -270,7 +270,7 @@ fn flip_first(hex: &str) -> String {
 }
 
 /// An event that is linked as it should be; only the state does not know of it.
-fn forge(played: &Played, conn: &Connection, row: &Row) {
+fn forge(played: &Played, conn: &Connection, row: &RecordRow) {
     let head = played.rows.iter().rfind(|other| other.subject == row.subject).unwrap();
     let mut body: Value = serde_json::from_str(&head.body).unwrap();
     body["seq"] = (head.seq + 1).into();
@@ -367,7 +367,7 @@ async fn a_lost_tail_is_found_by_who_knows_a_block() {
     assert_eq!(played.check(&path, &against).await.findings, [], "nobody could know");
     against.known = Some((last.n, last.hash()));
     let found = played.check(&path, &against).await.findings;
-    assert_eq!(found, [Finding::Unknown { n: last.n, hash: last.hash() }]);
+    assert_eq!(found, [AuditFinding::Unknown { n: last.n, hash: last.hash() }]);
     against.known = Some((1, last.hash()));
     assert_eq!(played.check(&path, &against).await.findings.len(), 1, "another hash");
 }
@@ -449,12 +449,12 @@ async fn harm_to_an_export_is_found_and_named() {
         assert!(!found.is_empty(), "not found: {said}");
         // Beside the last line, which no longer fits anyway.
         let end = lines.len() as u64;
-        let named = found.iter().map(Finding::place).any(|place| {
+        let named = found.iter().map(AuditFinding::location).any(|place| {
             place.position.is_some()
                 || place.block.is_some()
                 || place.line.is_some_and(|n| n < end)
                 || place.subject.is_some()
-                || found.contains(&Finding::CutOff { lines: end })
+                || found.contains(&AuditFinding::CutOff { lines: end })
         });
         assert!(named || !moved, "not named: {said}");
     }
@@ -482,7 +482,7 @@ async fn words_that_nobody_erased_are_missed() {
     });
     let harmed: String = lines.collect();
     let found = played.check_export(harmed.as_bytes()).await.unwrap().findings;
-    let hollow = Finding::Hollow { subject: row.subject.clone(), seq: row.seq };
+    let hollow = AuditFinding::Hollow { subject: row.subject.clone(), seq: row.seq };
     assert!(found.contains(&hollow), "{found:?}");
 }
 

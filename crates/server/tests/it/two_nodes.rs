@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
-use server::config::{Secret, Settings};
+use server::config::{SecretString, Settings};
 use tokio::task::JoinSet;
 use tokio_postgres::NoTls;
 
@@ -46,7 +46,7 @@ impl Nodes {
         let (before, _) = server.rsplit_once('/').unwrap();
         let settings = Settings {
             database: Some(format!("{before}/{name}").parse().unwrap()),
-            master_key: Some(Secret::new(MASTER_KEY)),
+            master_key: Some(SecretString::new(MASTER_KEY)),
             public_url: Some(ORIGIN.parse().unwrap()),
             sign_in_limit: Some(50),
             ..dev()

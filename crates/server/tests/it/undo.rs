@@ -5,7 +5,7 @@ use scraper::{Html, Selector};
 use serde_json::{Value, json};
 
 use crate::client::Reply;
-use crate::cross::Names;
+use crate::dialect_matrix::Names;
 use crate::native::{asked, yes};
 use crate::pages::{Browser, csrf, signed_in};
 use crate::settings_pages::member;

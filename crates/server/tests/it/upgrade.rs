@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use kernel::Subject;
 use serde_json::{Value, json};
-use server::config::{Secret, Settings};
+use server::config::{SecretString, Settings};
 use store::followers::DELIVERIES;
 use tokio_postgres::NoTls;
 
-use crate::hook::{Hook, deliver};
-use crate::post::Post;
+use crate::fake_smtp_server::Post;
+use crate::fake_webhook_receiver::{Hook, deliver};
 use crate::webhooks::HOOKS;
 use crate::world::{World, dev, eventually};
 
@@ -115,7 +115,7 @@ async fn a_database_of_before_is_opened() {
     let post = Post::open(&[]).await;
     let settings = Settings {
         database: Some(url.parse().unwrap()),
-        master_key: Some(Secret::new(MASTER_KEY)),
+        master_key: Some(SecretString::new(MASTER_KEY)),
         ..post.carrying(dev())
     };
     let now = expected["now"].as_str().unwrap().parse().unwrap();
@@ -177,7 +177,12 @@ async fn beside_the_record(world: &World, expected: &Value) {
     assert!(draft.is_some());
     let device = human.get("/api/v1/me/push").await.is(200);
     assert!(device.text.contains("phone"), "{}", device.text);
-    let told = world.gateway().store().told(vec![ask("waiting").parse().unwrap()]).await.unwrap();
+    let told = world
+        .gateway()
+        .store()
+        .notified_devices(vec![ask("waiting").parse().unwrap()])
+        .await
+        .unwrap();
     assert_eq!(told.len(), 1);
     let upload = format!("/hacp/v1/uploads/{}", expected["upload"].as_str().unwrap());
     let progress =

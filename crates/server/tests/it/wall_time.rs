@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::hook::{Hook, deliver};
+use crate::fake_push_device::Phone;
+use crate::fake_webhook_receiver::{Hook, deliver};
 use crate::native::yes;
-use crate::phone::Phone;
 use crate::webhooks::endpoint;
 use crate::world::World;
 

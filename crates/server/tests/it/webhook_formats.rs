@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::{Reply, with};
-use crate::hook::{Hook, deliver};
+use crate::fake_webhook_receiver::{Hook, deliver};
 use crate::webhooks::{answer, ask, at, deliveries, endpoint, expected};
 use crate::world::{World, eventually};
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::hook::Hook;
+use crate::fake_webhook_receiver::Hook;
 use crate::pages::signed_in;
 use crate::settings_pages::{member, send, well_made};
 use crate::webhooks::{answer, ask, deliveries};

@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use kernel::directory::{Format, Hears, NewWebhook};
+use kernel::directory::{NewWebhook, WebhookFormat, WebhookScope};
 use kernel::{Actor, DirectoryCommand, Time, Topic, WebhookId};
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
 use store::Work;
 
 use crate::client::{Reply, approve, with};
-use crate::hook::{Hook, deliver};
+use crate::fake_webhook_receiver::{Hook, deliver};
 use crate::world::{World, eventually};
 
 pub(crate) const HOOKS: &str = "/api/v1/webhooks";
@@ -352,10 +352,10 @@ async fn calls_go_nowhere_inside() {
     // Written by an operator whose settings allowed it then.
     let new = NewWebhook {
         id: WebhookId::new(world.gateway().ids().ulid()),
-        of: Hears::Agent("agent_dev".parse().unwrap()),
+        of: WebhookScope::Agent("agent_dev".parse().unwrap()),
         url: "https://10.0.0.1/hook".to_owned(),
         events: Topic::ENDINGS.into(),
-        format: Format::Standard,
+        format: WebhookFormat::Standard,
         description: String::new(),
         enabled: true,
     };

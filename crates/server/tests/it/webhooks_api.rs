@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::with;
-use crate::hook::Hook;
+use crate::fake_webhook_receiver::Hook;
 use crate::webhooks::{HOOKS, answer, ask, at, endpoint};
 use crate::world::{World, eventually};
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use dialects::proof::Jwks;
 use gateway::Gateway;
-use gateway::audit::{self, Against, Report};
+use gateway::audit::{self, Against, AuditReport};
 use kernel::directory::{Human, NewAgent, NewHuman};
 use kernel::{Actor, Command, DirectoryCommand, Time};
 use server::config::Settings;
@@ -223,7 +223,7 @@ impl World {
 
     /// What the server does once a minute.
     pub(crate) async fn tidy(&self) {
-        housekeeping::tidy(self.gateway(), &self.app().core.authenticator).await.unwrap();
+        housekeeping::clean_up(self.gateway(), &self.app().core.authenticator).await.unwrap();
     }
 
     /// Every public key this server ever had.
@@ -232,7 +232,7 @@ impl World {
     }
 
     /// A check of the whole record.
-    pub(crate) async fn audit(&self) -> Report {
+    pub(crate) async fn audit(&self) -> AuditReport {
         let against = Against { keys: self.keys(), ..Against::default() };
         audit::check(self.gateway().store(), &against, &mut |_| ()).await.unwrap()
     }

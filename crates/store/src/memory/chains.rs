@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use kernel::audit::Row as RecordRow;
+use kernel::audit::RecordRow;
 
-use super::state::{State, json, row};
-use crate::{Chains, StoredState};
+use super::state::{MemoryState, json, row};
+use crate::{ChainPage, StoredState};
 
-impl State {
+impl MemoryState {
     /// All states, as JSON, by name.
     fn states(&self) -> BTreeMap<String, StoredState> {
         let asks = self.asks.values().map(|ask| {
@@ -30,7 +30,7 @@ impl State {
         asks.chain(entities).chain(tasks).chain(artifacts).chain(entries).collect()
     }
 
-    pub(super) fn chains(&self, after: Option<&str>, limit: usize) -> Chains {
+    pub(super) fn chains(&self, after: Option<&str>, limit: usize) -> ChainPage {
         let behind = |name: &str| after.is_none_or(|after| name > after);
         let mut rows: Vec<RecordRow> =
             self.records.iter().enumerate().map(|(place, record)| row(place, record)).collect();
@@ -46,6 +46,6 @@ impl State {
         let next = rows.last().filter(|_| more).map(|last| last.subject.clone());
         let mut states = self.states();
         states.retain(|name, _| behind(name) && next.as_ref().is_none_or(|next| name <= next));
-        Chains::join(rows, states.into_iter().collect(), next)
+        ChainPage::join(rows, states.into_iter().collect(), next)
     }
 }

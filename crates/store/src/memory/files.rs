@@ -3,9 +3,9 @@
 use kernel::audit::Digest;
 use ulid::Ulid;
 
-use super::state::State;
+use super::state::MemoryState;
 
-impl State {
+impl MemoryState {
     pub(super) fn own_files(&self, holder: Ulid) -> Vec<Digest> {
         let lone =
             |digest: &Digest| !self.files.iter().any(|(id, one)| id != &holder && one == digest);

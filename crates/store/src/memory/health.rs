@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 
 use super::Memory;
-use crate::{Durability, Health, Inspection, Result};
+use crate::{Durability, Inspection, Result, StoreHealth};
 
 #[async_trait]
-impl Health for Memory {
+impl StoreHealth for Memory {
     async fn probe_write(&self) -> Result<()> {
         Ok(())
     }

@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use kernel::insight::Day;
-use kernel::insight::summary::Line;
+use kernel::insight::summary::StoredCount;
 
 use super::Memory;
 use super::state::row;
-use crate::insights::Behind;
-use crate::{Counted, Counts, Grain, Insights, Result};
+use crate::insights::UncountedRecords;
+use crate::{CountedRecords, CountsQuery, Grain, InsightStore, Result};
 
 #[async_trait]
-impl Insights for Memory {
-    async fn count_on(&self, limit: usize) -> Result<Counted> {
+impl InsightStore for Memory {
+    async fn count_next(&self, limit: usize) -> Result<CountedRecords> {
         let mut state = self.state();
         let rows = state.after(state.counted, limit).map(|(place, record)| row(place, record));
-        let behind = Behind::new(rows.collect());
-        let Some(position) = behind.position() else { return Ok(Counted::default()) };
+        let behind = UncountedRecords::new(rows.collect());
+        let Some(position) = behind.position() else { return Ok(CountedRecords::default()) };
         let mut asks = BTreeMap::new();
         for id in behind.asks() {
             asks.extend(state.asks.get(&id).cloned().map(|ask| (id, ask)));
@@ -28,7 +28,7 @@ impl Insights for Memory {
         Ok(counted)
     }
 
-    async fn counts(&self, wanted: Counts) -> Result<Vec<Line>> {
+    async fn counts(&self, wanted: CountsQuery) -> Result<Vec<StoredCount>> {
         let state = self.state();
         let from = state.since.map_or(wanted.from, |since| wanted.from.max(since));
         let mut found: BTreeMap<(usize, usize, Day), u64> = BTreeMap::new();
@@ -49,7 +49,7 @@ impl Insights for Memory {
         let line = |((whose, bin, day), n): ((usize, usize, Day), u64)| {
             let (whose, (measure, bin)) = (wanted.whose.get(whose)?, bins.get(bin)?);
             let (whose, bin) = (whose.clone(), (*bin).to_owned());
-            Some(Line { whose, measure: *measure, day, bin, n })
+            Some(StoredCount { whose, measure: *measure, day, bin, n })
         };
         Ok(found.into_iter().filter_map(line).collect())
     }

@@ -7,15 +7,15 @@ use std::ops::Bound;
 use kernel::{Ask, AskId, Time};
 use ulid::Ulid;
 
-use super::State;
+use super::MemoryState;
 use crate::Result;
-use crate::listing::{Deadline, Entry, Expiring, Filter, Scope};
-use crate::paging::{Rows, Stretch};
+use crate::listing::{Deadline, ExpiringQuery, Filter, ListEntry, ListScope};
+use crate::paging::{ListRange, ListRows};
 
-impl Rows for State {
+impl ListRows for MemoryState {
     fn rows(
         &self,
-        stretch: &Stretch,
+        stretch: &ListRange,
         before: Option<AskId>,
         filter: &Filter,
         n: usize,
@@ -33,7 +33,7 @@ impl Rows for State {
         Ok(rows.collect())
     }
 
-    fn oldest(&self, stretch: &Stretch) -> Result<Option<AskId>> {
+    fn oldest(&self, stretch: &ListRange) -> Result<Option<AskId>> {
         let entry = entry(stretch);
         let start = (entry.clone(), Reverse(AskId::new(Ulid::max())));
         let end = (entry, Reverse(AskId::new(Ulid::nil())));
@@ -42,12 +42,12 @@ impl Rows for State {
 }
 
 /// Asks that are due soon: a range of each scope, merged.
-pub(super) fn expiring(state: &State, wanted: &Expiring) -> Vec<Ask> {
+pub(super) fn expiring(state: &MemoryState, wanted: &ExpiringQuery) -> Vec<Ask> {
     let begin = || (Time::from_millis(i64::MIN), AskId::new(Ulid::nil()));
     let (at, id) = wanted.after.unwrap_or_else(begin);
     let mut found = BTreeSet::new();
     for scope in &wanted.scopes {
-        let place = |at, id| (Deadline { scope: Scope::key(scope), at }, id);
+        let place = |at, id| (Deadline { scope: ListScope::key(scope), at }, id);
         let to = Bound::Included(place(wanted.until, AskId::new(Ulid::max())));
         let range = state.deadlines.range((Bound::Excluded(place(at, id)), to));
         found.extend(range.take(wanted.limit).map(|(deadline, id)| (deadline.at, *id)));
@@ -56,6 +56,6 @@ pub(super) fn expiring(state: &State, wanted: &Expiring) -> Vec<Ask> {
     asks.cloned().collect()
 }
 
-fn entry(stretch: &Stretch) -> Entry {
-    Entry { scope: stretch.scope.clone(), phase: stretch.phase, rank: stretch.rank }
+fn entry(stretch: &ListRange) -> ListEntry {
+    ListEntry { scope: stretch.scope.clone(), phase: stretch.phase, rank: stretch.rank }
 }

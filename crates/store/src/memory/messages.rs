@@ -4,10 +4,10 @@ use async_trait::async_trait;
 
 use super::Memory;
 use crate::messages::MessageQuery;
-use crate::{MOST_MESSAGES, Message, Messages, Result};
+use crate::{MOST_MESSAGES, Message, MessageStore, Result};
 
 #[async_trait]
-impl Messages for Memory {
+impl MessageStore for Memory {
     async fn put_message(&self, message: Message) -> Result<()> {
         self.state().messages.insert(message.name, message);
         Ok(())

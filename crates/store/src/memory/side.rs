@@ -4,12 +4,12 @@ use async_trait::async_trait;
 use kernel::{Ask, Time};
 
 use super::Memory;
-use super::state::State;
+use super::state::MemoryState;
 use crate::Result;
-use crate::side::{Side, SideCondition, SideKind, SideRow, SideRows};
+use crate::side::{SideCondition, SideKind, SideRow, SideSelection, SideStore};
 
 #[async_trait]
-impl Side for Memory {
+impl SideStore for Memory {
     async fn put_side(&self, row: SideRow, condition: SideCondition) -> Result<bool> {
         let mut state = self.state();
         let key = (row.kind, row.key.clone());
@@ -35,14 +35,14 @@ impl Side for Memory {
         Ok(holds)
     }
 
-    async fn side(&self, kind: SideKind, rows: SideRows) -> Result<Vec<SideRow>> {
+    async fn side(&self, kind: SideKind, rows: SideSelection) -> Result<Vec<SideRow>> {
         let state = self.state();
         Ok(state.side.values().filter(|row| chosen(row, kind, &rows)).cloned().collect())
     }
 
-    async fn delete_side(&self, rows: Vec<(SideKind, SideRows)>) -> Result<Vec<u64>> {
+    async fn delete_side(&self, rows: Vec<(SideKind, SideSelection)>) -> Result<Vec<u64>> {
         let mut state = self.state();
-        let delete = |(kind, rows): (SideKind, SideRows)| {
+        let delete = |(kind, rows): (SideKind, SideSelection)| {
             let before = state.side.len();
             state.side.retain(|_, row| !chosen(row, kind, &rows));
             (before - state.side.len()) as u64
@@ -51,17 +51,19 @@ impl Side for Memory {
     }
 }
 
-fn chosen(row: &SideRow, kind: SideKind, rows: &SideRows) -> bool {
+fn chosen(row: &SideRow, kind: SideKind, rows: &SideSelection) -> bool {
     row.kind == kind
         && match rows {
-            SideRows::Key(key) => row.key == *key,
-            SideRows::Prefix(prefix) => row.key.starts_with(prefix),
-            SideRows::Asks(asks) => row.ask.is_some_and(|ask| asks.contains(&ask)),
-            SideRows::Humans(humans) => row.human.as_ref().is_some_and(|one| humans.contains(one)),
+            SideSelection::Key(key) => row.key == *key,
+            SideSelection::Prefix(prefix) => row.key.starts_with(prefix),
+            SideSelection::Asks(asks) => row.ask.is_some_and(|ask| asks.contains(&ask)),
+            SideSelection::Humans(humans) => {
+                row.human.as_ref().is_some_and(|one| humans.contains(one))
+            }
         }
 }
 
-impl State {
+impl MemoryState {
     /// Deletes expired rows.
     pub(super) fn sweep_side(&mut self, now: Time) {
         self.side.retain(|_, row| row.expires_at.is_none_or(|until| until > now));

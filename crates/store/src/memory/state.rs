@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use kernel::audit::{Digest, Erasure, Record, Row as RecordRow};
+use kernel::audit::{Digest, Erasure, Record, RecordRow};
 use kernel::directory::Directory;
 use kernel::insight::{Day, Tally};
 use kernel::task::{self, Artifact, Contract};
@@ -16,29 +16,31 @@ use serde_json::Value;
 use ulid::Ulid;
 
 use super::uploads;
-use crate::job::{JobWrites, MovedTask, Remembered, UnitOfWork};
-use crate::leases::{Leases, Viewers, Wake};
-use crate::listing::{Deadline, Entry, Moved, Scope};
+use crate::job::{ChangedTask, IdempotencyRecord, JobWrites, UnitOfWork};
+use crate::leases::{Leases, Viewers, WakeUp};
+use crate::listing::{ChangedAsk, Deadline, ListEntry, ListScope};
 use crate::side::{SideKind, SideRow};
-use crate::work_queue::Logged;
-use crate::{Change, FeedQuery, Idempotency, Message, News, Result, SealedBlock, Work, tasks};
+use crate::work_queue::DeliveryLogEntry;
+use crate::{
+    AnnouncedChange, Change, FeedQuery, Idempotency, Message, Result, SealedBlock, Work, tasks,
+};
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct MemoryState {
     pub(super) directory: Arc<Directory>,
     pub(super) asks: BTreeMap<AskId, Ask>,
-    pub(super) listing: BTreeSet<(Entry, Reverse<AskId>)>,
+    pub(super) listing: BTreeSet<(ListEntry, Reverse<AskId>)>,
     pub(super) deadlines: BTreeSet<(Deadline, AskId)>,
-    pub(super) wakes: BTreeSet<Wake>,
+    pub(super) wakes: BTreeSet<WakeUp>,
     pub(super) leases: Leases,
     /// Closed asks that still have their text, by the time they ended.
-    pub(super) over: BTreeSet<Wake>,
+    pub(super) over: BTreeSet<WakeUp>,
     pub(super) over_leases: Leases,
     pub(super) viewers: Viewers,
     /// The record at index `n` has position `n + 1`.
     pub(super) records: Vec<Record>,
     /// The lists each record changed.
-    lists: Vec<Arc<[Scope]>>,
+    lists: Vec<Arc<[ListScope]>>,
     /// The follow-ups of each record.
     follow_ups: Vec<Arc<[FollowUp]>>,
     /// The positions of followers.
@@ -47,10 +49,10 @@ pub(super) struct State {
     pub(super) streams: BTreeSet<(AgentId, u64)>,
     pub(super) work: BTreeMap<u64, WaitingWork>,
     /// The webhook delivery log.
-    pub(super) log: BTreeMap<(WebhookId, String), Logged>,
+    pub(super) log: BTreeMap<(WebhookId, String), DeliveryLogEntry>,
     /// The number of rows of work ever written: ids are not reused.
     pub(super) written: u64,
-    pub(super) idempotency: HashMap<(String, String), Remembered>,
+    pub(super) idempotency: HashMap<(String, String), IdempotencyRecord>,
     pub(super) key_use: HashMap<KeyId, Time>,
     pub(super) side: BTreeMap<(SideKind, String), SideRow>,
     pub(super) messages: HashMap<Digest, Message>,
@@ -93,7 +95,7 @@ pub(super) struct WaitingWork {
     pub(super) dead: Option<String>,
 }
 
-impl UnitOfWork for State {
+impl UnitOfWork for MemoryState {
     fn directory(&self) -> Arc<Directory> {
         Arc::clone(&self.directory)
     }
@@ -114,22 +116,23 @@ impl UnitOfWork for State {
         Ok(self.entries.get(&id).cloned())
     }
 
-    fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>> {
+    fn idempotency_record(&mut self, scope: &str, key: &str) -> Result<Option<IdempotencyRecord>> {
         Ok(self.idempotency.get(&(scope.to_owned(), key.to_owned())).copied())
     }
 
     fn write(
         &mut self,
         work: &JobWrites,
-        remember: Option<(&Idempotency, Remembered)>,
+        remember: Option<(&Idempotency, IdempotencyRecord)>,
     ) -> Result<()> {
         let taken =
-            |moved: &Moved| moved.before.is_none() && self.asks.contains_key(&moved.after.id);
+            |moved: &ChangedAsk| moved.before.is_none() && self.asks.contains_key(&moved.after.id);
         if work.asks.iter().any(taken) {
             return Err(Refusal::Exists { what: "request" }.into());
         }
-        let taken =
-            |moved: &MovedTask| moved.before.is_none() && self.tasks.contains_key(&moved.after.id);
+        let taken = |moved: &ChangedTask| {
+            moved.before.is_none() && self.tasks.contains_key(&moved.after.id)
+        };
         if work.tasks.iter().any(taken) {
             return Err(Refusal::Exists { what: "task" }.into());
         }
@@ -160,7 +163,7 @@ impl UnitOfWork for State {
             self.records.push(record.clone());
             self.follow_ups.push(follow_ups);
             let position = self.records.len() as u64;
-            let about = work.about(record);
+            let about = work.feed_metadata(record);
             self.streams.extend(about.agent.map(|agent| (agent.clone(), position)));
             self.task_streams.extend(about.project.map(|project| (project.clone(), position)));
             self.lists.push(about.lists);
@@ -183,9 +186,9 @@ impl UnitOfWork for State {
     }
 }
 
-impl State {
+impl MemoryState {
     /// Whether work of the same name is already waiting.
-    pub(super) fn waits(&self, work: &Work) -> bool {
+    pub(super) fn has_waiting(&self, work: &Work) -> bool {
         let name = work.name();
         let same = |row: &WaitingWork| row.dead.is_none() && row.work.name() == name;
         name.is_some() && self.work.values().any(same)
@@ -199,14 +202,14 @@ impl State {
         self.written
     }
 
-    fn put(&mut self, moved: &Moved) {
+    fn put(&mut self, moved: &ChangedAsk) {
         let (id, before) = (moved.after.id, moved.before.as_ref());
-        let (old, new) = Entry::moved(moved);
+        let (old, new) = ListEntry::row_changes(moved);
         for entry in old {
             self.listing.remove(&(entry, Reverse(id)));
         }
         self.listing.extend(new.into_iter().map(|entry| (entry, Reverse(id))));
-        let (old, new) = Deadline::moved(moved);
+        let (old, new) = Deadline::row_changes(moved);
         for deadline in old {
             self.deadlines.remove(&(deadline, id));
         }
@@ -215,10 +218,10 @@ impl State {
             self.wakes.remove(&(at, id));
         }
         self.wakes.extend(moved.after.wake_at().map(|at| (at, id)));
-        if let Some(at) = before.and_then(Ask::kept_since) {
+        if let Some(at) = before.and_then(Ask::retention_start) {
             self.over.remove(&(at, id));
         }
-        self.over.extend(moved.after.kept_since().map(|at| (at, id)));
+        self.over.extend(moved.after.retention_start().map(|at| (at, id)));
         if moved.ended() {
             self.side.retain(|(kind, _), row| *kind != SideKind::Draft || row.ask != Some(id));
         }
@@ -228,7 +231,7 @@ impl State {
         self.asks.insert(id, moved.after.clone());
     }
 
-    fn put_task(&mut self, moved: &MovedTask) {
+    fn put_task(&mut self, moved: &ChangedTask) {
         let id = moved.after.id;
         let (old, new) = tasks::moved(moved.before.as_ref(), &moved.after);
         for range in old {
@@ -242,13 +245,13 @@ impl State {
     fn erase(&mut self, by: &Record, erasure: &Erasure) {
         let earlier = |record: &&mut Record| record.subject == by.subject && record.seq < by.seq;
         for record in self.records.iter_mut().filter(earlier) {
-            if erasure.takes(&record.body) {
+            if erasure.erases(&record.body) {
                 record.contents.fill(Value::Null);
             }
         }
     }
 
-    pub(super) fn due(&self, now: Time) -> Vec<Wake> {
+    pub(super) fn due(&self, now: Time) -> Vec<WakeUp> {
         self.wakes.iter().take_while(|(at, _)| *at <= now).copied().collect()
     }
 
@@ -258,7 +261,7 @@ impl State {
         position: u64,
         limit: usize,
     ) -> impl Iterator<Item = (usize, &Record)> {
-        self.records.iter().enumerate().skip(place(position)).take(limit)
+        self.records.iter().enumerate().skip(record_index(position)).take(limit)
     }
 
     pub(super) fn changes(&self, position: u64, limit: usize) -> impl Iterator<Item = Change> {
@@ -266,12 +269,12 @@ impl State {
     }
 
     pub(super) fn change(&self, position: u64) -> Option<Change> {
-        let record = self.records.get(place(position).checked_sub(1)?)?;
+        let record = self.records.get(record_index(position).checked_sub(1)?)?;
         Some(change(position, record))
     }
 
     pub(super) fn row(&self, position: u64) -> Option<RecordRow> {
-        let at = place(position).checked_sub(1)?;
+        let at = record_index(position).checked_sub(1)?;
         Some(row(at, self.records.get(at)?))
     }
 
@@ -301,11 +304,11 @@ impl State {
     }
 
     /// Changes as the feed announces them.
-    pub(super) fn news(&self, position: u64) -> impl Iterator<Item = News> {
-        let lists = self.lists.iter().skip(place(position)).cloned();
-        let follow_ups = self.follow_ups.iter().skip(place(position)).cloned();
+    pub(super) fn news(&self, position: u64) -> impl Iterator<Item = AnnouncedChange> {
+        let lists = self.lists.iter().skip(record_index(position)).cloned();
+        let follow_ups = self.follow_ups.iter().skip(record_index(position)).cloned();
         let changes = self.changes(position, usize::MAX);
-        changes.zip(lists).zip(follow_ups).map(|((change, lists), follow_ups)| News {
+        changes.zip(lists).zip(follow_ups).map(|((change, lists), follow_ups)| AnnouncedChange {
             change,
             lists,
             follow_ups: Some(follow_ups),
@@ -338,6 +341,6 @@ pub(super) fn change(position: u64, record: &Record) -> Change {
     Change { position, subject, seq: record.seq, at: record.at, what }
 }
 
-pub(super) fn place(position: u64) -> usize {
+pub(super) fn record_index(position: u64) -> usize {
     usize::try_from(position).unwrap_or(usize::MAX)
 }

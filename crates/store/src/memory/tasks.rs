@@ -4,24 +4,25 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use kernel::task::{Artifact, Contract, Entry, Scope, State as Phase};
+use kernel::task::{Artifact, Contract, Entry, LedgerScope, State as Phase};
 use kernel::{AgentId, ArtifactId, EntryId, ProjectId, ReviewId, Task, TaskId, Time};
 use ulid::Ulid;
 
 use super::Memory;
-use super::state::State;
+use super::state::MemoryState;
 use crate::tasks::{
-    Aged, LOOKED_AT, ORGANISATION, TASKS_COUNTED, counted, given_in, given_project, over_since,
+    ContractAge, LOOKED_AT, ORGANISATION, TASKS_COUNTED, counted, given_in, given_project,
+    over_since,
 };
-use crate::{Count, Result, TaskList, TaskPage, Tasks};
+use crate::{Count, Result, TaskListQuery, TaskPage, TaskStore};
 
 #[async_trait]
-impl Tasks for Memory {
+impl TaskStore for Memory {
     async fn task(&self, id: TaskId) -> Result<Option<Task>> {
         Ok(self.state().tasks.get(&id).cloned())
     }
 
-    async fn tasks(&self, list: TaskList) -> Result<TaskPage> {
+    async fn tasks(&self, list: TaskListQuery) -> Result<TaskPage> {
         let state = self.state();
         let mut found = BTreeSet::new();
         for range in list.ranges() {
@@ -31,7 +32,7 @@ impl Tasks for Memory {
         Ok(list.page(newest.filter_map(|id| state.tasks.get(&id).cloned()).collect()))
     }
 
-    async fn projects_given(&self, agent: AgentId) -> Result<Vec<ProjectId>> {
+    async fn projects_with_tasks(&self, agent: AgentId) -> Result<Vec<ProjectId>> {
         let (first, last) = given_in(&agent);
         let last_id = || Reverse(TaskId::new(Ulid::from(u128::MAX)));
         let state = self.state();
@@ -40,9 +41,9 @@ impl Tasks for Memory {
         Ok(projects.collect::<BTreeSet<_>>().into_iter().collect())
     }
 
-    async fn task_counts(&self, list: TaskList) -> Result<Vec<(Phase, Count)>> {
+    async fn task_counts(&self, list: TaskListQuery) -> Result<Vec<(Phase, Count)>> {
         let state = self.state();
-        let count = |one: TaskList| {
+        let count = |one: TaskListQuery| {
             let ranges = one.ranges();
             let all = ranges.iter().flat_map(|range| state.in_range(range, None));
             counted(all.take(TASKS_COUNTED + 1).count())
@@ -59,7 +60,7 @@ impl Tasks for Memory {
     ) -> Result<Vec<TaskId>> {
         let state = self.state();
         let own = state.tasks.values().filter(|task| task.project == project);
-        let ended = own.filter_map(|task| Some((task.kept_since()?, task.id)));
+        let ended = own.filter_map(|task| Some((task.retention_start()?, task.id)));
         let over: BTreeSet<(Time, TaskId)> = ended.filter(|(at, _)| *at <= since).collect();
         Ok(over.into_iter().take(limit).map(|(_, id)| id).collect())
     }
@@ -74,7 +75,7 @@ impl Tasks for Memory {
 
     async fn entries(
         &self,
-        scope: Scope,
+        scope: LedgerScope,
         after: Option<String>,
         limit: usize,
     ) -> Result<Vec<Entry>> {
@@ -86,7 +87,7 @@ impl Tasks for Memory {
         Ok(own.into_iter().take(limit).cloned().collect())
     }
 
-    async fn organisation_ledgers(&self, limit: usize) -> Result<Vec<Scope>> {
+    async fn organisation_ledgers(&self, limit: usize) -> Result<Vec<LedgerScope>> {
         let (first, last) = ORGANISATION;
         let state = self.state();
         let scopes = state.entries.values().map(|entry| &entry.scope);
@@ -128,21 +129,21 @@ impl Tasks for Memory {
         let last = state.contracts.last_key_value().map_or(0, |(n, _)| *n);
         let aged = |(n, one): (&u64, &Contract)| {
             let acked = state.acked.get(&one.agent).is_some_and(|acked| n <= acked);
-            Aged { n: *n, task: one.task, at: one.at, acked }
+            ContractAge { n: *n, task: one.task, at: one.at, acked }
         };
         let old = state.contracts.range(after + 1..).filter(|(n, _)| **n < last);
-        let looked_at: Vec<Aged> = old.take(LOOKED_AT).map(aged).collect();
+        let looked_at: Vec<ContractAge> = old.take(LOOKED_AT).map(aged).collect();
         for one in &looked_at {
             let over = state.tasks.get(&one.task).and_then(over_since);
             if one.is_spent(over, now) {
                 state.contracts.remove(&one.n);
             }
         }
-        Ok(Aged::next(&looked_at, now))
+        Ok(ContractAge::next(&looked_at, now))
     }
 }
 
-impl State {
+impl MemoryState {
     /// The tasks in a range after the given one, newest first.
     fn in_range(&self, range: &str, after: Option<TaskId>) -> impl Iterator<Item = TaskId> {
         let at = |id: u128| (range.to_owned(), Reverse(TaskId::new(Ulid::from(id))));

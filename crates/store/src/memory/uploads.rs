@@ -1,15 +1,15 @@
 //! Uploads, in a map.
 
 use async_trait::async_trait;
-use kernel::task::Held;
+use kernel::task::StoredContent;
 use kernel::{Time, UploadId};
 
 use super::Memory;
-use crate::{MOST_PIECES, MOST_UPLOADS, Piece, Result, Upload, Uploads};
+use crate::{MOST_PIECES, MOST_UPLOADS, Result, Upload, UploadPart, UploadStore};
 
 pub(super) struct StoredUpload {
     upload: Upload,
-    pieces: Vec<Piece>,
+    pieces: Vec<UploadPart>,
     used: bool,
     given_up: bool,
 }
@@ -31,7 +31,7 @@ impl StoredUpload {
 }
 
 #[async_trait]
-impl Uploads for Memory {
+impl UploadStore for Memory {
     async fn begin_upload(&self, upload: Upload) -> Result<bool> {
         let mut state = self.state();
         let unused = |stored: &StoredUpload| !stored.given_up && !stored.used;
@@ -50,7 +50,7 @@ impl Uploads for Memory {
         Ok(stored.map(|stored| stored.upload.clone()))
     }
 
-    async fn pieces(&self, id: UploadId) -> Result<Vec<Piece>> {
+    async fn pieces(&self, id: UploadId) -> Result<Vec<UploadPart>> {
         Ok(self.state().uploads.get(&id).map(|stored| stored.pieces.clone()).unwrap_or_default())
     }
 
@@ -58,7 +58,7 @@ impl Uploads for Memory {
         &self,
         id: UploadId,
         offset: u64,
-        piece: Piece,
+        piece: UploadPart,
         at: Time,
     ) -> Result<bool> {
         let mut state = self.state();
@@ -73,7 +73,7 @@ impl Uploads for Memory {
         Ok(true)
     }
 
-    async fn finish_upload(&self, id: UploadId, whole: Held, at: Time) -> Result<bool> {
+    async fn finish_upload(&self, id: UploadId, whole: StoredContent, at: Time) -> Result<bool> {
         let mut state = self.state();
         let fits =
             |stored: &&mut StoredUpload| stored.is_open() && stored.upload.size == whole.size;
@@ -83,7 +83,7 @@ impl Uploads for Memory {
         Ok(true)
     }
 
-    async fn give_up_upload(&self, id: UploadId) -> Result<bool> {
+    async fn abandon_upload(&self, id: UploadId) -> Result<bool> {
         let mut state = self.state();
         let fits = |stored: &&mut StoredUpload| !stored.given_up && !stored.used;
         let Some(stored) = state.uploads.get_mut(&id).filter(fits) else { return Ok(false) };
@@ -91,7 +91,7 @@ impl Uploads for Memory {
         Ok(true)
     }
 
-    async fn given_up_uploads(&self, before: Time, limit: usize) -> Result<Vec<UploadId>> {
+    async fn abandoned_uploads(&self, before: Time, limit: usize) -> Result<Vec<UploadId>> {
         let mut state = self.state();
         state.uploads.retain(|_, stored| !stored.used || stored.upload.at >= before);
         for stored in state.uploads.values_mut().filter(|stored| !stored.used) {

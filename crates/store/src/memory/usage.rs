@@ -5,18 +5,18 @@ use kernel::Phase;
 use ulid::Ulid;
 
 use super::Memory;
-use super::state::State;
+use super::state::MemoryState;
 use crate::Result;
-use crate::usage::{Charge, Counting, Usage, member};
+use crate::usage::{Charge, ChargeLifetime, UsageStore, member};
 
 #[async_trait]
-impl Usage for Memory {
+impl UsageStore for Memory {
     async fn charge(&self, charges: Vec<Charge>) -> Result<Option<usize>> {
         let mut state = self.state();
         let (used, held) = (state.used.clone(), state.held.clone());
         for (place, charge) in charges.iter().enumerate() {
             state.add(charge);
-            if charge.limit.is_some_and(|limit| state.stands_at(&charge.name) > limit) {
+            if charge.limit.is_some_and(|limit| state.counter_value(&charge.name) > limit) {
                 (state.used, state.held) = (used, held);
                 return Ok(Some(place));
             }
@@ -26,7 +26,7 @@ impl Usage for Memory {
 
     async fn used(&self, names: Vec<String>) -> Result<Vec<u64>> {
         let state = self.state();
-        Ok(names.iter().map(|name| state.stands_at(name)).collect())
+        Ok(names.iter().map(|name| state.counter_value(name)).collect())
     }
 
     async fn release(&self, holder: Ulid) -> Result<()> {
@@ -35,27 +35,27 @@ impl Usage for Memory {
     }
 }
 
-impl State {
+impl MemoryState {
     fn add(&mut self, charge: &Charge) {
         let Charge { name, by, .. } = charge;
         match &charge.kind {
-            Counting::Until(until) => {
+            ChargeLifetime::Until(until) => {
                 self.used.entry(name.clone()).or_insert((0, *until)).0 += by;
             }
-            Counting::OnceUntil(until, who) => {
+            ChargeLifetime::OnceUntil(until, who) => {
                 let known = member(name, who);
                 if let std::collections::btree_map::Entry::Vacant(e) = self.used.entry(known) {
                     e.insert((1, *until));
                     self.used.entry(name.clone()).or_insert((0, *until)).0 += by;
                 }
             }
-            Counting::Held(holder) => {
+            ChargeLifetime::Held(holder) => {
                 *self.held.entry((*holder, name.clone())).or_default() += by;
             }
         }
     }
 
-    fn stands_at(&self, name: &str) -> u64 {
+    fn counter_value(&self, name: &str) -> u64 {
         let held = self.held.iter().filter(|((_, of), _)| of == name).map(|(_, bytes)| bytes);
         let counted = self.used.get(name).map_or(0, |(used, _)| *used) + held.sum::<u64>();
         let of_asks: usize = match name.split_once('/') {

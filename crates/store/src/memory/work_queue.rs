@@ -9,8 +9,8 @@ use kernel::{Time, WebhookId};
 use super::Memory;
 use super::state::WaitingWork;
 use crate::work_queue::{
-    BACKLOG_COUNTED, Backlog, Delivery, DeliveryLog, Entry, LogQuery, Logged, Settlement, Standing,
-    WorkQueue,
+    BACKLOG_COUNTED, Backlog, ClaimedWork, DeliveryLog, DeliveryLogEntry, DeliveryLogQuery,
+    DeliveryLogUpdate, Settlement, WebhookDeliveryStatus, WorkQueue,
 };
 use crate::{Result, Work, later};
 
@@ -22,7 +22,7 @@ impl WorkQueue for Memory {
         now: Time,
         lease: Duration,
         limit: usize,
-    ) -> Result<Vec<Delivery>> {
+    ) -> Result<Vec<ClaimedWork>> {
         let mut state = self.state();
         let mut due: Vec<(&u64, &mut WaitingWork)> = state
             .work
@@ -35,7 +35,7 @@ impl WorkQueue for Memory {
             row.attempt = row.attempt.saturating_add(1);
             row.due_at = later(now, lease);
             let (work, attempt) = (row.work.clone(), row.attempt);
-            Delivery { id: *id, work, attempt, written_at: row.written_at }
+            ClaimedWork { id: *id, work, attempt, written_at: row.written_at }
         });
         Ok(claimed.collect())
     }
@@ -49,7 +49,11 @@ impl WorkQueue for Memory {
         Ok(lanes.into_iter().filter(|(lane, _)| lane.as_str() > after).take(limit).collect())
     }
 
-    async fn settle(&self, settled: Vec<(u64, Settlement)>, log: Vec<Entry>) -> Result<()> {
+    async fn settle(
+        &self,
+        settled: Vec<(u64, Settlement)>,
+        log: Vec<DeliveryLogUpdate>,
+    ) -> Result<()> {
         let mut state = self.state();
         for (id, settlement) in settled {
             match settlement {
@@ -59,7 +63,7 @@ impl WorkQueue for Memory {
                 Settlement::Split { into } => {
                     if state.work.remove(&id).is_some() {
                         for (at, work) in into {
-                            if !state.waits(&work) {
+                            if !state.has_waiting(&work) {
                                 state.put_work(work, at);
                             }
                         }
@@ -106,7 +110,11 @@ impl WorkQueue for Memory {
     async fn backlog(&self) -> Result<Backlog> {
         let state = self.state();
         let dead = state.work.values().filter(|row| row.dead.is_some()).count();
-        let letters = state.log.values().filter(|logged| logged.status == Standing::Dead).count();
+        let letters = state
+            .log
+            .values()
+            .filter(|logged| logged.status == WebhookDeliveryStatus::Dead)
+            .count();
         let waiting = state.work.len() - dead;
         let bounded = |n: usize| (n as u64).min(BACKLOG_COUNTED);
         Ok(Backlog { waiting: bounded(waiting), dead: bounded(dead + letters) })
@@ -115,9 +123,9 @@ impl WorkQueue for Memory {
 
 #[async_trait]
 impl DeliveryLog for Memory {
-    async fn delivery_log(&self, wanted: LogQuery) -> Result<Vec<Logged>> {
+    async fn delivery_log(&self, wanted: DeliveryLogQuery) -> Result<Vec<DeliveryLogEntry>> {
         let (statuses, place) = (wanted.statuses(), wanted.place());
-        let fits = |logged: &&Logged| {
+        let fits = |logged: &&DeliveryLogEntry| {
             let told = &logged.message;
             logged.webhook == wanted.webhook
                 && statuses.contains(&logged.status)
@@ -127,7 +135,12 @@ impl DeliveryLog for Memory {
         Ok(wanted.newest(found))
     }
 
-    async fn redeliver(&self, webhook: WebhookId, id: &str, now: Time) -> Result<Option<Logged>> {
+    async fn redeliver(
+        &self,
+        webhook: WebhookId,
+        id: &str,
+        now: Time,
+    ) -> Result<Option<DeliveryLogEntry>> {
         let mut state = self.state();
         let key = (webhook, id.to_owned());
         let Some(logged) = state.log.get(&key).cloned() else { return Ok(None) };

@@ -6,7 +6,7 @@ use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::SslMode;
 
-use super::tls::Trust;
+use super::tls::TlsTrust;
 use crate::{Result, StoreError};
 
 /// The text is not a database URL. The error does not include it, because it may
@@ -47,7 +47,7 @@ pub fn redacted(url: &str) -> String {
 /// clients, `prefer` and `require` encrypt and accept any certificate. `verify-full` and
 /// `verify-ca` check the certificate and its name, against `sslrootcert` if it is given, else
 /// against the certificates of the system. `sslrootcert` alone implies the check.
-pub(super) fn read(url: &str) -> Result<(Config, Trust)> {
+pub(super) fn read(url: &str) -> Result<(Config, TlsTrust)> {
     let bad = || StoreError::Unavailable(BadAddress.into());
     split_scheme(url).ok_or_else(bad)?;
     let (before, query) = url.split_once('?').unwrap_or((url, ""));
@@ -61,9 +61,9 @@ pub(super) fn read(url: &str) -> Result<(Config, Trust)> {
         }
     }
     let trust = match roots {
-        Some(roots) => Trust::Roots(roots),
-        None if strict => Trust::System,
-        None => Trust::Anyone,
+        Some(roots) => TlsTrust::Roots(roots),
+        None if strict => TlsTrust::System,
+        None => TlsTrust::Anyone,
     };
     let mut config: Config = format!("{before}?{}", kept.join("&")).parse().map_err(|_| bad())?;
     if trust.is_strict() {
@@ -117,11 +117,11 @@ mod tests {
             let (config, trust) = read(&format!("postgres://ann@db/x{query}")).unwrap();
             (format!("{:?}", config.get_ssl_mode()), trust)
         };
-        assert_eq!(trust(""), ("Prefer".to_owned(), Trust::Anyone));
-        assert_eq!(trust("?sslmode=disable"), ("Disable".to_owned(), Trust::Anyone));
-        assert_eq!(trust("?sslmode=require&user=bob"), ("Require".to_owned(), Trust::Anyone));
-        assert_eq!(trust("?sslmode=verify-full"), ("Require".to_owned(), Trust::System));
-        let roots = Trust::Roots("/a b/ca.pem".into());
+        assert_eq!(trust(""), ("Prefer".to_owned(), TlsTrust::Anyone));
+        assert_eq!(trust("?sslmode=disable"), ("Disable".to_owned(), TlsTrust::Anyone));
+        assert_eq!(trust("?sslmode=require&user=bob"), ("Require".to_owned(), TlsTrust::Anyone));
+        assert_eq!(trust("?sslmode=verify-full"), ("Require".to_owned(), TlsTrust::System));
+        let roots = TlsTrust::Roots("/a b/ca.pem".into());
         assert_eq!(trust("?sslrootcert=/a%20b/ca.pem"), ("Require".to_owned(), roots));
     }
 }

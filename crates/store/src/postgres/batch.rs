@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use kernel::ask::Fold;
+use kernel::ask::SimilarityKey;
 use kernel::audit::Record;
 use kernel::directory::Directory;
 use kernel::task::{self, Artifact};
@@ -13,26 +13,26 @@ use kernel::{
     TaskId, Time, UploadId,
 };
 
-use crate::job::{self, JobWrites, Remembered, UnitOfWork};
-use crate::listing::{Deadline, Entry, Scope};
+use crate::job::{self, IdempotencyRecord, JobWrites, UnitOfWork};
+use crate::listing::{Deadline, ListEntry, ListScope};
 use crate::{Idempotency, Result, SideRow, StoreError, Work, tasks};
 
 /// An idempotency key: scope and key.
-pub(super) type Key = (String, String);
+pub(super) type ScopedKey = (String, String);
 
 /// The state of one write transaction.
 pub(super) struct Batch {
     directory: Arc<Directory>,
     loaded: Loaded,
-    remembered: HashMap<Key, Remembered>,
+    remembered: HashMap<ScopedKey, IdempotencyRecord>,
     lacking: BTreeSet<Subject>,
     /// The finished uploads that jobs may use.
     pub(super) usable: BTreeSet<UploadId>,
-    pub(super) out: Output,
+    pub(super) out: BatchWrites,
 }
 
 /// The feed metadata of an event.
-pub(super) struct About {
+pub(super) struct FeedColumns {
     /// The agent, if the event is about an ask.
     pub(super) agent: Option<String>,
     /// The project, if the event is about a task.
@@ -41,29 +41,29 @@ pub(super) struct About {
     pub(super) lists: String,
 }
 
-impl About {
-    fn new(about: &job::About<'_>) -> Self {
+impl FeedColumns {
+    fn new(about: &job::FeedMetadata<'_>) -> Self {
         Self {
             agent: about.agent.map(ToString::to_string),
             project: about.project.map(ToString::to_string),
-            lists: Scope::write(&about.lists),
+            lists: ListScope::write(&about.lists),
         }
     }
 }
 
 /// Everything to write, as it is at the end of the transaction.
 #[derive(Default)]
-pub(super) struct Output {
+pub(super) struct BatchWrites {
     /// With the version that was read; `None` for a new ask.
     pub(super) asks: BTreeMap<AskId, (Option<u64>, Ask)>,
     /// The changed wake-up times; `None` deletes the wake-up.
     pub(super) wakes: BTreeMap<AskId, Option<Time>>,
-    pub(super) unlisted: BTreeSet<(Entry, AskId)>,
-    pub(super) listed: BTreeSet<(Entry, AskId)>,
+    pub(super) unlisted: BTreeSet<(ListEntry, AskId)>,
+    pub(super) listed: BTreeSet<(ListEntry, AskId)>,
     /// Asks whose receipt claims changed.
     pub(super) changed_receipts: BTreeSet<AskId>,
     /// The similarity keys of open asks.
-    pub(super) folds: BTreeMap<AskId, Fold>,
+    pub(super) folds: BTreeMap<AskId, SimilarityKey>,
     pub(super) not_expiring: BTreeSet<(Deadline, AskId)>,
     pub(super) expiring: BTreeSet<(Deadline, AskId)>,
     /// With the version that was read; 0 for a new one.
@@ -78,19 +78,19 @@ pub(super) struct Output {
     pub(super) entries: BTreeMap<EntryId, (u64, task::Entry)>,
     /// With the version that was read; 0 for a new one.
     pub(super) entities: BTreeMap<Subject, (u64, Entity)>,
-    pub(super) records: Vec<(Record, About)>,
+    pub(super) records: Vec<(Record, FeedColumns)>,
     /// The follow-ups of each record.
     pub(super) follow_ups: Vec<Arc<[FollowUp]>>,
     /// The effects that are written in the same commit as the records.
     pub(super) in_commit: Vec<(Time, Work)>,
     /// Secret answers, encrypted.
     pub(super) secrets: Vec<SideRow>,
-    pub(super) remembered: BTreeMap<Key, Remembered>,
+    pub(super) remembered: BTreeMap<ScopedKey, IdempotencyRecord>,
     /// The uploads that jobs used.
     pub(super) uses: BTreeSet<UploadId>,
 }
 
-impl Output {
+impl BatchWrites {
     pub(super) fn is_empty(&self) -> bool {
         self.records.is_empty() && self.in_commit.is_empty() && self.remembered.is_empty()
     }
@@ -99,7 +99,7 @@ impl Output {
 /// A job needs data that is not loaded yet.
 #[derive(Debug, thiserror::Error)]
 #[error("something was not loaded yet")]
-struct Lacking;
+struct NotLoaded;
 
 impl Batch {
     pub(super) fn new(directory: Arc<Directory>) -> Self {
@@ -109,7 +109,7 @@ impl Batch {
             remembered: HashMap::new(),
             lacking: BTreeSet::new(),
             usable: BTreeSet::new(),
-            out: Output::default(),
+            out: BatchWrites::default(),
         }
     }
 
@@ -136,22 +136,25 @@ impl Batch {
         self.loaded.entries.extend(found.entries);
     }
 
-    pub(super) fn remember(&mut self, keys: impl IntoIterator<Item = (Key, Remembered)>) {
+    pub(super) fn remember(
+        &mut self,
+        keys: impl IntoIterator<Item = (ScopedKey, IdempotencyRecord)>,
+    ) {
         self.remembered.extend(keys);
     }
 
     /// The subjects that a failed job needs before it is retried; empty if it failed
     /// for another reason.
-    pub(super) fn lacking(&mut self) -> BTreeSet<Subject> {
+    pub(super) fn take_missing(&mut self) -> BTreeSet<Subject> {
         std::mem::take(&mut self.lacking)
     }
 
-    fn lacks(&mut self, subject: Subject) -> StoreError {
+    fn not_loaded(&mut self, subject: Subject) -> StoreError {
         self.lacking.insert(subject);
-        StoreError::Unavailable(Lacking.into())
+        StoreError::Unavailable(NotLoaded.into())
     }
 
-    pub(super) fn into_parts(self) -> (Arc<Directory>, Output) {
+    pub(super) fn into_parts(self) -> (Arc<Directory>, BatchWrites) {
         (self.directory, self.out)
     }
 }
@@ -163,32 +166,32 @@ impl UnitOfWork for Batch {
 
     fn ask(&mut self, id: AskId) -> Result<Option<Ask>> {
         let found = self.loaded.asks.get(&id).cloned();
-        found.ok_or_else(|| self.lacks(Subject::Ask(id)))
+        found.ok_or_else(|| self.not_loaded(Subject::Ask(id)))
     }
 
     fn task(&mut self, id: TaskId) -> Result<Option<Task>> {
         let found = self.loaded.tasks.get(&id).cloned();
-        found.ok_or_else(|| self.lacks(Subject::Task(id)))
+        found.ok_or_else(|| self.not_loaded(Subject::Task(id)))
     }
 
     fn artifact(&mut self, id: ArtifactId) -> Result<Option<Artifact>> {
         let found = self.loaded.artifacts.get(&id).cloned();
-        found.ok_or_else(|| self.lacks(Subject::Artifact(id)))
+        found.ok_or_else(|| self.not_loaded(Subject::Artifact(id)))
     }
 
     fn entry(&mut self, id: EntryId) -> Result<Option<task::Entry>> {
         let found = self.loaded.entries.get(&id).cloned();
-        found.ok_or_else(|| self.lacks(Subject::Entry(id)))
+        found.ok_or_else(|| self.not_loaded(Subject::Entry(id)))
     }
 
-    fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>> {
+    fn idempotency_record(&mut self, scope: &str, key: &str) -> Result<Option<IdempotencyRecord>> {
         Ok(self.remembered.get(&(scope.to_owned(), key.to_owned())).copied())
     }
 
     fn write(
         &mut self,
         work: &JobWrites,
-        remember: Option<(&Idempotency, Remembered)>,
+        remember: Option<(&Idempotency, IdempotencyRecord)>,
     ) -> Result<()> {
         for moved in work.asks.iter().filter(|moved| moved.before.is_none()) {
             if self.ask(moved.after.id)?.is_some() {
@@ -230,8 +233,8 @@ impl UnitOfWork for Batch {
             if moved.changes_receipt() {
                 out.changed_receipts.insert(ask.id);
             }
-            replace(ask.id, Entry::moved(moved), &mut out.unlisted, &mut out.listed);
-            replace(ask.id, Deadline::moved(moved), &mut out.not_expiring, &mut out.expiring);
+            replace(ask.id, ListEntry::row_changes(moved), &mut out.unlisted, &mut out.listed);
+            replace(ask.id, Deadline::row_changes(moved), &mut out.not_expiring, &mut out.expiring);
         }
         for entity in &work.entities {
             let subject = entity.subject();
@@ -242,7 +245,7 @@ impl UnitOfWork for Batch {
             Arc::make_mut(&mut self.directory).put(entity.clone());
         }
         for (record, follow_ups) in work.followed() {
-            self.out.records.push((record.clone(), About::new(&work.about(record))));
+            self.out.records.push((record.clone(), FeedColumns::new(&work.feed_metadata(record))));
             self.out.follow_ups.push(follow_ups);
         }
         let in_commit = work.in_commit.iter().map(|effect| (work.now, effect.clone()));

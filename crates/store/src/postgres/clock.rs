@@ -7,7 +7,7 @@ use std::time::Instant;
 use deadpool_postgres::Client;
 use kernel::Time;
 
-use super::failure::Failure;
+use super::failure::PostgresFailure;
 use crate::{Clock, later};
 
 pub(super) struct DatabaseClock {
@@ -27,7 +27,7 @@ impl DatabaseClock {
     }
 
     /// Queries the database.
-    pub(super) async fn read(&self, client: &Client) -> Result<(), Failure> {
+    pub(super) async fn read(&self, client: &Client) -> Result<(), PostgresFailure> {
         let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
         let statement = client.prepare_cached(sql).await?;
         let row = client.query_one(&statement, &[]).await?;

@@ -12,13 +12,13 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::failure::{Failure, Fault};
+use super::failure::{DatabaseError, PostgresFailure};
 use super::{address, migrate};
 use crate::{Clock, Result, StoreError};
 
 /// How a node uses its database.
 #[derive(Clone)]
-pub struct Options {
+pub struct PostgresOptions {
     /// The clock for decisions. By default it is the clock of the database, which all nodes share.
     pub clock: Option<Arc<dyn Clock>>,
     /// Connections of this node, besides the one that listens. At least eight are used.
@@ -29,7 +29,7 @@ pub struct Options {
     pub statement: Duration,
 }
 
-impl Default for Options {
+impl Default for PostgresOptions {
     fn default() -> Self {
         Self {
             clock: None,
@@ -45,15 +45,15 @@ impl Default for Options {
 /// future is `Send`.
 macro_rules! on {
     ($database:expr, $client:ident => $work:expr) => {{
-        let database: &$crate::postgres::connect::Database = &$database;
+        let database: &$crate::postgres::connect::PostgresPool = &$database;
         let mut spare = true;
         loop {
-            let mut lent = database.lend().await?;
+            let mut lent = database.checkout().await?;
             let done = {
                 let $client = &mut lent;
                 database.within(async { $work.await }).await
             };
-            database.take_back(lent, done.as_ref().err());
+            database.check_in(lent, done.as_ref().err());
             match done {
                 Err(failure) if spare && failure.is_lost() => spare = false,
                 done => break done,
@@ -64,11 +64,11 @@ macro_rules! on {
 pub(super) use on;
 
 /// Enough for the writers, the announcer and a few readers.
-const FEWEST: usize = 8;
+const MIN_CONNECTIONS: usize = 8;
 
 /// The connection pool and its settings.
 #[derive(Clone)]
-pub(super) struct Database {
+pub(super) struct PostgresPool {
     pool: Pool,
     config: Config,
     tls: MakeRustlsConnect,
@@ -78,13 +78,13 @@ pub(super) struct Database {
 }
 
 /// A separate connection, and the future that drives it.
-pub(super) type Link = (
+pub(super) type DedicatedConnection = (
     tokio_postgres::Client,
     Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>,
 );
 
-impl Database {
-    pub(super) fn new(url: &str, options: &Options, read_only: bool) -> Result<Self> {
+impl PostgresPool {
+    pub(super) fn new(url: &str, options: &PostgresOptions, read_only: bool) -> Result<Self> {
         let (mut config, trust) = address::read(url)?;
         let millis = options.statement.as_millis();
         // Every query here finds a few rows by an index, and joins must use the index too. A plan
@@ -115,7 +115,7 @@ impl Database {
             pool = pool.post_create(Hook::async_fn(|client, _| Box::pin(commit_durably(client))));
         }
         let pool = pool
-            .max_size(options.connections.max(FEWEST))
+            .max_size(options.connections.max(MIN_CONNECTIONS))
             .timeouts(Timeouts { wait, create: wait, recycle: wait })
             .runtime(Runtime::Tokio1)
             .build()
@@ -125,30 +125,32 @@ impl Database {
     }
 
     /// Migrates the schema, without a time limit.
-    pub(super) async fn migrate(&self) -> Result<(), Failure> {
+    pub(super) async fn migrate(&self) -> Result<(), PostgresFailure> {
         let mut client = self.pool.get().await?;
         migrate::migrate(&mut client, migrate::MIGRATIONS).await
     }
 
     /// A connection from the pool, or an error after the timeout.
-    pub(super) async fn lend(&self) -> Result<Client, Failure> {
+    pub(super) async fn checkout(&self) -> Result<Client, PostgresFailure> {
         Ok(self.pool.get().await?)
     }
 
     /// Runs some work with the time limit.
     pub(super) async fn within<T>(
         &self,
-        work: impl Future<Output = Result<T, Failure>>,
-    ) -> Result<T, Failure> {
-        timeout(self.call, work).await.unwrap_or(Err(Failure::Slow))
+        work: impl Future<Output = Result<T, PostgresFailure>>,
+    ) -> Result<T, PostgresFailure> {
+        timeout(self.call, work).await.unwrap_or(Err(PostgresFailure::Slow))
     }
 
     /// Returns a connection to the pool, unless the next user could not use it.
-    pub(super) fn take_back(&self, client: Client, failure: Option<&Failure>) {
+    pub(super) fn check_in(&self, client: Client, failure: Option<&PostgresFailure>) {
         match failure {
             // The next user of a slow connection would wait for the statement that still runs
             // there. A connection that is not durable is replaced by a new one.
-            Some(Failure::Slow | Failure::NotDurable(_)) => drop(Client::take(client)),
+            Some(PostgresFailure::Slow | PostgresFailure::NotDurable(_)) => {
+                drop(Client::take(client))
+            }
             // The cause that closed this connection has probably closed others, and the pool does
             // not know yet.
             Some(failure) if failure.is_lost() => {
@@ -159,22 +161,24 @@ impl Database {
         }
     }
 
-    pub(super) async fn link(&self) -> Result<Link, Failure> {
+    pub(super) async fn connect_dedicated(&self) -> Result<DedicatedConnection, PostgresFailure> {
         let connecting = self.config.connect(self.tls.clone());
         match timeout(self.connect, connecting).await {
-            Ok(link) => link.map_err(|error| Failure::Connection(Fault::from(error).into())),
-            Err(_) => Err(Failure::Slow),
+            Ok(link) => {
+                link.map_err(|error| PostgresFailure::Connection(DatabaseError::from(error).into()))
+            }
+            Err(_) => Err(PostgresFailure::Slow),
         }
     }
 }
 
 /// Values of `synchronous_commit` that are refused: a commit would be acknowledged before it is on
 /// the disk of the database server, or of the standby servers it waits for.
-const WEAK: [&str; 3] = ["off", "local", "remote_write"];
+const NOT_DURABLE: [&str; 3] = ["off", "local", "remote_write"];
 
 /// Whether a commit under this `synchronous_commit` is durable when it is acknowledged.
 pub(super) fn is_durable(synchronous_commit: &str) -> bool {
-    !WEAK.contains(&synchronous_commit)
+    !NOT_DURABLE.contains(&synchronous_commit)
 }
 
 /// The reason a connection is refused.

@@ -10,12 +10,12 @@ use crate::migrations::SchemaError;
 use crate::{BoxError, StoreError};
 
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
+pub(super) enum PostgresFailure {
     /// Another transaction interfered. A retry sees its changes.
     #[error("another transaction was there first")]
     Conflict,
     #[error("the database did not do it")]
-    Database(#[source] Fault),
+    Database(#[source] DatabaseError),
     #[error("no connection to the database")]
     Connection(#[source] BoxError),
     #[error("the database did not answer in time")]
@@ -34,7 +34,7 @@ pub(super) enum Failure {
 
 /// An error of the database or of the connection.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Fault {
+pub(super) enum DatabaseError {
     /// The database returned an error.
     #[error("{message} ({})", code.code())]
     Said { code: SqlState, message: String },
@@ -43,19 +43,19 @@ pub(super) enum Fault {
     Line(tokio_postgres::Error),
 }
 
-impl Failure {
+impl PostgresFailure {
     /// Whether the connection was lost, so that the work may succeed on another one.
     pub(super) fn is_lost(&self) -> bool {
         let ended = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN];
         match self {
-            Self::Database(Fault::Line(_)) => true,
-            Self::Database(Fault::Said { code, .. }) => ended.contains(code),
+            Self::Database(DatabaseError::Line(_)) => true,
+            Self::Database(DatabaseError::Said { code, .. }) => ended.contains(code),
             _ => false,
         }
     }
 }
 
-impl From<tokio_postgres::Error> for Fault {
+impl From<tokio_postgres::Error> for DatabaseError {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.as_db_error() {
             Some(said) => {
@@ -66,27 +66,27 @@ impl From<tokio_postgres::Error> for Fault {
     }
 }
 
-impl From<tokio_postgres::Error> for Failure {
+impl From<tokio_postgres::Error> for PostgresFailure {
     fn from(error: tokio_postgres::Error) -> Self {
         let met = [
             SqlState::UNIQUE_VIOLATION,
             SqlState::T_R_SERIALIZATION_FAILURE,
             SqlState::T_R_DEADLOCK_DETECTED,
         ];
-        match Fault::from(error) {
-            Fault::Said { code, .. } if met.contains(&code) => Self::Conflict,
+        match DatabaseError::from(error) {
+            DatabaseError::Said { code, .. } if met.contains(&code) => Self::Conflict,
             fault => Self::Database(fault),
         }
     }
 }
 
-impl From<PoolError> for Failure {
+impl From<PoolError> for PostgresFailure {
     fn from(error: PoolError) -> Self {
         match error {
-            PoolError::Backend(error) => Self::Connection(Fault::from(error).into()),
+            PoolError::Backend(error) => Self::Connection(DatabaseError::from(error).into()),
             PoolError::Closed => Self::Closed,
             PoolError::PostCreateHook(HookError::Backend(error)) => {
-                Self::Connection(Fault::from(error).into())
+                Self::Connection(DatabaseError::from(error).into())
             }
             PoolError::PostCreateHook(HookError::Message(why)) => Self::NotDurable(why.into()),
             other => Self::Connection(other.into()),
@@ -94,7 +94,7 @@ impl From<PoolError> for Failure {
     }
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for PostgresFailure {
     /// A failure that statements shared with SQLite returned as an error of the store is itself
     /// again, so that a lost connection is recognised.
     fn from(error: StoreError) -> Self {
@@ -108,22 +108,22 @@ impl From<StoreError> for Failure {
     }
 }
 
-impl From<SchemaError> for Failure {
+impl From<SchemaError> for PostgresFailure {
     fn from(error: SchemaError) -> Self {
         Self::Store(error.into())
     }
 }
 
-impl From<Failure> for StoreError {
-    fn from(failure: Failure) -> Self {
+impl From<PostgresFailure> for StoreError {
+    fn from(failure: PostgresFailure) -> Self {
         match failure {
-            Failure::Store(error) => error,
+            PostgresFailure::Store(error) => error,
             other => Self::Unavailable(other.into()),
         }
     }
 }
 
 /// The error for invalid stored data.
-pub(super) fn damaged(what: &str, source: impl Into<BoxError>) -> Failure {
-    Failure::Store(StoreError::Damaged { what: what.to_owned(), source: source.into() })
+pub(super) fn damaged(what: &str, source: impl Into<BoxError>) -> PostgresFailure {
+    PostgresFailure::Store(StoreError::Damaged { what: what.to_owned(), source: source.into() })
 }

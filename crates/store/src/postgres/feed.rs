@@ -19,8 +19,8 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_postgres::AsyncMessage;
 
-use super::connect::{Database, Link, on};
-use super::failure::Failure;
+use super::connect::{DedicatedConnection, PostgresPool, on};
+use super::failure::PostgresFailure;
 use super::{Published, record};
 use crate::Result;
 use crate::outage::Outage;
@@ -30,17 +30,17 @@ const CHANNEL: &str = "countersign";
 /// Held while positions are assigned.
 const LOCK: i64 = 0x636f_756e_7465_7273;
 /// Transactions whose events get their positions in one statement.
-const NUMBERED: i64 = 64;
+const MAX_NUMBERED: i64 = 64;
 /// Changes read at once.
 const PAGE: usize = 500;
 /// Changes within this time after the last round are announced together: a round costs a commit and
 /// a message to every node.
-const PACE: Duration = Duration::from_millis(4);
+const MIN_INTERVAL: Duration = Duration::from_millis(4);
 /// How long a node waits for a notification before it queries anyway.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Assigns positions to all committed events, and notifies the other nodes.
-pub(super) async fn number(client: &Client) -> Result<(), Failure> {
+pub(super) async fn number(client: &Client) -> Result<(), PostgresFailure> {
     let some = "SELECT EXISTS (SELECT FROM pending ORDER BY n LIMIT 1)";
     let some = client.prepare_cached(some).await?;
     let lock = client.prepare_cached("SELECT pg_advisory_xact_lock($1)").await?;
@@ -65,10 +65,10 @@ pub(super) async fn number(client: &Client) -> Result<(), Failure> {
         let ((), _, numbered, ()) = try_join!(
             client.batch_execute("BEGIN"),
             client.query_one(&lock, &[&LOCK]),
-            client.query_one(&number, &[&NUMBERED, &CHANNEL]),
+            client.query_one(&number, &[&MAX_NUMBERED, &CHANNEL]),
             client.batch_execute("COMMIT"),
         )?;
-        if numbered.try_get::<_, i64>(0)? < NUMBERED {
+        if numbered.try_get::<_, i64>(0)? < MAX_NUMBERED {
             break;
         }
     }
@@ -77,7 +77,7 @@ pub(super) async fn number(client: &Client) -> Result<(), Failure> {
 
 /// Announces the commits of all nodes to the subscribers of this node.
 pub(super) struct Announcer {
-    pub(super) database: Database,
+    pub(super) database: PostgresPool,
     pub(super) published: Arc<Published>,
     /// Notified when this node commits or any node assigns positions.
     pub(super) news: Arc<Notify>,
@@ -90,20 +90,20 @@ impl Announcer {
         let outage = Outage::new("database feed");
         loop {
             // Continue after the timeout too: the notification connection may be down.
-            let _ = tokio::time::timeout(LOOK, self.news.notified()).await;
-            let again = Instant::now() + PACE;
-            match self.tell().await {
+            let _ = tokio::time::timeout(POLL_INTERVAL, self.news.notified()).await;
+            let again = Instant::now() + MIN_INTERVAL;
+            match self.announce_new().await {
                 Ok(()) => outage.worked("feed"),
                 Err(error) => {
-                    outage.failed("feed", &shown(&error));
-                    tokio::time::sleep(LOOK).await;
+                    outage.failed("feed", &with_causes(&error));
+                    tokio::time::sleep(POLL_INTERVAL).await;
                 }
             }
             tokio::time::sleep_until(again).await;
         }
     }
 
-    async fn tell(&mut self) -> Result<(), Failure> {
+    async fn announce_new(&mut self) -> Result<(), PostgresFailure> {
         loop {
             let page = on!(self.database, client => async {
                 self.published.clock.read(client).await?;
@@ -137,20 +137,24 @@ fn is_of_directory(subject: &Subject) -> bool {
 }
 
 /// Signals `news` on every notification from a node, over a separate connection.
-pub(super) async fn listen(database: Database, news: Arc<Notify>) {
+pub(super) async fn listen(database: PostgresPool, news: Arc<Notify>) {
     let outage = Outage::new("database notifications");
     loop {
-        let ended = match database.link().await {
-            Ok(link) => hear(link, &news, &outage).await,
+        let ended = match database.connect_dedicated().await {
+            Ok(link) => listen_until_closed(link, &news, &outage).await,
             Err(failure) => failure,
         };
-        outage.failed("listener", &shown(&ended));
-        tokio::time::sleep(LOOK).await;
+        outage.failed("listener", &with_causes(&ended));
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
 /// Listens until the connection ends. Returns why it ended.
-async fn hear((client, mut connection): Link, news: &Notify, outage: &Outage) -> Failure {
+async fn listen_until_closed(
+    (client, mut connection): DedicatedConnection,
+    news: &Notify,
+    outage: &Outage,
+) -> PostgresFailure {
     let listen = format!("LISTEN {CHANNEL}");
     let mut listening = pin!(client.batch_execute(&listen));
     let mut began = false;
@@ -160,7 +164,7 @@ async fn hear((client, mut connection): Link, news: &Notify, outage: &Outage) ->
                 Some(Ok(AsyncMessage::Notification(_))) => news.notify_one(),
                 Some(Ok(_)) => {}
                 Some(Err(error)) => return error.into(),
-                None => return Failure::Closed,
+                None => return PostgresFailure::Closed,
             },
             done = &mut listening, if !began => match done {
                 Ok(()) => {
@@ -176,7 +180,7 @@ async fn hear((client, mut connection): Link, news: &Notify, outage: &Outage) ->
 }
 
 /// An error with its causes.
-fn shown(error: &Failure) -> String {
+fn with_causes(error: &PostgresFailure) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(next) = cause {

@@ -11,8 +11,8 @@ use tokio::task::JoinSet;
 use tokio_postgres::Client;
 use ulid::Ulid;
 
-use super::connect::{Database, Link, on};
-use super::failure::Failure;
+use super::connect::{DedicatedConnection, PostgresPool, on};
+use super::failure::PostgresFailure;
 use super::{Postgres, uuid};
 use crate::Result;
 use crate::columns::{digest, int};
@@ -24,7 +24,7 @@ const BATCH: usize = 64;
 /// The files of one holder, about to be deleted. Dropping this releases those that were not
 /// confirmed as deleted.
 pub struct FileDeletion {
-    database: Database,
+    database: PostgresPool,
     client: Client,
     _driver: JoinSet<()>,
     holder: Ulid,
@@ -48,14 +48,14 @@ impl Postgres {
             let sql = "DELETE FROM file_use WHERE ask = $1";
             let forget = transaction.prepare_cached(sql).await?;
             transaction.execute(&forget, &[&uuid(holder)]).await?;
-            Ok::<_, Failure>(transaction.commit().await?)
+            Ok::<_, PostgresFailure>(transaction.commit().await?)
         })?)
     }
 
     /// Begins to delete the files of a holder.
     pub async fn delete_files(&self, holder: Ulid) -> Result<FileDeletion> {
         self.writers()?;
-        let (client, connection): Link = self.database.link().await?;
+        let (client, connection): DedicatedConnection = self.database.connect_dedicated().await?;
         let mut driver = JoinSet::new();
         driver.spawn(async move {
             if let Err(error) = connection.await {
@@ -76,7 +76,7 @@ impl FileDeletion {
             let sql = "SELECT digest FROM file_use WHERE ask = $1 ORDER BY digest LIMIT $2";
             let rows = client.query(sql, &[&holder, &int(BATCH)]).await?;
             let all = rows.iter().map(|row| Ok(digest(row.try_get(0)?)));
-            let all: Vec<Digest> = all.collect::<Result<_, Failure>>()?;
+            let all: Vec<Digest> = all.collect::<Result<_, PostgresFailure>>()?;
             // In the same order everywhere, so that no deadlock can occur.
             let mut locks: Vec<i64> = all.iter().map(file_lock).collect();
             locks.sort_unstable();
@@ -89,7 +89,7 @@ impl FileDeletion {
                 AND NOT EXISTS (SELECT FROM file_use WHERE digest = own.digest AND ask <> own.ask)";
             let rows = client.query(sql, &[&holder, &locked]).await?;
             let own = rows.iter().map(|row| Ok(digest(row.try_get(0)?)));
-            Ok::<_, Failure>((locked, own.collect::<Result<Vec<_>, Failure>>()?))
+            Ok::<_, PostgresFailure>((locked, own.collect::<Result<Vec<_>, PostgresFailure>>()?))
         };
         let (locked, own) = self.database.within(work).await?;
         self.locked = locked;
@@ -105,7 +105,7 @@ impl FileDeletion {
             let sql = "DELETE FROM file_use WHERE ask = $1 AND digest = ANY ($2)";
             client.execute(sql, &[&holder, &locked]).await?;
             client.query("SELECT pg_advisory_unlock_all()", &[]).await?;
-            Ok::<_, Failure>(())
+            Ok::<_, PostgresFailure>(())
         };
         Ok(self.database.within(work).await?)
     }

@@ -5,16 +5,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use deadpool_postgres::Client;
 use kernel::Time;
-use kernel::audit::Row;
+use kernel::audit::RecordRow;
 use tokio_postgres::types::ToSql;
 use ulid::Ulid;
 
 use super::connect::on;
-use super::failure::Failure;
+use super::failure::PostgresFailure;
 use super::write::work_columns;
 use super::{Postgres, uuid};
 use crate::columns::int;
-use crate::followers::{Advance, Followers};
+use crate::followers::{FollowerAdvance, FollowerStore};
 use crate::{AuditFeed, FeedQuery, Result as Stored, later, sql};
 
 /// Both or neither. A follower that another node has moved on writes nothing.
@@ -37,13 +37,13 @@ const LEAD: &str = "UPDATE follower SET node = $2, leased_until = $4
     WHERE name = $1 AND (node = $2 OR leased_until <= $3 OR leased_until > $4 + ($4 - $3))";
 
 #[async_trait]
-impl Followers for Postgres {
+impl FollowerStore for Postgres {
     async fn follower(&self, name: &'static str) -> Stored<u64> {
         sql::follower(self, name).await
     }
 
     /// Another node may have changed the directory, and this one learns of it only a little later.
-    async fn events_after(&self, position: u64, limit: usize) -> Stored<Vec<Row>> {
+    async fn events_after(&self, position: u64, limit: usize) -> Stored<Vec<RecordRow>> {
         let rows = self.rows(FeedQuery::After(position), limit).await?;
         if !rows.is_empty() {
             on!(self.database, client => self.published.refresh(&*client))?;
@@ -51,12 +51,12 @@ impl Followers for Postgres {
         Ok(rows)
     }
 
-    async fn advance(&self, step: Advance) -> Stored<bool> {
+    async fn advance(&self, step: FollowerAdvance) -> Stored<bool> {
         self.writers()?;
         Ok(on!(self.database, client => advance(client, &step))?)
     }
 
-    async fn lead(
+    async fn acquire_lead(
         &self,
         name: &'static str,
         node: Ulid,
@@ -68,7 +68,7 @@ impl Followers for Postgres {
     }
 }
 
-async fn advance(client: &Client, step: &Advance) -> Result<bool, Failure> {
+async fn advance(client: &Client, step: &FollowerAdvance) -> Result<bool, PostgresFailure> {
     let (from, to) = (int(step.from), int(step.to));
     let work = work_columns(&step.work)?;
     let mut params: Vec<&(dyn ToSql + Sync)> = vec![&step.follower, &from, &to];
@@ -84,7 +84,7 @@ async fn lead(
     node: Ulid,
     now: Time,
     lease: Duration,
-) -> Result<bool, Failure> {
+) -> Result<bool, PostgresFailure> {
     let statement = client.prepare_cached(LEAD).await?;
     let until = later(now, lease).millis();
     let led = client.execute(&statement, &[&name, &uuid(node), &now.millis(), &until]).await?;

@@ -14,17 +14,17 @@ use ulid::Ulid;
 use uuid::Uuid;
 
 use super::connect::on;
-use super::failure::{Failure, Fault};
+use super::failure::{DatabaseError, PostgresFailure};
 use super::{Postgres, query, ulid};
-use crate::derived::{Derived, ListRow};
+use crate::consistency_check::{Derived, ListRow};
 use crate::health::MOST_DAMAGES;
-use crate::{Damage, Durability, Health, Inspection, Result};
+use crate::{Damage, Durability, Inspection, Result, StoreHealth};
 
 /// A claim moves a wake-up by less than this. A wake-up further off was not moved by a claim.
 const LONGEST_LEASE: i64 = 3_600_000;
 
 #[async_trait]
-impl Health for Postgres {
+impl StoreHealth for Postgres {
     async fn probe_write(&self) -> Result<()> {
         self.writers()?;
         // Write the last use of a key that cannot exist: one row, updated in place.
@@ -34,7 +34,7 @@ impl Health for Postgres {
                 ON CONFLICT (key) DO UPDATE SET at = excluded.at";
             let statement = client.prepare_cached(sql).await?;
             client.execute(&statement, &[&Uuid::nil()]).await?;
-            Ok::<_, Failure>(())
+            Ok::<_, PostgresFailure>(())
         })?)
     }
 
@@ -45,24 +45,24 @@ impl Health for Postgres {
     async fn inspect(&self) -> Result<Inspection> {
         // On separate connections without time limits, because everything is read once.
         let mut inspection = Inspection::default();
-        let mut client = self.database.lend().await?;
-        client.batch_execute("SET statement_timeout = 0").await.map_err(Failure::from)?;
+        let mut client = self.database.checkout().await?;
+        client.batch_execute("SET statement_timeout = 0").await.map_err(PostgresFailure::from)?;
         own_check(&client, &mut inspection).await?;
         match compare(&mut client).await {
             Ok(damages) => inspection.damages.extend(damages),
-            Err(Failure::Database(Fault::Said { message, .. })) => {
+            Err(PostgresFailure::Database(DatabaseError::Said { message, .. })) => {
                 inspection.damages.push(Damage::database(format!(
                     "lists, deadlines and the search index cannot be compared: {message}"
                 )));
             }
             Err(failure) => return Err(failure.into()),
         }
-        client.batch_execute("RESET statement_timeout").await.map_err(Failure::from)?;
+        client.batch_execute("RESET statement_timeout").await.map_err(PostgresFailure::from)?;
         Ok(inspection)
     }
 }
 
-async fn durability(client: &impl GenericClient) -> Result<Durability, Failure> {
+async fn durability(client: &impl GenericClient) -> Result<Durability, PostgresFailure> {
     let sql = "SELECT current_setting('fsync'), current_setting('full_page_writes'),
         current_setting('synchronous_commit'), current_setting('synchronous_standby_names')";
     let row = client.query_one(sql, &[]).await?;
@@ -75,7 +75,7 @@ async fn durability(client: &impl GenericClient) -> Result<Durability, Failure> 
 }
 
 /// The database's own checks of its pages and indexes, if it has them.
-async fn own_check(client: &Client, inspection: &mut Inspection) -> Result<(), Failure> {
+async fn own_check(client: &Client, inspection: &mut Inspection) -> Result<(), PostgresFailure> {
     let sql = "SELECT quote_ident(nspname) FROM pg_extension JOIN pg_namespace
         ON pg_namespace.oid = extnamespace WHERE extname = 'amcheck'";
     let Some(row) = client.query_opt(sql, &[]).await? else {
@@ -100,7 +100,7 @@ async fn own_check(client: &Client, inspection: &mut Inspection) -> Result<(), F
     for relation in client.query(relations, &[]).await? {
         let (oid, name): (u32, String) = (relation.try_get(0)?, relation.try_get(1)?);
         let sql = if relation.try_get(2)? { index.as_str() } else { table.as_str() };
-        match client.query(sql, &[&oid]).await.map_err(Fault::from) {
+        match client.query(sql, &[&oid]).await.map_err(DatabaseError::from) {
             Ok(found) => {
                 for row in found {
                     let said: String = row.try_get(0)?;
@@ -109,23 +109,25 @@ async fn own_check(client: &Client, inspection: &mut Inspection) -> Result<(), F
                     }
                 }
             }
-            Err(Fault::Said { code, message }) if code == SqlState::INSUFFICIENT_PRIVILEGE => {
+            Err(DatabaseError::Said { code, message })
+                if code == SqlState::INSUFFICIENT_PRIVILEGE =>
+            {
                 inspection.notes.push(format!(
                     "amcheck may not be used, so pages and indexes were not checked: {message}"
                 ));
                 return Ok(());
             }
-            Err(Fault::Said { message, .. }) => {
+            Err(DatabaseError::Said { message, .. }) => {
                 inspection.damages.push(Damage::database(format!("{name}: {message}")));
             }
-            Err(fault) => return Err(Failure::Database(fault)),
+            Err(fault) => return Err(PostgresFailure::Database(fault)),
         }
     }
     Ok(())
 }
 
 /// Compares everything in one snapshot.
-async fn compare(client: &mut Client) -> Result<Vec<Damage>, Failure> {
+async fn compare(client: &mut Client) -> Result<Vec<Damage>, PostgresFailure> {
     let snapshot = query::snapshot(client).await?;
     // Whole tables are read, however large they are.
     snapshot
@@ -145,7 +147,7 @@ async fn compare(client: &mut Client) -> Result<Vec<Damage>, Failure> {
         wakes.extend(ask.wake_at().map(|at| (id, at)));
         // Earlier versions stored no time for a conversation that a person began until
         // the agent replied.
-        let kept = ask.kept_since().map(|at| (id, (at, ask.is_opening())));
+        let kept = ask.retention_start().map(|at| (id, (at, ask.starts_conversation())));
         ends.extend(kept);
         derived.ask(&ask);
         Ok(())
@@ -157,7 +159,7 @@ async fn compare(client: &mut Client) -> Result<Vec<Damage>, Failure> {
         if task.id.ulid() != id {
             derived.wrong(&kernel::TaskId::new(id), "its row has the state of another task");
         }
-        if row.try_get::<_, Option<i64>>(1)? != task.kept_since().map(Time::millis) {
+        if row.try_get::<_, Option<i64>>(1)? != task.retention_start().map(Time::millis) {
             derived
                 .wrong(&task.id, "the moment its retention counts from does not match its state");
         }
@@ -171,7 +173,7 @@ async fn compare(client: &mut Client) -> Result<Vec<Damage>, Failure> {
     Ok(derived.finish())
 }
 
-async fn lists(snapshot: &Transaction<'_>, derived: &mut Derived) -> Result<(), Failure> {
+async fn lists(snapshot: &Transaction<'_>, derived: &mut Derived) -> Result<(), PostgresFailure> {
     let listing = "SELECT scope, phase, rank, id, kind, priority, agent_label, project_label, fold
         FROM listing";
     each(snapshot, listing, |row| {
@@ -211,7 +213,7 @@ async fn moments(
     mut wakes: HashMap<Ulid, Time>,
     mut ends: HashMap<Ulid, (Time, bool)>,
     derived: &mut Derived,
-) -> Result<(), Failure> {
+) -> Result<(), PostgresFailure> {
     let wake = "its next reminder, escalation or deadline does not match its state";
     let sql = format!(
         "SELECT ask, at, at > (extract(epoch FROM clock_timestamp()) * 1000)::bigint + {LONGEST_LEASE}
@@ -244,7 +246,7 @@ async fn moments(
     Ok(())
 }
 
-async fn words(snapshot: &Transaction<'_>, derived: &mut Derived) -> Result<(), Failure> {
+async fn words(snapshot: &Transaction<'_>, derived: &mut Derived) -> Result<(), PostgresFailure> {
     let later = "SELECT subject FROM feed WHERE position > (SELECT position FROM search_place)
         UNION ALL SELECT unnest(subjects) FROM pending";
     each(snapshot, later, |row| {
@@ -264,7 +266,7 @@ async fn words(snapshot: &Transaction<'_>, derived: &mut Derived) -> Result<(), 
     .await
 }
 
-fn id(row: &Row, n: usize) -> Result<Ulid, Failure> {
+fn id(row: &Row, n: usize) -> Result<Ulid, PostgresFailure> {
     Ok(ulid(row.try_get(n)?))
 }
 
@@ -272,8 +274,8 @@ fn id(row: &Row, n: usize) -> Result<Ulid, Failure> {
 async fn each(
     snapshot: &Transaction<'_>,
     sql: &str,
-    mut found: impl FnMut(&Row) -> Result<(), Failure>,
-) -> Result<(), Failure> {
+    mut found: impl FnMut(&Row) -> Result<(), PostgresFailure>,
+) -> Result<(), PostgresFailure> {
     let none: [&(dyn ToSql + Sync); 0] = [];
     let mut rows = pin!(snapshot.query_raw(sql, none).await?);
     while let Some(row) = rows.try_next().await? {

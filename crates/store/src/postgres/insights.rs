@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use deadpool_postgres::Client;
-use kernel::insight::summary::Line;
-use kernel::insight::{Cell, Day, Tally, Whose};
+use kernel::insight::summary::StoredCount;
+use kernel::insight::{CountKey, CountScope, Day, Tally};
 use kernel::{Ask, AskId};
 use uuid::Uuid;
 
 use super::connect::on;
-use super::failure::Failure;
+use super::failure::PostgresFailure;
 use super::query::read_ask;
 use super::{Postgres, record, uuid};
 use crate::columns::{int, uint};
-use crate::insights::{Behind, Steps};
-use crate::{Counted, Counts, Grain, Insights, Result};
+use crate::insights::{DailyIncreases, UncountedRecords};
+use crate::{CountedRecords, CountsQuery, Grain, InsightStore, Result};
 
 /// The requested bins, with the last total before the range if there is one.
 const WANTED: &str =
@@ -47,8 +47,8 @@ const EACH: &str = "CROSS JOIN LATERAL (
     ) AS found";
 
 #[async_trait]
-impl Insights for Postgres {
-    async fn count_on(&self, limit: usize) -> Result<Counted> {
+impl InsightStore for Postgres {
+    async fn count_next(&self, limit: usize) -> Result<CountedRecords> {
         self.writers()?;
         Ok(on!(self.database, client => async {
             self.number(client).await?;
@@ -56,7 +56,7 @@ impl Insights for Postgres {
         })?)
     }
 
-    async fn counts(&self, wanted: Counts) -> Result<Vec<Line>> {
+    async fn counts(&self, wanted: CountsQuery) -> Result<Vec<StoredCount>> {
         Ok(on!(self.database, client => counts(client, &wanted))?)
     }
 
@@ -66,12 +66,12 @@ impl Insights for Postgres {
     }
 }
 
-async fn count_on(client: &mut Client, limit: usize) -> Result<Counted, Failure> {
+async fn count_on(client: &mut Client, limit: usize) -> Result<CountedRecords, PostgresFailure> {
     let work = client.transaction().await?;
     let sql = "SELECT position FROM tally_place FOR UPDATE SKIP LOCKED";
-    let Some(row) = work.query_opt(sql, &[]).await? else { return Ok(Counted::default()) };
-    let behind = Behind::new(record::rows(&work, uint(row.try_get(0)?), limit).await?);
-    let Some(to) = behind.position() else { return Ok(Counted::default()) };
+    let Some(row) = work.query_opt(sql, &[]).await? else { return Ok(CountedRecords::default()) };
+    let behind = UncountedRecords::new(record::rows(&work, uint(row.try_get(0)?), limit).await?);
+    let Some(to) = behind.position() else { return Ok(CountedRecords::default()) };
     let ids: Vec<Uuid> = behind.asks().iter().map(|id: &AskId| uuid(id.ulid())).collect();
     let statement = work.prepare_cached("SELECT id, state FROM ask WHERE id = ANY ($1)").await?;
     let mut asks: BTreeMap<AskId, Ask> = BTreeMap::new();
@@ -93,8 +93,11 @@ async fn count_on(client: &mut Client, limit: usize) -> Result<Counted, Failure>
 
 /// Raises the totals of a day and of later days, which exist only if the day is counted late. Then
 /// it inserts the missing totals, day by day, so that each finds the previous one.
-async fn add(work: &deadpool_postgres::Transaction<'_>, tally: &Tally) -> Result<(), Failure> {
-    let mut days: BTreeMap<Day, Vec<(&Cell, u64)>> = BTreeMap::new();
+async fn add(
+    work: &deadpool_postgres::Transaction<'_>,
+    tally: &Tally,
+) -> Result<(), PostgresFailure> {
+    let mut days: BTreeMap<Day, Vec<(&CountKey, u64)>> = BTreeMap::new();
     for (cell, n) in tally.cells() {
         days.entry(cell.day).or_default().push((cell, n));
     }
@@ -130,12 +133,15 @@ async fn add(work: &deadpool_postgres::Transaction<'_>, tally: &Tally) -> Result
     Ok(())
 }
 
-async fn counts(client: &Client, wanted: &Counts) -> Result<Vec<Line>, Failure> {
+async fn counts(
+    client: &Client,
+    wanted: &CountsQuery,
+) -> Result<Vec<StoredCount>, PostgresFailure> {
     let since = client.query_opt("SELECT since FROM tally_place", &[]).await?;
     let since: Option<i64> = since.map(|row| row.try_get(0)).transpose()?.flatten();
     let (from, to) = (wanted.from.number().max(since.unwrap_or(i64::MIN)), wanted.to.number());
-    let projects: Vec<&str> = wanted.whose.iter().map(Whose::project).collect();
-    let agents: Vec<&str> = wanted.whose.iter().map(Whose::agent).collect();
+    let projects: Vec<&str> = wanted.whose.iter().map(CountScope::project).collect();
+    let agents: Vec<&str> = wanted.whose.iter().map(CountScope::agent).collect();
     let bins = wanted.bins();
     let measures: Vec<&str> = bins.iter().map(|(measure, _)| measure.as_str()).collect();
     let names: Vec<&str> = bins.iter().map(|(_, bin)| *bin).collect();
@@ -151,25 +157,25 @@ async fn counts(client: &Client, wanted: &Counts) -> Result<Vec<Line>, Failure> 
     let rows =
         client.query(&statement, &[&projects, &agents, &measures, &names, &from, &to]).await?;
     let mut lines = Vec::with_capacity(rows.len());
-    let (mut at, mut steps) = ((0, 0), Steps::from(0));
+    let (mut at, mut steps) = ((0, 0), DailyIncreases::from(0));
     for row in rows {
         let place: (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
         if place != at {
-            (at, steps) = (place, Steps::from(uint(row.try_get(2)?)));
+            (at, steps) = (place, DailyIncreases::from(uint(row.try_get(2)?)));
         }
         let (whose, bin) = (nth(&wanted.whose, place.0), nth(&bins, place.1));
         let (Some(whose), Some((measure, bin))) = (whose, bin) else { continue };
         let (whose, measure, bin) = (whose.clone(), *measure, (*bin).to_owned());
-        let day = Day::numbered(row.try_get(3)?);
+        let day = Day::from_number(row.try_get(3)?);
         let new = steps.to(uint(row.try_get(4)?));
-        lines.extend(new.map(|n| Line { whose, measure, day, bin, n }));
+        lines.extend(new.map(|n| StoredCount { whose, measure, day, bin, n }));
     }
     Ok(lines)
 }
 
 /// Deletes totals that a later one before the day supersedes. The last total before the day stays,
 /// because later counts are differences to it.
-async fn forget(client: &mut Client, before: Day, limit: usize) -> Result<u64, Failure> {
+async fn forget(client: &mut Client, before: Day, limit: usize) -> Result<u64, PostgresFailure> {
     let work = client.transaction().await?;
     // A counting node waits here, so that both do not lock the same rows in different order.
     let sql = "UPDATE tally_place SET since = GREATEST(COALESCE(since, $1), $1)";

@@ -9,30 +9,30 @@ use kernel::ask::Priority;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
-use super::failure::Failure;
+use super::failure::PostgresFailure;
 use super::{ulid, uuid};
-use crate::columns::{fold, int};
-use crate::listing::{Filter, List};
-use crate::paging::{Rows, Stretch, every_stretch};
+use crate::columns::{int, similarity_column};
+use crate::listing::{AskListQuery, Filter};
+use crate::paging::{ListRange, ListRows, every_stretch};
 use crate::{Result, StoreError};
 
 /// The rows fetched so far of the stretches of one list.
-pub(super) struct Fetched<'a> {
-    list: &'a List,
-    stretches: BTreeMap<Stretch, Vec<Part>>,
-    oldest: BTreeMap<Stretch, Option<AskId>>,
-    lacking: RefCell<Lacking>,
+pub(super) struct FetchedList<'a> {
+    list: &'a AskListQuery,
+    stretches: BTreeMap<ListRange, Vec<FetchedRows>>,
+    oldest: BTreeMap<ListRange, Option<AskId>>,
+    lacking: RefCell<MissingRows>,
 }
 
 /// A part of a stretch: from `before` on, newest first.
-struct Part {
+struct FetchedRows {
     before: Option<AskId>,
     rows: Vec<(AskId, bool)>,
     /// Whether the part reaches the end of the stretch.
     whole: bool,
 }
 
-impl Part {
+impl FetchedRows {
     /// The ask to continue after.
     fn end(&self) -> Option<AskId> {
         self.rows.last().map(|(id, _)| *id).or(self.before)
@@ -51,10 +51,10 @@ impl Part {
 
 /// The rows a read turned out to need.
 #[derive(Default)]
-struct Lacking {
+struct MissingRows {
     /// Each with the ask to continue after.
-    rows: BTreeSet<(Stretch, Option<AskId>)>,
-    oldest: BTreeSet<Stretch>,
+    rows: BTreeSet<(ListRange, Option<AskId>)>,
+    oldest: BTreeSet<ListRange>,
 }
 
 /// A read needs rows that are not fetched yet.
@@ -62,15 +62,15 @@ struct Lacking {
 #[error("rows were not fetched yet")]
 struct NotFetched;
 
-impl<'a> Fetched<'a> {
+impl<'a> FetchedList<'a> {
     /// Reads a list, and fetches as many rows as that takes, starting with `n` rows
     /// of every stretch.
     pub(super) async fn read<T>(
         moment: &Transaction<'_>,
-        list: &'a List,
+        list: &'a AskListQuery,
         n: usize,
-        read: impl Fn(&Self, &List) -> Result<T>,
-    ) -> Result<T, Failure> {
+        read: impl Fn(&Self, &AskListQuery) -> Result<T>,
+    ) -> Result<T, PostgresFailure> {
         let mut fetched = Self {
             list,
             stretches: BTreeMap::new(),
@@ -81,7 +81,7 @@ impl<'a> Fetched<'a> {
         fetched.fetch(moment, every_stretch(list).into_iter().collect(), n).await?;
         loop {
             let outcome = read(&fetched, list);
-            let Lacking { rows, oldest } = fetched.lacking.take();
+            let MissingRows { rows, oldest } = fetched.lacking.take();
             if rows.is_empty() && oldest.is_empty() {
                 return Ok(outcome?);
             }
@@ -95,9 +95,9 @@ impl<'a> Fetched<'a> {
     async fn fetch(
         &mut self,
         moment: &Transaction<'_>,
-        wanted: BTreeSet<(Stretch, Option<AskId>)>,
+        wanted: BTreeSet<(ListRange, Option<AskId>)>,
         n: usize,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), PostgresFailure> {
         if wanted.is_empty() {
             return Ok(());
         }
@@ -116,14 +116,14 @@ impl<'a> Fetched<'a> {
             ) AS found
             ORDER BY place, found.id DESC";
         let statement = moment.prepare_cached(sql).await?;
-        let (stretches, places): (Vec<Stretch>, Vec<Option<AskId>>) = wanted.into_iter().unzip();
+        let (stretches, places): (Vec<ListRange>, Vec<Option<AskId>>) = wanted.into_iter().unzip();
         let Columns { scopes, phases, ranks } = Columns::of(&stretches);
         let before: Vec<Uuid> =
             places.iter().map(|id| id.map_or(Uuid::max(), |id| uuid(id.ulid()))).collect();
         let filter = &self.list.filter;
         let kinds: Vec<&str> = filter.kinds.iter().map(|kind| kind.as_str()).collect();
         let priority = filter.priority.map(|priority: Priority| i16::from(priority.rank()));
-        let folded = filter.fold.map(fold);
+        let folded = filter.fold.map(similarity_column);
         let params: [&(dyn ToSql + Sync); 11] = [
             &scopes,
             &phases,
@@ -153,7 +153,7 @@ impl<'a> Fetched<'a> {
                     part.whole = whole;
                     part.rows.append(&mut rows);
                 }
-                None => parts.push(Part { before, rows, whole }),
+                None => parts.push(FetchedRows { before, rows, whole }),
             }
         }
         Ok(())
@@ -162,8 +162,8 @@ impl<'a> Fetched<'a> {
     async fn fetch_oldest(
         &mut self,
         moment: &Transaction<'_>,
-        stretches: BTreeSet<Stretch>,
-    ) -> Result<(), Failure> {
+        stretches: BTreeSet<ListRange>,
+    ) -> Result<(), PostgresFailure> {
         if stretches.is_empty() {
             return Ok(());
         }
@@ -177,7 +177,7 @@ impl<'a> Fetched<'a> {
                 WITH ORDINALITY AS wanted (scope, phase, rank, place)
             ORDER BY place";
         let statement = moment.prepare_cached(sql).await?;
-        let stretches: Vec<Stretch> = stretches.into_iter().collect();
+        let stretches: Vec<ListRange> = stretches.into_iter().collect();
         let Columns { scopes, phases, ranks } = Columns::of(&stretches);
         let rows = moment.query(&statement, &[&scopes, &phases, &ranks]).await?;
         for (stretch, row) in stretches.iter().zip(rows) {
@@ -196,7 +196,7 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(stretches: &'a [Stretch]) -> Self {
+    fn of(stretches: &'a [ListRange]) -> Self {
         Self {
             scopes: stretches.iter().map(|stretch| stretch.scope.as_str()).collect(),
             phases: stretches.iter().map(|stretch| stretch.phase.as_str()).collect(),
@@ -205,10 +205,10 @@ impl<'a> Columns<'a> {
     }
 }
 
-impl Rows for Fetched<'_> {
+impl ListRows for FetchedList<'_> {
     fn rows(
         &self,
-        stretch: &Stretch,
+        stretch: &ListRange,
         before: Option<AskId>,
         _: &Filter,
         n: usize,
@@ -230,7 +230,7 @@ impl Rows for Fetched<'_> {
         Ok(found)
     }
 
-    fn oldest(&self, stretch: &Stretch) -> Result<Option<AskId>> {
+    fn oldest(&self, stretch: &ListRange) -> Result<Option<AskId>> {
         if let Some(oldest) = self.oldest.get(stretch) {
             return Ok(*oldest);
         }

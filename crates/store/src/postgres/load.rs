@@ -12,13 +12,13 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
 use uuid::Uuid;
 
-use super::batch::Key;
+use super::batch::ScopedKey;
 use super::connect::{is_durable, not_durable};
-use super::failure::{Failure, damaged};
+use super::failure::{PostgresFailure, damaged};
 use super::query::read_state;
 use super::{ulid, uuid};
 use crate::columns::{digest, uint};
-use crate::job::Remembered;
+use crate::job::IdempotencyRecord;
 
 /// Held shared by transactions that decide on the current directory, and exclusively by one that
 /// changes it: no decision uses a directory that is just being replaced.
@@ -30,7 +30,7 @@ pub(super) struct LoadedBatch {
     /// The time of the database clock.
     pub(super) now: Time,
     pub(super) found: Loaded,
-    pub(super) remembered: Vec<(Key, Remembered)>,
+    pub(super) remembered: Vec<(ScopedKey, IdempotencyRecord)>,
 }
 
 /// Begins a transaction and loads this data.
@@ -38,8 +38,8 @@ pub(super) async fn begin(
     client: &Client,
     alone: bool,
     subjects: &BTreeSet<Subject>,
-    keys: &BTreeSet<Key>,
-) -> Result<LoadedBatch, Failure> {
+    keys: &BTreeSet<ScopedKey>,
+) -> Result<LoadedBatch, PostgresFailure> {
     let lock = if alone {
         "SELECT pg_advisory_xact_lock($1)"
     } else {
@@ -57,12 +57,12 @@ pub(super) async fn begin(
         client.prepare_cached(head).await?,
         client.prepare_cached(recall).await?,
     );
-    let wanted = Wanted::new(client, subjects).await?;
+    let wanted = LoadStatements::new(client, subjects).await?;
     let (scopes, names): (Vec<&str>, Vec<&str>) =
         keys.iter().map(|(scope, key)| (scope.as_str(), key.as_str())).unzip();
     let ((), _, head, found, remembered) = try_join!(
         async { Ok(client.batch_execute("BEGIN").await?) },
-        async { Ok::<_, Failure>(client.query(&lock, &[&LOCK]).await?) },
+        async { Ok::<_, PostgresFailure>(client.query(&lock, &[&LOCK]).await?) },
         async { Ok(client.query_one(&head, &[]).await?) },
         wanted.locked(client),
         async {
@@ -76,7 +76,7 @@ pub(super) async fn begin(
     // session than the one that was set up.
     let commit: String = head.try_get(2)?;
     if !is_durable(&commit) {
-        return Err(Failure::NotDurable(not_durable(&commit)));
+        return Err(PostgresFailure::NotDurable(not_durable(&commit)));
     }
     Ok(LoadedBatch {
         version: uint(head.try_get(0)?),
@@ -87,15 +87,18 @@ pub(super) async fn begin(
 }
 
 /// Loads more data, which a decision turned out to need.
-pub(super) async fn more(client: &Client, subjects: &BTreeSet<Subject>) -> Result<Loaded, Failure> {
-    Wanted::new(client, subjects).await?.locked(client).await
+pub(super) async fn load_more(
+    client: &Client,
+    subjects: &BTreeSet<Subject>,
+) -> Result<Loaded, PostgresFailure> {
+    LoadStatements::new(client, subjects).await?.locked(client).await
 }
 
 /// Those of these uploads that a job may use. They are locked, so they are not discarded meanwhile.
-pub(super) async fn whole_uploads(
+pub(super) async fn usable_uploads(
     client: &Client,
     ids: &[UploadId],
-) -> Result<BTreeSet<UploadId>, Failure> {
+) -> Result<BTreeSet<UploadId>, PostgresFailure> {
     let sql = "SELECT id FROM upload
         WHERE id = ANY ($1) AND checksum IS NOT NULL AND NOT given_up ORDER BY id FOR UPDATE";
     let ids: Vec<Uuid> = ids.iter().map(|id| uuid(id.ulid())).collect();
@@ -115,15 +118,15 @@ const ENTRIES: &str =
 
 /// The data to load, with the statements that load it; `None` where nothing is needed.
 #[derive(Default)]
-struct Wanted {
+struct LoadStatements {
     asks: Option<(Statement, Vec<Uuid>)>,
     tasks: Option<(Statement, Vec<Uuid>)>,
     artifacts: Option<(Statement, Vec<Uuid>)>,
     entries: Option<(Statement, Vec<String>)>,
 }
 
-impl Wanted {
-    async fn new(client: &Client, subjects: &BTreeSet<Subject>) -> Result<Self, Failure> {
+impl LoadStatements {
+    async fn new(client: &Client, subjects: &BTreeSet<Subject>) -> Result<Self, PostgresFailure> {
         let (mut asks, mut tasks) = (Vec::new(), Vec::new());
         let (mut artifacts, mut entries) = (Vec::new(), Vec::new());
         for subject in subjects {
@@ -149,7 +152,7 @@ impl Wanted {
         })
     }
 
-    async fn locked(&self, client: &Client) -> Result<Loaded, Failure> {
+    async fn locked(&self, client: &Client) -> Result<Loaded, PostgresFailure> {
         let (asks, tasks, artifacts, entries) = try_join!(
             locked(client, self.asks.as_ref(), AskId::PREFIX, |ask: &Ask| ask.head),
             locked(client, self.tasks.as_ref(), TaskId::PREFIX, |task: &Task| task.head),
@@ -171,7 +174,7 @@ async fn prepared<T>(
     client: &Client,
     sql: &str,
     ids: Vec<T>,
-) -> Result<Option<(Statement, Vec<T>)>, Failure> {
+) -> Result<Option<(Statement, Vec<T>)>, PostgresFailure> {
     if ids.is_empty() {
         return Ok(None);
     }
@@ -183,7 +186,7 @@ async fn locked<I, T: DeserializeOwned>(
     wanted: Option<&(Statement, Vec<I>)>,
     prefix: &str,
     head: impl Fn(&T) -> Head,
-) -> Result<Vec<T>, Failure>
+) -> Result<Vec<T>, PostgresFailure>
 where
     Vec<I>: ToSql + Sync,
 {
@@ -206,10 +209,10 @@ fn name(row: &Row, prefix: &str) -> String {
     id.or_else(|_| row.try_get(0)).unwrap_or_else(|_| "state".to_owned())
 }
 
-fn read_remembered(row: &Row) -> Result<(Key, Remembered), Failure> {
+fn read_remembered(row: &Row) -> Result<(ScopedKey, IdempotencyRecord), PostgresFailure> {
     let (ask, task): (Option<Uuid>, Option<Uuid>) = (row.try_get(3)?, row.try_get(5)?);
     let seq: Option<i64> = row.try_get(6)?;
-    let remembered = Remembered {
+    let remembered = IdempotencyRecord {
         fingerprint: digest(row.try_get(2)?),
         ask: ask.map(|id| AskId::new(ulid(id))),
         place: task.map(|id| TaskId::new(ulid(id))).zip(seq.map(uint)),

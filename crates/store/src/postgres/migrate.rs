@@ -8,7 +8,7 @@
 
 use deadpool_postgres::{Client, GenericClient};
 
-use super::failure::Failure;
+use super::failure::PostgresFailure;
 use crate::migrations::{self, Applied, Migration};
 
 pub(super) const MIGRATIONS: &[Migration] = &[
@@ -159,7 +159,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
 const LOCK: i64 = 0x636f_756e_7465_7272;
 
 /// Migrates a database to the newest version, in one transaction.
-pub(super) async fn migrate(client: &mut Client, steps: &[Migration]) -> Result<(), Failure> {
+pub(super) async fn migrate(
+    client: &mut Client,
+    steps: &[Migration],
+) -> Result<(), PostgresFailure> {
     let transaction = client.transaction().await?;
     // A second node waits as long as the first one takes, and a migration may take long.
     transaction
@@ -188,14 +191,17 @@ pub(super) async fn migrate(client: &mut Client, steps: &[Migration]) -> Result<
 }
 
 /// Fails unless a read-only database has the newest version.
-pub(super) async fn check_current(client: &Client, steps: &[Migration]) -> Result<(), Failure> {
+pub(super) async fn check_current(
+    client: &Client,
+    steps: &[Migration],
+) -> Result<(), PostgresFailure> {
     let there = client.query_one("SELECT to_regclass('migration') IS NOT NULL", &[]).await?;
     let found =
         if there.try_get(0)? { migrations::check(applied(client).await?, steps)? } else { 0 };
     Ok(migrations::check_current(found, steps)?)
 }
 
-async fn applied(client: &impl GenericClient) -> Result<Vec<Applied>, Failure> {
+async fn applied(client: &impl GenericClient) -> Result<Vec<Applied>, PostgresFailure> {
     let sql = "SELECT version, name, sha256, serves FROM migration ORDER BY version";
     let rows = client.query(sql, &[]).await?;
     rows.iter()

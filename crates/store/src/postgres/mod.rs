@@ -15,7 +15,9 @@
 mod address;
 mod batch;
 mod clock;
+mod cluster;
 mod connect;
+mod due_asks;
 mod failure;
 mod feed;
 mod files;
@@ -28,14 +30,12 @@ mod migrate;
 mod query;
 mod record;
 mod search;
-mod shared;
 mod sqlite_import;
 mod statements;
 mod subscribers;
 mod task_rows;
 mod tls;
 mod viewers;
-mod wake;
 mod work_queue;
 mod write;
 mod writer;
@@ -53,26 +53,26 @@ use ulid::Ulid;
 use uuid::Uuid;
 
 pub use address::{BadAddress, redacted};
-pub use connect::Options;
+pub use cluster::ClusterLock;
+pub use connect::PostgresOptions;
 pub use files::FileDeletion;
-pub use shared::ClusterLock;
 pub use sqlite_import::{DatabaseNotEmpty, SqliteImport};
 
 use crate::estimates::Estimates;
-use crate::job::Ahead;
-use crate::listing::{Count, Expiring, List, Page};
+use crate::job::EarlyDecision;
+use crate::listing::{AskListPage, AskListQuery, Count, ExpiringQuery};
 use crate::sql::{self, SWEPT_ROWS};
-use crate::{Asks, Clock, Job, Outcome, Result, Search, SearchIndex, Store};
+use crate::{AskStore, Clock, Job, JobOutcome, Result, SearchIndex, SearchQuery, Store};
 use clock::DatabaseClock;
-use connect::{Database, on};
-use failure::Failure;
+use connect::{PostgresPool, on};
+use failure::PostgresFailure;
 use feed::{Announcer, number};
 use subscribers::Subscribers;
 use writer::{BatchWriter, Writers};
 
 /// A store in a `PostgreSQL` database; any number of nodes can share it.
 pub struct Postgres {
-    database: Database,
+    database: PostgresPool,
     published: Arc<Published>,
     clock: Option<Arc<dyn Clock>>,
     estimates: Estimates,
@@ -105,7 +105,7 @@ impl Published {
     }
 
     /// Updates the directory from the database.
-    async fn refresh(&self, client: &impl GenericClient) -> Result<(), Failure> {
+    async fn refresh(&self, client: &impl GenericClient) -> Result<(), PostgresFailure> {
         let (known, mut directory) = self.get();
         let (version, entities) = query::entities(client, known).await?;
         if version > known {
@@ -123,7 +123,7 @@ impl Published {
         &self,
         client: &impl GenericClient,
         version: u64,
-    ) -> Result<Arc<Directory>, Failure> {
+    ) -> Result<Arc<Directory>, PostgresFailure> {
         if self.get().0 < version {
             self.refresh(client).await?;
         }
@@ -134,8 +134,8 @@ impl Published {
 impl Postgres {
     /// Connects to `postgres://…`, migrates the schema, and joins the other nodes. No error
     /// contains the password; [`redacted`] shows a URL without it.
-    pub async fn open(url: &str, options: Options) -> Result<Self> {
-        let database = Database::new(url, &options, false)?;
+    pub async fn open(url: &str, options: PostgresOptions) -> Result<Self> {
+        let database = PostgresPool::new(url, &options, false)?;
         database.migrate().await?;
         let published = Arc::new(Published::default());
         let position = on!(database, client => async {
@@ -170,7 +170,7 @@ impl Postgres {
 
     /// Opens a database for reading. The directory is the one at this time, the feed announces
     /// nothing, and every write fails with [`StoreError::Unavailable`](crate::StoreError).
-    pub async fn open_read_only(url: &str, options: Options) -> Result<Self> {
+    pub async fn open_read_only(url: &str, options: PostgresOptions) -> Result<Self> {
         let store = Self::open_to_check(url, options).await?;
         on!(store.database, client => store.published.refresh(&*client))?;
         Ok(store)
@@ -178,8 +178,8 @@ impl Postgres {
 
     /// Opens a database to verify it: like [`Postgres::open_read_only`], with an empty directory,
     /// so that one damaged row does not prevent the check of the others.
-    pub async fn open_to_check(url: &str, options: Options) -> Result<Self> {
-        let database = Database::new(url, &options, true)?;
+    pub async fn open_to_check(url: &str, options: PostgresOptions) -> Result<Self> {
+        let database = PostgresPool::new(url, &options, true)?;
         on!(database, client => migrate::check_current(client, migrate::MIGRATIONS))?;
         let (published, estimates) = (Arc::default(), Estimates::default());
         let tasks = JoinSet::new();
@@ -192,22 +192,22 @@ impl Postgres {
     }
 
     /// Assigns positions to all commits so far, unless this store is read-only.
-    async fn number(&self, client: &mut Client) -> Result<(), Failure> {
+    async fn number(&self, client: &mut Client) -> Result<(), PostgresFailure> {
         if self.writers.is_some() { number(client).await } else { Ok(()) }
     }
 
-    fn writers(&self) -> Result<&Writers, Failure> {
-        self.writers.as_ref().ok_or(Failure::ReadOnly)
+    fn writers(&self) -> Result<&Writers, PostgresFailure> {
+        self.writers.as_ref().ok_or(PostgresFailure::ReadOnly)
     }
 }
 
 #[async_trait]
 impl Store for Postgres {
-    async fn transact(&self, job: Job) -> Result<Outcome> {
+    async fn transact(&self, job: Job) -> Result<JobOutcome> {
         let writers = self.writers()?;
         // Without our own clock, the database provides the time, so nothing can be decided ahead.
         let ahead = (self.clock.as_ref())
-            .and_then(|clock| Ahead::decide(self.directory(), clock.now(), &job));
+            .and_then(|clock| EarlyDecision::decide(self.directory(), clock.now(), &job));
         Ok(writers.run(job, ahead).await?)
     }
 
@@ -235,7 +235,7 @@ impl Store for Postgres {
 }
 
 #[async_trait]
-impl Asks for Postgres {
+impl AskStore for Postgres {
     async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>> {
         Ok(on!(self.database, client => query::ask(client, id))?.map(Arc::new))
     }
@@ -244,31 +244,36 @@ impl Asks for Postgres {
         sql::ask_ids(self, after, limit).await
     }
 
-    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
+    async fn ask_by_idempotency_key(
+        &self,
+        scope: String,
+        key: String,
+        now: Time,
+    ) -> Result<Option<AskId>> {
         sql::ask_of_key(self, scope, key, now).await
     }
 
-    async fn list(&self, list: List) -> Result<Page> {
+    async fn list(&self, list: AskListQuery) -> Result<AskListPage> {
         Ok(on!(self.database, client => query::list(client, &list))?)
     }
 
-    async fn count(&self, list: List) -> Result<Count> {
+    async fn count(&self, list: AskListQuery) -> Result<Count> {
         // Count the whole list, whatever the page position and limit.
-        let list = List { after: None, limit: 0, ..list };
+        let list = AskListQuery { after: None, limit: 0, ..list };
         Ok(on!(self.database, client => query::count(client, &self.estimates, &list))?)
     }
 
-    async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>> {
+    async fn expiring(&self, wanted: ExpiringQuery) -> Result<Vec<Ask>> {
         Ok(on!(self.database, client => query::expiring(client, &wanted))?)
     }
 
     async fn claim_due(&self, now: Time, lease: Duration, limit: usize) -> Result<Vec<AskId>> {
         self.writers()?;
-        Ok(on!(self.database, client => wake::claim(client, now, lease, limit))?)
+        Ok(on!(self.database, client => due_asks::claim_due(client, now, lease, limit))?)
     }
 
     async fn next_due(&self) -> Result<Option<Time>> {
-        Ok(on!(self.database, client => wake::next(client))?)
+        Ok(on!(self.database, client => due_asks::next_due(client))?)
     }
 
     async fn claim_ended(
@@ -281,7 +286,7 @@ impl Asks for Postgres {
     ) -> Result<Vec<AskId>> {
         self.writers()?;
         Ok(
-            on!(self.database, client => wake::claim_ended(client, &project, since, now, lease, limit))?,
+            on!(self.database, client => due_asks::claim_ended(client, &project, since, now, lease, limit))?,
         )
     }
 
@@ -297,7 +302,7 @@ impl Asks for Postgres {
 
 #[async_trait]
 impl SearchIndex for Postgres {
-    async fn search(&self, wanted: Search) -> Result<Vec<Ask>> {
+    async fn search(&self, wanted: SearchQuery) -> Result<Vec<Ask>> {
         Ok(on!(self.database, client => search::search(client, &wanted))?)
     }
 

@@ -6,19 +6,19 @@ use serde::de::DeserializeOwned;
 use tokio_postgres::IsolationLevel;
 use uuid::Uuid;
 
-use super::failure::{Failure, damaged};
-use super::listing::Fetched;
+use super::failure::{PostgresFailure, damaged};
+use super::listing::FetchedList;
 use super::{record, ulid, uuid};
 use crate::columns::{int, uint};
 use crate::estimates::Estimates;
-use crate::job::{forgotten_before, renewed, renewed_since};
-use crate::listing::{Count, EXAMINED, Expiring, List, Page, Scope};
+use crate::job::{expired_before, renewed, renewed_since};
+use crate::listing::{AskListPage, AskListQuery, Count, ExpiringQuery, ListScope, MAX_EXAMINED};
 use crate::paging::{self, CHUNK, every_stretch};
 
 /// The most unnumbered transactions whose records are counted.
 const COUNTED: i64 = 500;
 
-pub(super) async fn ping(client: &Client) -> Result<(), Failure> {
+pub(super) async fn ping(client: &Client) -> Result<(), PostgresFailure> {
     Ok(client.simple_query("SELECT 1").await.map(drop)?)
 }
 
@@ -26,7 +26,7 @@ pub(super) async fn ping(client: &Client) -> Result<(), Failure> {
 pub(super) async fn entities(
     client: &impl GenericClient,
     after: u64,
-) -> Result<(u64, Vec<Entity>), Failure> {
+) -> Result<(u64, Vec<Entity>), PostgresFailure> {
     // One statement, so that the version matches these states.
     let sql = "SELECT directory.version, entity.id, entity.state FROM directory
         LEFT JOIN entity ON entity.changed > $1";
@@ -43,14 +43,17 @@ pub(super) async fn entities(
     Ok((version, entities))
 }
 
-pub(super) async fn ask(client: &Client, id: AskId) -> Result<Option<Ask>, Failure> {
+pub(super) async fn ask(client: &Client, id: AskId) -> Result<Option<Ask>, PostgresFailure> {
     let statement = client.prepare_cached("SELECT id, state FROM ask WHERE id = $1").await?;
     let row = client.query_opt(&statement, &[&uuid(id.ulid())]).await?;
     row.as_ref().map(read_ask).transpose()
 }
 
 /// Asks that are due soon: a range of each scope, merged.
-pub(super) async fn expiring(client: &Client, wanted: &Expiring) -> Result<Vec<Ask>, Failure> {
+pub(super) async fn expiring(
+    client: &Client,
+    wanted: &ExpiringQuery,
+) -> Result<Vec<Ask>, PostgresFailure> {
     let sql = "SELECT ask.id, ask.state FROM (
             SELECT DISTINCT found.at, found.id FROM unnest($1::text[]) AS wanted (scope)
             CROSS JOIN LATERAL (
@@ -61,7 +64,7 @@ pub(super) async fn expiring(client: &Client, wanted: &Expiring) -> Result<Vec<A
             ORDER BY found.at, found.id LIMIT $5
         ) AS soon JOIN ask ON ask.id = soon.id ORDER BY soon.at, soon.id";
     let statement = client.prepare_cached(sql).await?;
-    let scopes: Vec<String> = wanted.scopes.iter().map(Scope::key).collect();
+    let scopes: Vec<String> = wanted.scopes.iter().map(ListScope::key).collect();
     let (at, id) =
         wanted.after.map_or((i64::MIN, Uuid::nil()), |(at, id)| (at.millis(), uuid(id.ulid())));
     let until = wanted.until.millis();
@@ -69,11 +72,14 @@ pub(super) async fn expiring(client: &Client, wanted: &Expiring) -> Result<Vec<A
     rows.iter().map(read_ask).collect()
 }
 
-pub(super) async fn list(client: &mut Client, list: &List) -> Result<Page, Failure> {
+pub(super) async fn list(
+    client: &mut Client,
+    list: &AskListQuery,
+) -> Result<AskListPage, PostgresFailure> {
     // One transaction, so that the rows and their asks come from the same snapshot.
     let snapshot = snapshot(client).await?;
-    let n = list.limit.saturating_add(1).min(EXAMINED);
-    let found = Fetched::read(&snapshot, list, n, paging::page).await?;
+    let n = list.limit.saturating_add(1).min(MAX_EXAMINED);
+    let found = FetchedList::read(&snapshot, list, n, paging::page).await?;
     let ids: Vec<Uuid> = found.ids.iter().map(|id| uuid(id.ulid())).collect();
     let sql =
         "SELECT ask.id, ask.state FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, place)
@@ -83,12 +89,12 @@ pub(super) async fn list(client: &mut Client, list: &List) -> Result<Page, Failu
     let asks: Vec<Ask> = rows.iter().map(read_ask).collect::<Result<_, _>>()?;
     match found.ids.iter().find(|id| !asks.iter().any(|ask| ask.id == **id)) {
         Some(missing) => Err(damaged(&missing.to_string(), "it is listed but not there")),
-        None => Ok(Page { asks, next: found.next }),
+        None => Ok(AskListPage { asks, next: found.next }),
     }
 }
 
 /// A read-only transaction with one snapshot.
-pub(super) async fn snapshot(client: &mut Client) -> Result<Transaction<'_>, Failure> {
+pub(super) async fn snapshot(client: &mut Client) -> Result<Transaction<'_>, PostgresFailure> {
     let reading = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead);
     Ok(reading.read_only(true).start().await?)
 }
@@ -96,16 +102,16 @@ pub(super) async fn snapshot(client: &mut Client) -> Result<Transaction<'_>, Fai
 pub(super) async fn count(
     client: &mut Client,
     estimates: &Estimates,
-    list: &List,
-) -> Result<Count, Failure> {
+    list: &AskListQuery,
+) -> Result<Count, PostgresFailure> {
     let snapshot = snapshot(client).await?;
     let end = written(&snapshot).await?;
     if let Some(count) = end.and_then(|end| estimates.find(list, end)) {
         return Ok(count);
     }
     // As many rows of every stretch as a count reads first.
-    let n = (EXAMINED / every_stretch(list).len().max(1)).clamp(1, CHUNK);
-    let count = Fetched::read(&snapshot, list, n, paging::count).await?;
+    let n = (MAX_EXAMINED / every_stretch(list).len().max(1)).clamp(1, CHUNK);
+    let count = FetchedList::read(&snapshot, list, n, paging::count).await?;
     if let Some(end) = end.filter(|_| !count.exact) {
         estimates.keep(list, end, count);
     }
@@ -113,7 +119,7 @@ pub(super) async fn count(
 }
 
 /// The number of records, including those without a position; `None` if there are many of those.
-async fn written(snapshot: &Transaction<'_>) -> Result<Option<u64>, Failure> {
+async fn written(snapshot: &Transaction<'_>) -> Result<Option<u64>, PostgresFailure> {
     let sql = "SELECT count(*), coalesce(sum(cardinality(seqs)), 0)
         FROM (SELECT seqs FROM pending ORDER BY n LIMIT $1) AS pending";
     let statement = snapshot.prepare_cached(sql).await?;
@@ -139,7 +145,11 @@ pub(super) struct SweptBatch {
 /// deleted. Each key is examined at most once a day, and its ask is found by id. A key that another
 /// node reused meanwhile has another use time, and stays. Keys that another node sweeps at the same
 /// time are left to it.
-pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<SweptBatch, Failure> {
+pub(super) async fn sweep(
+    client: &Client,
+    now: Time,
+    limit: usize,
+) -> Result<SweptBatch, PostgresFailure> {
     // The end of a closed ask is in a separate table; the state is read only if it
     // is missing there.
     let sql = "SELECT ask.id, CASE WHEN ended.at IS NULL THEN ask.state END,
@@ -147,7 +157,7 @@ pub(super) async fn sweep(client: &Client, now: Time, limit: usize) -> Result<Sw
         FROM (SELECT scope, key, ask, at FROM idempotency WHERE at <= $1 LIMIT $2) AS old
         LEFT JOIN ask ON ask.id = old.ask LEFT JOIN ended ON ended.ask = old.ask";
     let statement = client.prepare_cached(sql).await?;
-    let rows = client.query(&statement, &[&forgotten_before(now).millis(), &int(limit)]).await?;
+    let rows = client.query(&statement, &[&expired_before(now).millis(), &int(limit)]).await?;
     let mut swept = SweptBatch { seen: rows.len(), ..SweptBatch::default() };
     let (mut forgotten, mut kept) = (OldKeys::default(), OldKeys::default());
     for row in &rows {
@@ -204,12 +214,12 @@ struct OldKeys {
 pub(super) fn read_state<T: DeserializeOwned>(
     state: &str,
     what: impl FnOnce() -> String,
-) -> Result<T, Failure> {
+) -> Result<T, PostgresFailure> {
     serde_json::from_str(state).map_err(|error| damaged(&what(), error))
 }
 
 /// An ask from its id and state.
-pub(super) fn read_ask(row: &tokio_postgres::Row) -> Result<Ask, Failure> {
+pub(super) fn read_ask(row: &tokio_postgres::Row) -> Result<Ask, PostgresFailure> {
     let state: &str = row.try_get(1)?;
     serde_json::from_str(state).map_err(|error| {
         let id = row.try_get(0).map(|id| AskId::new(ulid(id)).to_string());

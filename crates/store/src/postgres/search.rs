@@ -6,18 +6,18 @@ use deadpool_postgres::Client;
 use kernel::{Ask, AskId, Subject};
 use uuid::Uuid;
 
-use super::failure::Failure;
+use super::failure::PostgresFailure;
 use super::query::{read_ask, snapshot};
 use super::{record, uuid};
 use crate::columns::{int, uint};
-use crate::search::{Search, Terms, concerns, tokens};
+use crate::search::{SearchQuery, SearchTerms, changes_tokens, tokens};
 
 /// A longer search is aborted. This happens with two common words that rarely occur together.
 const PATIENCE: &str = "SET LOCAL statement_timeout = '3s'; \
                         SET LOCAL plan_cache_mode = force_custom_plan";
 
 /// Indexes at most `limit` changes, unless another node is doing it. Returns how many.
-pub(super) async fn index(client: &mut Client, limit: usize) -> Result<usize, Failure> {
+pub(super) async fn index(client: &mut Client, limit: usize) -> Result<usize, PostgresFailure> {
     let work = client.transaction().await?;
     let sql = "SELECT position FROM search_place FOR UPDATE SKIP LOCKED";
     let Some(row) = work.query_opt(sql, &[]).await? else { return Ok(0) };
@@ -25,7 +25,7 @@ pub(super) async fn index(client: &mut Client, limit: usize) -> Result<usize, Fa
     let changes = record::changes(&work, position, limit).await?;
     let Some(last) = changes.last() else { return Ok(0) };
     let mut asks = BTreeSet::new();
-    for change in changes.iter().filter(|change| concerns(&change.what)) {
+    for change in changes.iter().filter(|change| changes_tokens(&change.what)) {
         if let Subject::Ask(id) = change.subject {
             asks.insert(id);
         }
@@ -61,7 +61,10 @@ fn vector(tokens: &BTreeSet<String>) -> String {
     tokens.iter().map(|token| quoted(token)).collect::<Vec<_>>().join(" ")
 }
 
-pub(super) async fn search(client: &mut Client, wanted: &Search) -> Result<Vec<Ask>, Failure> {
+pub(super) async fn search(
+    client: &mut Client,
+    wanted: &SearchQuery,
+) -> Result<Vec<Ask>, PostgresFailure> {
     let Some(terms) = wanted.terms() else { return Ok(Vec::new()) };
     let snapshot = snapshot(client).await?;
     snapshot.batch_execute(PATIENCE).await?;
@@ -76,7 +79,7 @@ pub(super) async fn search(client: &mut Client, wanted: &Search) -> Result<Vec<A
     Ok(asks.into_iter().filter(|ask| terms.admit(ask)).collect())
 }
 
-fn query(terms: &Terms) -> String {
+fn query(terms: &SearchTerms) -> String {
     let all = terms.all.iter().map(|term| quoted(term));
     let any = terms.any.iter().map(|union| {
         let union: Vec<String> = union.iter().map(|term| quoted(term)).collect();

@@ -14,8 +14,8 @@ use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
 use super::Postgres;
-use super::failure::Failure;
-use crate::sqlite::Source;
+use super::failure::PostgresFailure;
+use crate::sqlite::ImportSource;
 use crate::{Result, StoreError};
 
 /// Rows per page.
@@ -44,7 +44,7 @@ impl Table {
         self.select.map_or_else(same, str::to_owned)
     }
 
-    async fn types(&self, transaction: &Transaction<'_>) -> Result<Vec<Type>, Failure> {
+    async fn types(&self, transaction: &Transaction<'_>) -> Result<Vec<Type>, PostgresFailure> {
         let sql = format!("SELECT {} FROM {}", self.columns, self.name);
         let statement = transaction.prepare(&sql).await?;
         Ok(statement.columns().iter().map(|column| column.type_().clone()).collect())
@@ -140,8 +140,8 @@ static TABLES: [Table; 32] = [
     Table::same("usage_held", "holder, name, bytes"),
 ];
 
-type Cell = Box<dyn ToSql + Sync + Send>;
-type Page = Vec<Vec<Cell>>;
+type ImportCell = Box<dyn ToSql + Sync + Send>;
+type ImportPage = Vec<Vec<ImportCell>>;
 
 /// The result of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -168,7 +168,7 @@ impl Postgres {
         for _ in 1..TRIES {
             match self.import_sqlite_once(from, progress).await {
                 Err(StoreError::Unavailable(error))
-                    if matches!(error.downcast_ref(), Some(Failure::Conflict)) => {}
+                    if matches!(error.downcast_ref(), Some(PostgresFailure::Conflict)) => {}
                 other => return other,
             }
         }
@@ -180,22 +180,22 @@ impl Postgres {
         from: &Path,
         progress: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<SqliteImport> {
-        let source = Source::open(from)?;
+        let source = ImportSource::open(from)?;
         let all = count(&source)?;
-        let mut client = self.database.lend().await?;
-        let transaction = client.transaction().await.map_err(Failure::from)?;
+        let mut client = self.database.checkout().await?;
+        let transaction = client.transaction().await.map_err(PostgresFailure::from)?;
         // Without a time limit; other nodes wait.
         let alone =
             "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;
             LOCK TABLE directory IN ACCESS EXCLUSIVE MODE";
-        transaction.batch_execute(alone).await.map_err(Failure::from)?;
+        transaction.batch_execute(alone).await.map_err(PostgresFailure::from)?;
         fits(&transaction, &source).await?;
         let names: Vec<&str> =
             TABLES.iter().map(|table| table.name).chain(["pending", "search"]).collect();
         // The search index is rebuilt from the imported data.
         let emptied =
             format!("TRUNCATE {}; UPDATE search_place SET position = 0", names.join(", "));
-        transaction.batch_execute(&emptied).await.map_err(Failure::from)?;
+        transaction.batch_execute(&emptied).await.map_err(PostgresFailure::from)?;
         let mut imported = SqliteImport::default();
         for table in &TABLES {
             let before = imported.rows;
@@ -203,28 +203,28 @@ impl Postgres {
             let mut pages = read(&source, table, types.clone())?;
             let copy =
                 format!("COPY {} ({}) FROM STDIN (FORMAT binary)", table.name, table.columns);
-            let sink = transaction.copy_in(&copy).await.map_err(Failure::from)?;
+            let sink = transaction.copy_in(&copy).await.map_err(PostgresFailure::from)?;
             let mut writer = pin!(BinaryCopyInWriter::new(sink, &types));
             while let Some(page) = pages.recv().await {
                 for row in page? {
                     let row: Vec<&(dyn ToSql + Sync)> =
                         row.iter().map(|cell| &**cell as &(dyn ToSql + Sync)).collect();
-                    writer.as_mut().write(&row).await.map_err(Failure::from)?;
+                    writer.as_mut().write(&row).await.map_err(PostgresFailure::from)?;
                     imported.rows += 1;
                 }
                 progress(imported.rows, all);
             }
-            writer.as_mut().finish().await.map_err(Failure::from)?;
+            writer.as_mut().finish().await.map_err(PostgresFailure::from)?;
             if table.name == "record" {
                 imported.events = imported.rows - before;
             }
         }
-        transaction.commit().await.map_err(Failure::from)?;
+        transaction.commit().await.map_err(PostgresFailure::from)?;
         Ok(imported)
     }
 }
 
-fn count(source: &Source) -> Result<u64> {
+fn count(source: &ImportSource) -> Result<u64> {
     let conn = source.reader()?;
     let mut all: u64 = 0;
     for table in &TABLES {
@@ -237,17 +237,17 @@ fn count(source: &Source) -> Result<u64> {
 
 /// Fails unless the history of this database is the beginning of the imported one: an earlier
 /// copy of it.
-async fn fits(transaction: &Transaction<'_>, source: &Source) -> Result<()> {
+async fn fits(transaction: &Transaction<'_>, source: &ImportSource) -> Result<()> {
     let sql = "SELECT feed.position, record.hash FROM feed
         JOIN record USING (subject, seq) ORDER BY feed.position DESC LIMIT 1";
-    let last = transaction.query_opt(sql, &[]).await.map_err(Failure::from)?;
+    let last = transaction.query_opt(sql, &[]).await.map_err(PostgresFailure::from)?;
     let waiting = transaction.query_one("SELECT count(*) FROM pending", &[]).await;
-    let waiting: i64 = waiting.and_then(|row| row.try_get(0)).map_err(Failure::from)?;
+    let waiting: i64 = waiting.and_then(|row| row.try_get(0)).map_err(PostgresFailure::from)?;
     let ours = match last {
         None => waiting == 0,
         Some(row) => {
-            let position: i64 = row.try_get(0).map_err(Failure::from)?;
-            let hash: Vec<u8> = row.try_get(1).map_err(Failure::from)?;
+            let position: i64 = row.try_get(0).map_err(PostgresFailure::from)?;
+            let hash: Vec<u8> = row.try_get(1).map_err(PostgresFailure::from)?;
             let sql = "SELECT hash FROM record WHERE position = ?1";
             let theirs =
                 source.reader()?.query_row(sql, [position], |row| row.get::<_, Vec<u8>>(0));
@@ -264,10 +264,10 @@ pub struct DatabaseNotEmpty;
 
 /// Reads a table in pages, on a separate thread.
 fn read(
-    source: &Source,
+    source: &ImportSource,
     table: &'static Table,
     types: Vec<Type>,
-) -> Result<mpsc::Receiver<Result<Page>>> {
+) -> Result<mpsc::Receiver<Result<ImportPage>>> {
     let (send, pages) = mpsc::channel(AHEAD);
     let conn = source.reader()?;
     let reading = move || {
@@ -287,7 +287,7 @@ fn send_pages(
     conn: &Connection,
     table: &Table,
     types: &[Type],
-    to: &mpsc::Sender<Result<Page>>,
+    to: &mpsc::Sender<Result<ImportPage>>,
 ) -> Result<()> {
     let mut statement = conn.prepare(&table.select()).map_err(unreadable)?;
     let mut rows = statement.query([]).map_err(unreadable)?;
@@ -304,11 +304,11 @@ fn send_pages(
     Ok(())
 }
 
-fn cell(row: &Row<'_>, place: usize, kind: &Type) -> rusqlite::Result<Cell> {
+fn cell(row: &Row<'_>, place: usize, kind: &Type) -> rusqlite::Result<ImportCell> {
     fn boxed<T: FromSql + ToSql + Sync + Send + 'static>(
         row: &Row<'_>,
         place: usize,
-    ) -> rusqlite::Result<Cell> {
+    ) -> rusqlite::Result<ImportCell> {
         Ok(Box::new(row.get::<_, Option<T>>(place)?))
     }
     match *kind {

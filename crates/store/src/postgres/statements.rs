@@ -14,11 +14,11 @@ use ulid::Ulid;
 use uuid::Uuid;
 
 use super::connect::on;
-use super::failure::Failure;
+use super::failure::PostgresFailure;
 use super::write::{Param, WORK, work_columns};
 use super::{Postgres, query, uuid};
 use crate::sql::{SqlDialect, SqlRow, SqlStore, SqlValue, Statements, StatementsFn};
-use crate::{News, Result as Stored, Work};
+use crate::{AnnouncedChange, Result as Stored, Work};
 
 /// Held while contracts get their numbers.
 const LOCK: i64 = 0x636f_756e_7465_7275;
@@ -48,7 +48,7 @@ impl SqlStore for Postgres {
     ) -> Stored<T> {
         Ok(on!(self.database, client => async {
             let snapshot = query::snapshot(client).await?;
-            Ok::<_, Failure>(work(&mut Connected(&snapshot), &args).await?)
+            Ok::<_, PostgresFailure>(work(&mut Connected(&snapshot), &args).await?)
         })?)
     }
 
@@ -62,7 +62,7 @@ impl SqlStore for Postgres {
             let transaction = client.transaction().await?;
             let done = work(&mut Connected(&transaction), &args).await?;
             transaction.commit().await?;
-            Ok::<_, Failure>(done)
+            Ok::<_, PostgresFailure>(done)
         })?)
     }
 
@@ -81,7 +81,7 @@ impl SqlStore for Postgres {
         Ok(on!(self.database, client => number_contracts(client))?)
     }
 
-    fn subscribe(&self) -> broadcast::Receiver<Arc<[News]>> {
+    fn subscribe(&self) -> broadcast::Receiver<Arc<[AnnouncedChange]>> {
         self.published.subscribers.subscribe()
     }
 }
@@ -110,7 +110,7 @@ impl<C: GenericClient + Send + Sync> Statements for Connected<'_, C> {
             let statement = self.0.prepare_cached(&format!("{WORK} RETURNING id")).await?;
             let written = self.0.query(&statement, &columns).await?;
             let last = written.last().map(|row| row.try_get::<_, i64>(0)).transpose()?;
-            Ok::<_, Failure>(last.map_or(0, crate::columns::uint))
+            Ok::<_, PostgresFailure>(last.map_or(0, crate::columns::uint))
         };
         Ok(put.await?)
     }
@@ -121,7 +121,7 @@ pub(super) async fn select(
     client: &impl GenericClient,
     sql: &str,
     params: &[SqlValue],
-) -> Result<Vec<SqlRow>, Failure> {
+) -> Result<Vec<SqlRow>, PostgresFailure> {
     let statement = client.prepare_cached(sql).await?;
     let mut found = Vec::new();
     for row in client.query(&statement, &borrowed(params)).await? {
@@ -135,7 +135,7 @@ async fn execute(
     client: &impl GenericClient,
     sql: &str,
     params: &[SqlValue],
-) -> Result<u64, Failure> {
+) -> Result<u64, PostgresFailure> {
     let statement = client.prepare_cached(sql).await?;
     Ok(client.execute(&statement, &borrowed(params)).await?)
 }
@@ -195,7 +195,7 @@ impl<'a> FromSql<'a> for SqlValue {
 }
 
 /// Assigns numbers to all committed contracts.
-async fn number_contracts(client: &Client) -> Result<(), Failure> {
+async fn number_contracts(client: &Client) -> Result<(), PostgresFailure> {
     let some = "SELECT EXISTS (SELECT FROM contract WHERE n IS NULL ORDER BY id LIMIT 1)";
     let some = client.prepare_cached(some).await?;
     if !client.query_one(&some, &[]).await?.try_get::<_, bool>(0)? {

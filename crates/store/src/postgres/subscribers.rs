@@ -8,21 +8,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use kernel::{FollowUp, Subject};
 use tokio::sync::broadcast;
 
-use crate::{FEED, News};
+use crate::{AnnouncedChange, FEED_CAPACITY};
 
 /// A subject and the version it moved to.
-pub(super) type Event = (Subject, u64);
+pub(super) type SubjectVersion = (Subject, u64);
 
 #[derive(Default)]
 pub(super) struct Subscribers {
-    state: Mutex<State>,
+    state: Mutex<SubscriberState>,
 }
 
 #[derive(Default)]
-struct State {
+struct SubscriberState {
     subscriptions: Vec<Subscription>,
     /// The events this node is writing and has not announced yet.
-    unannounced: BTreeMap<Event, Unannounced>,
+    unannounced: BTreeMap<SubjectVersion, Unannounced>,
 }
 
 struct Unannounced {
@@ -32,23 +32,23 @@ struct Unannounced {
 }
 
 struct Subscription {
-    feed: broadcast::Sender<Arc<[News]>>,
+    feed: broadcast::Sender<Arc<[AnnouncedChange]>>,
     /// The events committed before the subscription.
-    before: BTreeSet<Event>,
+    before: BTreeSet<SubjectVersion>,
 }
 
 /// Events about to be committed. Dropping this removes them, unless they were committed.
 pub(super) struct UncommittedEvents<'a> {
     subscribers: &'a Subscribers,
-    events: Vec<Event>,
+    events: Vec<SubjectVersion>,
 }
 
 impl Subscribers {
-    pub(super) fn subscribe(&self) -> broadcast::Receiver<Arc<[News]>> {
+    pub(super) fn subscribe(&self) -> broadcast::Receiver<Arc<[AnnouncedChange]>> {
         let mut state = self.state();
         let committed = state.unannounced.iter().filter(|(_, unannounced)| unannounced.committed);
         let before = committed.map(|(event, _)| event.clone()).collect();
-        let (feed, receiver) = broadcast::channel(FEED);
+        let (feed, receiver) = broadcast::channel(FEED_CAPACITY);
         state.subscriptions.push(Subscription { feed, before });
         receiver
     }
@@ -56,7 +56,7 @@ impl Subscribers {
     /// Call this before the commit: another node may number and announce the events at once.
     pub(super) fn begin(
         &self,
-        written: impl IntoIterator<Item = (Event, Arc<[FollowUp]>)>,
+        written: impl IntoIterator<Item = (SubjectVersion, Arc<[FollowUp]>)>,
     ) -> UncommittedEvents<'_> {
         let mut state = self.state();
         let mut events = Vec::new();
@@ -67,15 +67,15 @@ impl Subscribers {
         UncommittedEvents { subscribers: self, events }
     }
 
-    pub(super) fn announce(&self, mut news: Vec<News>) {
+    pub(super) fn announce(&self, mut news: Vec<AnnouncedChange>) {
         let mut state = self.state();
-        let events: Vec<Event> = news.iter().map(event).collect();
+        let events: Vec<SubjectVersion> = news.iter().map(event).collect();
         for (news, event) in news.iter_mut().zip(&events) {
             news.follow_ups =
                 state.unannounced.remove(event).map(|unannounced| unannounced.follow_ups);
         }
         state.subscriptions.retain(|one| one.feed.receiver_count() > 0);
-        let all: Arc<[News]> = news.into();
+        let all: Arc<[AnnouncedChange]> = news.into();
         for subscription in &mut state.subscriptions {
             let selected = subscription.select(&all, &events);
             if !selected.is_empty() {
@@ -85,15 +85,19 @@ impl Subscribers {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SubscriberState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Subscription {
     /// Usually all of it, and then all subscribers share one copy.
-    fn select(&mut self, all: &Arc<[News]>, events: &[Event]) -> Arc<[News]> {
-        let before: BTreeSet<&Event> =
+    fn select(
+        &mut self,
+        all: &Arc<[AnnouncedChange]>,
+        events: &[SubjectVersion],
+    ) -> Arc<[AnnouncedChange]> {
+        let before: BTreeSet<&SubjectVersion> =
             events.iter().filter(|event| self.before.remove(event)).collect();
         if before.is_empty() {
             return Arc::clone(all);
@@ -122,7 +126,7 @@ impl Drop for UncommittedEvents<'_> {
     }
 }
 
-fn event(news: &News) -> Event {
+fn event(news: &AnnouncedChange) -> SubjectVersion {
     (news.change.subject.clone(), news.change.seq)
 }
 
@@ -133,22 +137,22 @@ mod tests {
     use super::*;
     use crate::Change;
 
-    fn named(seq: u64) -> Event {
+    fn named(seq: u64) -> SubjectVersion {
         (Subject::Project("acme".parse().unwrap()), seq)
     }
 
-    fn news(seq: u64) -> News {
+    fn news(seq: u64) -> AnnouncedChange {
         let (subject, seq) = named(seq);
         let at = Time::from_millis(0);
         let change = Change { position: seq, subject, seq, at, what: "saved".to_owned() };
-        News { change, lists: [].into(), follow_ups: None }
+        AnnouncedChange { change, lists: [].into(), follow_ups: None }
     }
 
-    fn written(seq: u64) -> (Event, Arc<[FollowUp]>) {
+    fn written(seq: u64) -> (SubjectVersion, Arc<[FollowUp]>) {
         (named(seq), [].into())
     }
 
-    fn heard(feed: &mut broadcast::Receiver<Arc<[News]>>) -> Vec<u64> {
+    fn heard(feed: &mut broadcast::Receiver<Arc<[AnnouncedChange]>>) -> Vec<u64> {
         let mut heard = Vec::new();
         while let Ok(news) = feed.try_recv() {
             heard.extend(news.iter().map(|news| news.change.seq));

@@ -6,9 +6,9 @@ use kernel::task::Contract;
 use kernel::{ReviewId, TaskId, Time};
 use serde::Serialize;
 
-use super::batch::Output;
+use super::batch::BatchWrites;
 use super::uuid;
-use super::write::{Param, Part, column, json, some};
+use super::write::{Param, TableChange, column, if_any, json};
 use crate::Result;
 use crate::columns::int;
 use crate::job::contracts;
@@ -58,7 +58,7 @@ const CONTRACTS: &str = "INSERT INTO contract (agent, task, seq, duty, run, at, 
 const USED: &str = "UPDATE upload SET used = true, at = $2::bigint
     WHERE id = ANY ($1::uuid[]) AND checksum IS NOT NULL AND NOT given_up";
 
-pub(super) fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
+pub(super) fn parts(out: &BatchWrites, now: Time) -> Result<Vec<TableChange>> {
     let all = [
         tasks(out, false)?,
         tasks(out, true)?,
@@ -75,15 +75,15 @@ pub(super) fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
     Ok(all.into_iter().flatten().collect())
 }
 
-fn used(out: &Output, now: Time) -> Option<Part> {
+fn used(out: &BatchWrites, now: Time) -> Option<TableChange> {
     let ids: Vec<_> = out.uses.iter().map(|id| uuid(id.ulid())).collect();
-    some(&ids)?;
+    if_any(&ids)?;
     let rows = Some(ids.len() as u64);
-    Some(Part { sql: USED, params: vec![Box::new(ids), Box::new(now.millis())], rows })
+    Some(TableChange { sql: USED, params: vec![Box::new(ids), Box::new(now.millis())], rows })
 }
 
 /// The tasks that existed before, or the new ones.
-fn tasks(out: &Output, there: bool) -> Result<Option<Part>> {
+fn tasks(out: &BatchWrites, there: bool) -> Result<Option<TableChange>> {
     let rows: Vec<_> = out.tasks.values().filter(|(read, _)| (*read > 0) == there).collect();
     if rows.is_empty() {
         return Ok(None);
@@ -92,26 +92,26 @@ fn tasks(out: &Output, there: bool) -> Result<Option<Part>> {
         Box::new(column(&rows, |(_, task)| uuid(task.id.ulid()))),
         Box::new(column(&rows, |(_, task)| int(task.head.seq))),
         Box::new(states(rows.iter().map(|(_, task)| (task, task.id.to_string())))?),
-        Box::new(column(&rows, |(_, task)| task.kept_since().map(Time::millis))),
+        Box::new(column(&rows, |(_, task)| task.retention_start().map(Time::millis))),
     ];
     if there {
         params.push(Box::new(column(&rows, |(read, _)| int(*read))));
     }
     let sql = if there { CHANGED_TASKS } else { NEW_TASKS };
-    Ok(Some(Part { sql, params, rows: Some(rows.len() as u64) }))
+    Ok(Some(TableChange { sql, params, rows: Some(rows.len() as u64) }))
 }
 
-fn listed(sql: &'static str, rows: &BTreeSet<(String, TaskId)>) -> Option<Part> {
+fn listed(sql: &'static str, rows: &BTreeSet<(String, TaskId)>) -> Option<TableChange> {
     let rows: Vec<&(String, TaskId)> = rows.iter().collect();
-    some(&rows)?;
+    if_any(&rows)?;
     let params: Vec<Param> = vec![
         Box::new(column(&rows, |(scope, _)| scope.clone())),
         Box::new(column(&rows, |(_, id)| uuid(id.ulid()))),
     ];
-    Some(Part { sql, params, rows: None })
+    Some(TableChange { sql, params, rows: None })
 }
 
-fn artifacts(out: &Output, there: bool) -> Result<Option<Part>> {
+fn artifacts(out: &BatchWrites, there: bool) -> Result<Option<TableChange>> {
     let rows: Vec<_> = out.artifacts.values().filter(|(read, _)| (*read > 0) == there).collect();
     if rows.is_empty() {
         return Ok(None);
@@ -125,10 +125,10 @@ fn artifacts(out: &Output, there: bool) -> Result<Option<Part>> {
         params.push(Box::new(column(&rows, |(read, _)| int(*read))));
     }
     let sql = if there { CHANGED_ARTIFACTS } else { NEW_ARTIFACTS };
-    Ok(Some(Part { sql, params, rows: Some(rows.len() as u64) }))
+    Ok(Some(TableChange { sql, params, rows: Some(rows.len() as u64) }))
 }
 
-fn entries(out: &Output, there: bool) -> Result<Option<Part>> {
+fn entries(out: &BatchWrites, there: bool) -> Result<Option<TableChange>> {
     let rows: Vec<_> = out.entries.values().filter(|(read, _)| (*read > 0) == there).collect();
     if rows.is_empty() {
         return Ok(None);
@@ -145,19 +145,19 @@ fn entries(out: &Output, there: bool) -> Result<Option<Part>> {
         params.push(Box::new(column(&rows, |(_, entry)| entry.key.clone())));
     }
     let sql = if there { CHANGED_ENTRIES } else { NEW_ENTRIES };
-    Ok(Some(Part { sql, params, rows: Some(rows.len() as u64) }))
+    Ok(Some(TableChange { sql, params, rows: Some(rows.len() as u64) }))
 }
 
-fn reviews(rows: &[(ReviewId, TaskId)]) -> Option<Part> {
-    some(rows)?;
+fn reviews(rows: &[(ReviewId, TaskId)]) -> Option<TableChange> {
+    if_any(rows)?;
     let params: Vec<Param> = vec![
         Box::new(column(rows, |(review, _)| uuid(review.ulid()))),
         Box::new(column(rows, |(_, task)| uuid(task.ulid()))),
     ];
-    Some(Part { sql: REVIEWS, params, rows: None })
+    Some(TableChange { sql: REVIEWS, params, rows: None })
 }
 
-fn contracted(out: &Output) -> Result<Option<Part>> {
+fn contracted(out: &BatchWrites) -> Result<Option<TableChange>> {
     let rows: Vec<&Contract> = contracts(out.in_commit.iter().map(|(_, effect)| effect)).collect();
     if rows.is_empty() {
         return Ok(None);
@@ -171,7 +171,7 @@ fn contracted(out: &Output) -> Result<Option<Part>> {
         Box::new(column(&rows, |one| one.at.millis())),
         Box::new(states(rows.iter().map(|one| (*one, one.id())))?),
     ];
-    Ok(Some(Part { sql: CONTRACTS, params, rows: Some(rows.len() as u64) }))
+    Ok(Some(TableChange { sql: CONTRACTS, params, rows: Some(rows.len() as u64) }))
 }
 
 fn states<'a, T: Serialize + 'a>(

@@ -14,7 +14,7 @@ use crate::{Result, StoreError};
 
 /// The trust that the database URL asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Trust {
+pub(super) enum TlsTrust {
     /// Any certificate is trusted.
     Anyone,
     /// Certificates that the system trusts are trusted.
@@ -23,7 +23,7 @@ pub(super) enum Trust {
     Roots(PathBuf),
 }
 
-impl Trust {
+impl TlsTrust {
     pub(super) fn is_strict(&self) -> bool {
         !matches!(self, Self::Anyone)
     }
@@ -37,7 +37,7 @@ impl Trust {
         Ok(match self {
             Self::Anyone => builder
                 .dangerous()
-                .with_custom_certificate_verifier(Arc::new(Unchecked(provider)))
+                .with_custom_certificate_verifier(Arc::new(NoCertificateCheck(provider)))
                 .with_no_client_auth(),
             Self::System => builder
                 .with_platform_verifier()
@@ -60,9 +60,9 @@ impl Trust {
 /// Encrypts without checking the certificate, as `sslmode=prefer` and `sslmode=require` do
 /// in all clients.
 #[derive(Debug)]
-struct Unchecked(Arc<CryptoProvider>);
+struct NoCertificateCheck(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Unchecked {
+impl ServerCertVerifier for NoCertificateCheck {
     fn verify_server_cert(
         &self,
         _end_entity: &CertificateDer<'_>,

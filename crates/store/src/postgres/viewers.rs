@@ -4,7 +4,7 @@ use deadpool_postgres::Client;
 use kernel::{AskId, HumanId, Time};
 use uuid::Uuid;
 
-use super::failure::{Failure, damaged};
+use super::failure::{PostgresFailure, damaged};
 use super::{ulid, uuid};
 
 /// Records that a person views an ask, or has stopped.
@@ -13,7 +13,7 @@ pub(super) async fn view(
     ask: AskId,
     human: &HumanId,
     until: Option<Time>,
-) -> Result<(), Failure> {
+) -> Result<(), PostgresFailure> {
     let (ask, human) = (uuid(ask.ulid()), human.as_str());
     let Some(until) = until else {
         let statement =
@@ -33,7 +33,7 @@ pub(super) async fn viewers(
     client: &Client,
     asks: &[AskId],
     now: Time,
-) -> Result<Vec<(AskId, HumanId)>, Failure> {
+) -> Result<Vec<(AskId, HumanId)>, PostgresFailure> {
     let sql = "SELECT ask, human FROM looking WHERE ask = ANY ($1) AND until > $2
         ORDER BY ask, human";
     let statement = client.prepare_cached(sql).await?;

@@ -11,10 +11,12 @@ use tokio_postgres::Row;
 
 use super::Postgres;
 use super::connect::on;
-use super::failure::Failure;
+use super::failure::PostgresFailure;
 use crate::columns::{int, uint};
-use crate::work_queue::{Entry, WorkQueue};
-use crate::{BACKLOG_COUNTED, Backlog, Delivery, Result as Stored, Settlement, Work, later, sql};
+use crate::work_queue::{DeliveryLogUpdate, WorkQueue};
+use crate::{
+    BACKLOG_COUNTED, Backlog, ClaimedWork, Result as Stored, Settlement, Work, later, sql,
+};
 
 #[async_trait]
 impl WorkQueue for Postgres {
@@ -24,7 +26,7 @@ impl WorkQueue for Postgres {
         now: Time,
         lease: Duration,
         limit: usize,
-    ) -> Stored<Vec<Delivery>> {
+    ) -> Stored<Vec<ClaimedWork>> {
         self.writers()?;
         Ok(on!(self.database, client => claim(client, lane, now, lease, limit))?)
     }
@@ -33,7 +35,11 @@ impl WorkQueue for Postgres {
         sql::lanes(self, after, now, limit).await
     }
 
-    async fn settle(&self, settled: Vec<(u64, Settlement)>, log: Vec<Entry>) -> Stored<()> {
+    async fn settle(
+        &self,
+        settled: Vec<(u64, Settlement)>,
+        log: Vec<DeliveryLogUpdate>,
+    ) -> Stored<()> {
         sql::settle(self, settled, log).await
     }
 
@@ -81,7 +87,7 @@ async fn claim(
     now: Time,
     lease: Duration,
     limit: usize,
-) -> Result<Vec<Delivery>, Failure> {
+) -> Result<Vec<ClaimedWork>, PostgresFailure> {
     let (until, now, limit) = (later(now, lease).millis(), now.millis(), int(limit));
     let rows: Vec<Row> = if lane == Work::PEOPLE {
         let ranks = Priority::ALL.map(|priority| i16::from(priority.rank()));
@@ -98,12 +104,12 @@ async fn claim(
         match serde_json::from_str::<Work>(row.try_get(3)?) {
             Ok(work) => {
                 let (id, attempt) = (uint(id), attempt.unsigned_abs());
-                claimed.push(Delivery { id, work, attempt, written_at });
+                claimed.push(ClaimedWork { id, work, attempt, written_at });
             }
             // An unreadable row must not block the rows behind it, and operators must see it.
             Err(error) => {
                 tracing::error!(delivery.id = id, %error, "work cannot be read");
-                bury(client, id, &error.to_string()).await?;
+                mark_dead(client, id, &error.to_string()).await?;
             }
         }
     }
@@ -111,14 +117,14 @@ async fn claim(
 }
 
 /// Keeps work that cannot be read as a dead letter.
-async fn bury(client: &Client, id: i64, error: &str) -> Result<(), Failure> {
+async fn mark_dead(client: &Client, id: i64, error: &str) -> Result<(), PostgresFailure> {
     let sql = "UPDATE work SET dead = true, error = $2 WHERE id = $1";
     let statement = client.prepare_cached(sql).await?;
     client.execute(&statement, &[&id, &error]).await?;
     Ok(())
 }
 
-async fn backlog(client: &Client) -> Result<Backlog, Failure> {
+async fn backlog(client: &Client) -> Result<Backlog, PostgresFailure> {
     let sql = "SELECT
         (SELECT count(*) FROM (SELECT FROM work WHERE NOT dead LIMIT $1) AS waiting),
         (SELECT count(*) FROM (SELECT FROM work WHERE dead LIMIT $1) AS dead),

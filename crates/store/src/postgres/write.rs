@@ -10,12 +10,12 @@ use kernel::{Ask, AskId, Entity, Subject, Time};
 use serde::Serialize;
 use tokio_postgres::types::ToSql;
 
-use super::batch::{About, Key, Output};
-use super::failure::Failure;
+use super::batch::{BatchWrites, FeedColumns, ScopedKey};
+use super::failure::PostgresFailure;
 use super::{task_rows, uuid};
-use crate::columns::{fold, int};
-use crate::job::{Remembered, forgotten_before};
-use crate::listing::{Deadline, Entry};
+use crate::columns::{int, similarity_column};
+use crate::job::{IdempotencyRecord, expired_before};
+use crate::listing::{Deadline, ListEntry};
 use crate::{Result, SideRow, StoreError, Work};
 
 const NEW_ASKS: &str = "INSERT INTO ask (id, version, state)
@@ -111,23 +111,27 @@ const REMEMBERED: &str = "INSERT INTO idempotency AS old
 pub(super) type Param = Box<dyn ToSql + Sync + Send>;
 
 /// A change of one table, its parameters, and the number of rows it must affect.
-pub(super) struct Part {
+pub(super) struct TableChange {
     pub(super) sql: &'static str,
     pub(super) params: Vec<Param>,
     pub(super) rows: Option<u64>,
 }
 
 /// Writes all changes in the open transaction.
-pub(super) async fn write(client: &Client, out: &Output, now: Time) -> Result<(), Failure> {
+pub(super) async fn write(
+    client: &Client,
+    out: &BatchWrites,
+    now: Time,
+) -> Result<(), PostgresFailure> {
     let parts = parts(out, now)?;
-    let statement = client.prepare_cached(&whole(&parts)).await?;
+    let statement = client.prepare_cached(&combined_statement(&parts)).await?;
     let expected: Vec<u64> = parts.iter().filter_map(|part| part.rows).collect();
     let params: Vec<Param> = parts.into_iter().flat_map(|part| part.params).collect();
     let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|one| &**one as _).collect();
     let row = client.query_one(&statement, &params).await?;
     for (at, expected) in expected.into_iter().enumerate() {
         if row.try_get::<_, i64>(at)? != int(expected) {
-            return Err(Failure::Conflict);
+            return Err(PostgresFailure::Conflict);
         }
     }
     erase(client, &out.records).await
@@ -135,7 +139,7 @@ pub(super) async fn write(client: &Client, out: &Output, now: Time) -> Result<()
 
 /// Deletes the contents of erased records. It is a separate statement, because the one that writes
 /// records does not see the rows it writes.
-async fn erase(client: &Client, records: &[(Record, About)]) -> Result<(), Failure> {
+async fn erase(client: &Client, records: &[(Record, FeedColumns)]) -> Result<(), PostgresFailure> {
     let (mut subjects, mut before) = (Vec::new(), Vec::new());
     for (record, _) in records {
         let Some(erasure) = record.erasure() else { continue };
@@ -148,7 +152,7 @@ async fn erase(client: &Client, records: &[(Record, About)]) -> Result<(), Failu
         let earlier = client.prepare_cached(EARLIER).await?;
         let mut erased: Vec<i64> = Vec::new();
         for row in client.query(&earlier, &[&subject, &int(record.seq)]).await? {
-            if erasure.takes(row.try_get(1)?) {
+            if erasure.erases(row.try_get(1)?) {
                 erased.push(row.try_get(0)?);
             }
         }
@@ -164,7 +168,7 @@ async fn erase(client: &Client, records: &[(Record, About)]) -> Result<(), Failu
 
 /// Combines the parts into one statement. It returns the number of affected rows for each part that
 /// requires one. All parts see the tables as they were before.
-fn whole(parts: &[Part]) -> String {
+fn combined_statement(parts: &[TableChange]) -> String {
     let mut sql = "WITH ".to_owned();
     let mut counts = Vec::new();
     let mut params = 0;
@@ -189,7 +193,7 @@ fn whole(parts: &[Part]) -> String {
     sql
 }
 
-fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
+fn parts(out: &BatchWrites, now: Time) -> Result<Vec<TableChange>> {
     let (changed, new): (Vec<_>, Vec<_>) = out.asks.values().partition(|(read, _)| read.is_some());
     let all = [
         asks(NEW_ASKS, &new)?,
@@ -215,11 +219,11 @@ fn parts(out: &Output, now: Time) -> Result<Vec<Part>> {
 }
 
 /// A part without rows is not sent.
-pub(super) fn some<T>(rows: &[T]) -> Option<()> {
+pub(super) fn if_any<T>(rows: &[T]) -> Option<()> {
     (!rows.is_empty()).then_some(())
 }
 
-fn asks(sql: &'static str, asks: &[&(Option<u64>, Ask)]) -> Result<Option<Part>> {
+fn asks(sql: &'static str, asks: &[&(Option<u64>, Ask)]) -> Result<Option<TableChange>> {
     if asks.is_empty() {
         return Ok(None);
     }
@@ -234,94 +238,94 @@ fn asks(sql: &'static str, asks: &[&(Option<u64>, Ask)]) -> Result<Option<Part>>
     if !read.is_empty() {
         params.push(Box::new(read));
     }
-    Ok(Some(Part { sql, params, rows: Some(asks.len() as u64) }))
+    Ok(Some(TableChange { sql, params, rows: Some(asks.len() as u64) }))
 }
 
-fn ended(new: &[&(Option<u64>, Ask)]) -> Option<Part> {
+fn ended(new: &[&(Option<u64>, Ask)]) -> Option<TableChange> {
     let rows: Vec<(&Ask, Time)> =
-        new.iter().filter_map(|(_, ask)| ask.kept_since().map(|at| (ask, at))).collect();
-    some(&rows)?;
+        new.iter().filter_map(|(_, ask)| ask.retention_start().map(|at| (ask, at))).collect();
+    if_any(&rows)?;
     let params: Vec<Param> = vec![
         Box::new(column(&rows, |(ask, _)| uuid(ask.id.ulid()))),
         Box::new(column(&rows, |(_, at)| at.millis())),
         Box::new(column(&rows, |(ask, _)| ask.project.to_string())),
     ];
-    Some(Part { sql: ENDED, params, rows: None })
+    Some(TableChange { sql: ENDED, params, rows: None })
 }
 
-fn wakes(out: &Output) -> Option<Part> {
+fn wakes(out: &BatchWrites) -> Option<TableChange> {
     let rows: Vec<(&AskId, Time)> =
         out.wakes.iter().filter_map(|(id, at)| at.map(|at| (id, at))).collect();
-    some(&rows)?;
+    if_any(&rows)?;
     let params: Vec<Param> = vec![
         Box::new(column(&rows, |(id, _)| uuid(id.ulid()))),
         Box::new(column(&rows, |(_, at)| at.millis())),
     ];
-    Some(Part { sql: WAKES, params, rows: None })
+    Some(TableChange { sql: WAKES, params, rows: None })
 }
 
-fn asleep(out: &Output) -> Option<Part> {
+fn asleep(out: &BatchWrites) -> Option<TableChange> {
     let rows: Vec<&AskId> =
         out.wakes.iter().filter(|(_, at)| at.is_none()).map(|(id, _)| id).collect();
-    some(&rows)?;
+    if_any(&rows)?;
     let params: Vec<Param> = vec![Box::new(column(&rows, |id| uuid(id.ulid())))];
-    Some(Part { sql: ASLEEP, params, rows: None })
+    Some(TableChange { sql: ASLEEP, params, rows: None })
 }
 
 /// Deletes the drafts of asks that ended.
-fn no_drafts(changed: &[&(Option<u64>, Ask)]) -> Option<Part> {
+fn no_drafts(changed: &[&(Option<u64>, Ask)]) -> Option<TableChange> {
     let over: Vec<uuid::Uuid> = changed
         .iter()
         .filter(|(_, ask)| !ask.is_open())
         .map(|(_, ask)| uuid(ask.id.ulid()))
         .collect();
-    some(&over)?;
-    Some(Part { sql: NO_DRAFTS, params: vec![Box::new(over)], rows: None })
+    if_any(&over)?;
+    Some(TableChange { sql: NO_DRAFTS, params: vec![Box::new(over)], rows: None })
 }
 
 /// Deletes the receipt signatures of asks whose receipt claims changed.
-fn no_receipt_signatures(out: &Output) -> Option<Part> {
+fn no_receipt_signatures(out: &BatchWrites) -> Option<TableChange> {
     let changed: Vec<uuid::Uuid> =
         out.changed_receipts.iter().map(|ask| uuid(ask.ulid())).collect();
-    some(&changed)?;
-    Some(Part { sql: NO_RECEIPT_SIGNATURES, params: vec![Box::new(changed)], rows: None })
+    if_any(&changed)?;
+    Some(TableChange { sql: NO_RECEIPT_SIGNATURES, params: vec![Box::new(changed)], rows: None })
 }
 
-fn unlisted(entries: &BTreeSet<(Entry, AskId)>) -> Option<Part> {
-    let rows: Vec<&(Entry, AskId)> = entries.iter().collect();
-    some(&rows)?;
-    Some(Part { sql: UNLISTED, params: places(&rows), rows: None })
+fn unlisted(entries: &BTreeSet<(ListEntry, AskId)>) -> Option<TableChange> {
+    let rows: Vec<&(ListEntry, AskId)> = entries.iter().collect();
+    if_any(&rows)?;
+    Some(TableChange { sql: UNLISTED, params: entry_columns(&rows), rows: None })
 }
 
-fn listed(out: &Output) -> Option<Part> {
-    let rows: Vec<(&(Entry, AskId), &Ask)> = (out.listed.iter())
+fn listed(out: &BatchWrites) -> Option<TableChange> {
+    let rows: Vec<(&(ListEntry, AskId), &Ask)> = (out.listed.iter())
         .filter_map(|row| out.asks.get(&row.1).map(|(_, ask)| (row, ask)))
         .collect();
-    some(&rows)?;
-    let mut params = places(&column(&rows, |(row, _)| *row));
+    if_any(&rows)?;
+    let mut params = entry_columns(&column(&rows, |(row, _)| *row));
     let more: [Param; 5] = [
         Box::new(column(&rows, |(_, ask)| ask.kind.as_str().to_owned())),
         Box::new(column(&rows, |(_, ask)| i16::from(ask.priority.rank()))),
         Box::new(column(&rows, |(_, ask)| ask.labels.agent.clone())),
         Box::new(column(&rows, |(_, ask)| ask.labels.project.clone())),
-        Box::new(column(&rows, |((_, id), _)| out.folds.get(id).copied().map(fold))),
+        Box::new(column(&rows, |((_, id), _)| out.folds.get(id).copied().map(similarity_column))),
     ];
     params.extend(more);
-    Some(Part { sql: LISTED, params, rows: None })
+    Some(TableChange { sql: LISTED, params, rows: None })
 }
 
-fn deadlines(sql: &'static str, rows: &BTreeSet<(Deadline, AskId)>) -> Option<Part> {
+fn deadlines(sql: &'static str, rows: &BTreeSet<(Deadline, AskId)>) -> Option<TableChange> {
     let rows: Vec<&(Deadline, AskId)> = rows.iter().collect();
-    some(&rows)?;
+    if_any(&rows)?;
     let params: Vec<Param> = vec![
         Box::new(column(&rows, |(deadline, _)| deadline.scope.clone())),
         Box::new(column(&rows, |(deadline, _)| deadline.at.millis())),
         Box::new(column(&rows, |(_, id)| uuid(id.ulid()))),
     ];
-    Some(Part { sql, params, rows: None })
+    Some(TableChange { sql, params, rows: None })
 }
 
-fn places(rows: &[&(Entry, AskId)]) -> Vec<Param> {
+fn entry_columns(rows: &[&(ListEntry, AskId)]) -> Vec<Param> {
     vec![
         Box::new(column(rows, |(entry, _)| entry.scope.clone())),
         Box::new(column(rows, |(entry, _)| entry.phase.as_str().to_owned())),
@@ -331,7 +335,7 @@ fn places(rows: &[&(Entry, AskId)]) -> Vec<Param> {
 }
 
 /// This transaction holds the directory lock, so no other one can have changed these rows.
-fn entities(out: &Output) -> Result<Option<Part>> {
+fn entities(out: &BatchWrites) -> Result<Option<TableChange>> {
     let rows: Vec<(&Subject, &Entity)> =
         out.entities.iter().map(|(subject, (_, entity))| (subject, entity)).collect();
     if rows.is_empty() {
@@ -345,15 +349,19 @@ fn entities(out: &Output) -> Result<Option<Part>> {
         Box::new(column(&rows, |(_, entity)| int(entity.head().seq))),
         Box::new(states?),
     ];
-    Ok(Some(Part { sql: ENTITIES, params, rows: Some(rows.len() as u64) }))
+    Ok(Some(TableChange { sql: ENTITIES, params, rows: Some(rows.len() as u64) }))
 }
 
 /// Raises the version of the directory if it changed.
-fn directory(out: &Output) -> Option<Part> {
-    (!out.entities.is_empty()).then(|| Part { sql: DIRECTORY, params: Vec::new(), rows: Some(1) })
+fn directory(out: &BatchWrites) -> Option<TableChange> {
+    (!out.entities.is_empty()).then(|| TableChange {
+        sql: DIRECTORY,
+        params: Vec::new(),
+        rows: Some(1),
+    })
 }
 
-fn records(rows: &[(Record, About)]) -> Result<Option<Part>> {
+fn records(rows: &[(Record, FeedColumns)]) -> Result<Option<TableChange>> {
     if rows.is_empty() {
         return Ok(None);
     }
@@ -373,11 +381,11 @@ fn records(rows: &[(Record, About)]) -> Result<Option<Part>> {
         Box::new(column(rows, |(record, _)| record.body.clone())),
         Box::new(contents?),
     ];
-    Ok(Some(Part { sql: RECORDS, params, rows: Some(rows.len() as u64) }))
+    Ok(Some(TableChange { sql: RECORDS, params, rows: Some(rows.len() as u64) }))
 }
 
-fn pending(rows: &[(Record, About)]) -> Option<Part> {
-    some(rows)?;
+fn pending(rows: &[(Record, FeedColumns)]) -> Option<TableChange> {
+    if_any(rows)?;
     let params: Vec<Param> = vec![
         Box::new(column(rows, |(record, _)| record.subject.to_string())),
         Box::new(column(rows, |(record, _)| int(record.seq))),
@@ -385,14 +393,14 @@ fn pending(rows: &[(Record, About)]) -> Option<Part> {
         Box::new(column(rows, |(_, about)| about.lists.clone())),
         Box::new(column(rows, |(_, about)| about.project.clone())),
     ];
-    Some(Part { sql: PENDING, params, rows: None })
+    Some(TableChange { sql: PENDING, params, rows: None })
 }
 
-fn work(rows: &[(Time, Work)]) -> Result<Option<Part>> {
+fn work(rows: &[(Time, Work)]) -> Result<Option<TableChange>> {
     if rows.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Part { sql: WORK, params: work_columns(rows)?, rows: None }))
+    Ok(Some(TableChange { sql: WORK, params: work_columns(rows)?, rows: None }))
 }
 
 /// The parameters of [`WORK`].
@@ -408,20 +416,20 @@ pub(super) fn work_columns(rows: &[(Time, Work)]) -> Result<Vec<Param>> {
     ])
 }
 
-fn secrets(rows: &[SideRow]) -> Option<Part> {
-    some(rows)?;
+fn secrets(rows: &[SideRow]) -> Option<TableChange> {
+    if_any(rows)?;
     let params: Vec<Param> = vec![
         Box::new(column(rows, |row| row.kind.as_str().to_owned())),
         Box::new(column(rows, |row| row.key.clone())),
         Box::new(column(rows, |row| row.ask.map(|ask| uuid(ask.ulid())))),
         Box::new(column(rows, |row| row.value.clone())),
     ];
-    Some(Part { sql: SECRETS, params, rows: None })
+    Some(TableChange { sql: SECRETS, params, rows: None })
 }
 
-fn remembered(out: &Output, now: Time) -> Option<Part> {
-    let rows: Vec<(&Key, &Remembered)> = out.remembered.iter().collect();
-    some(&rows)?;
+fn remembered(out: &BatchWrites, now: Time) -> Option<TableChange> {
+    let rows: Vec<(&ScopedKey, &IdempotencyRecord)> = out.remembered.iter().collect();
+    if_any(&rows)?;
     let params: Vec<Param> = vec![
         Box::new(column(&rows, |((scope, _), _)| scope.clone())),
         Box::new(column(&rows, |((_, key), _)| key.clone())),
@@ -430,9 +438,9 @@ fn remembered(out: &Output, now: Time) -> Option<Part> {
         Box::new(column(&rows, |(_, one)| one.at.millis())),
         Box::new(column(&rows, |(_, one)| one.place.map(|(task, _)| uuid(task.ulid())))),
         Box::new(column(&rows, |(_, one)| one.place.map(|(_, seq)| int(seq)))),
-        Box::new(forgotten_before(now).millis()),
+        Box::new(expired_before(now).millis()),
     ];
-    Some(Part { sql: REMEMBERED, params, rows: Some(rows.len() as u64) })
+    Some(TableChange { sql: REMEMBERED, params, rows: Some(rows.len() as u64) })
 }
 
 pub(super) fn column<T, C>(rows: &[T], of: impl Fn(&T) -> C) -> Vec<C> {

@@ -12,12 +12,12 @@ use tokio::sync::{Mutex, Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot}
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::batch::{Batch, Key};
-use super::connect::Database;
-use super::failure::Failure;
+use super::batch::{Batch, ScopedKey};
+use super::connect::PostgresPool;
+use super::failure::PostgresFailure;
 use super::{Published, load, write};
-use crate::job::{self, Ahead};
-use crate::{Clock, Job, Outcome, Result};
+use crate::job::{self, EarlyDecision};
+use crate::{Clock, Job, JobOutcome, Result};
 
 /// Jobs per transaction. More would delay the first one and gain nothing.
 const BATCH: usize = 128;
@@ -27,29 +27,29 @@ const QUEUE: usize = 4_096;
 const WRITERS: usize = 3;
 /// How long a transaction waits for the previous one to be sent while it collects jobs: the larger
 /// it is, the less each job costs. Not longer, because the previous one may wait for a lock.
-const GATHER: Duration = Duration::from_millis(5);
+const MAX_BATCH_WAIT: Duration = Duration::from_millis(5);
 /// How often a job is tried after a conflict.
 const TRIES: u32 = 8;
 
 /// A job with the channel to its caller.
-struct Queued {
+struct QueuedJob {
     job: Job,
-    ahead: Option<Ahead>,
-    answer: oneshot::Sender<Result<Outcome>>,
+    ahead: Option<EarlyDecision>,
+    answer: oneshot::Sender<Result<JobOutcome>>,
     /// The deadline of the job. The caller then receives an error.
     until: Instant,
 }
 
 /// The handle to the writers. Dropping it ends them when the queue is empty.
 pub(super) struct Writers {
-    queue: mpsc::Sender<Queued>,
+    queue: mpsc::Sender<QueuedJob>,
     patience: Duration,
 }
 
 /// Runs the jobs of a batch in one transaction. Its clones share everything.
 #[derive(Clone)]
 pub(super) struct BatchWriter {
-    pub(super) database: Database,
+    pub(super) database: PostgresPool,
     pub(super) published: Arc<Published>,
     pub(super) clock: Option<Arc<dyn Clock>>,
     /// Notified after every commit.
@@ -59,7 +59,7 @@ pub(super) struct BatchWriter {
 }
 
 /// The progress of a transaction.
-struct Stage {
+struct TransactionProgress {
     /// The permit, held until the transaction is sent.
     _turn: Option<OwnedSemaphorePermit>,
     committing: bool,
@@ -77,26 +77,30 @@ impl Writers {
 
     /// Runs a job, or fails after the time limit. A job that has not begun by then is not
     /// run any more.
-    pub(super) async fn run(&self, job: Job, ahead: Option<Ahead>) -> Result<Outcome, Failure> {
+    pub(super) async fn run(
+        &self,
+        job: Job,
+        ahead: Option<EarlyDecision>,
+    ) -> Result<JobOutcome, PostgresFailure> {
         let until = Instant::now() + self.patience;
         let (answer, outcome) = oneshot::channel();
-        let queued = Queued { job, ahead, answer, until };
+        let queued = QueuedJob { job, ahead, answer, until };
         let done = timeout_at(until, async {
-            self.queue.send(queued).await.map_err(|_| Failure::Closed)?;
-            outcome.await.map_err(|_| Failure::Closed)
+            self.queue.send(queued).await.map_err(|_| PostgresFailure::Closed)?;
+            outcome.await.map_err(|_| PostgresFailure::Closed)
         });
-        Ok(done.await.map_err(|_| Failure::Slow)???)
+        Ok(done.await.map_err(|_| PostgresFailure::Slow)???)
     }
 }
 
-async fn work(writer: BatchWriter, waiting: Arc<Mutex<mpsc::Receiver<Queued>>>) {
+async fn work(writer: BatchWriter, waiting: Arc<Mutex<mpsc::Receiver<QueuedJob>>>) {
     loop {
         let mut jobs = Vec::new();
         let mut queue = waiting.lock().await;
         if queue.recv_many(&mut jobs, BATCH).await == 0 {
             return;
         }
-        let turn = timeout(GATHER, Arc::clone(&writer.turn).acquire_owned()).await;
+        let turn = timeout(MAX_BATCH_WAIT, Arc::clone(&writer.turn).acquire_owned()).await;
         let turn = turn.ok().and_then(Result::ok);
         while jobs.len() < BATCH
             && let Ok(queued) = queue.try_recv()
@@ -127,7 +131,7 @@ fn changes_directory(command: &Command) -> bool {
 
 impl BatchWriter {
     /// Runs the jobs, together if possible, else one by one, and answers.
-    async fn finish(&self, mut jobs: Vec<Queued>, turn: Option<OwnedSemaphorePermit>) {
+    async fn finish(&self, mut jobs: Vec<QueuedJob>, turn: Option<OwnedSemaphorePermit>) {
         if jobs.is_empty() {
             return;
         }
@@ -135,46 +139,46 @@ impl BatchWriter {
             Ok(outcomes) => answer(jobs, outcomes),
             // One of the jobs conflicted with another transaction, or its data cannot be read: run
             // each one separately.
-            Err(Failure::Conflict | Failure::Store(_)) => {
+            Err(PostgresFailure::Conflict | PostgresFailure::Store(_)) => {
                 for queued in jobs {
-                    self.insist(queued).await;
+                    self.retry_alone(queued).await;
                 }
             }
             Err(failure) => {
                 let failure = Arc::new(failure);
-                let failed = || Err(Failure::Shared(Arc::clone(&failure)).into());
+                let failed = || Err(PostgresFailure::Shared(Arc::clone(&failure)).into());
                 let outcomes = jobs.iter().map(|_| failed()).collect();
                 answer(jobs, outcomes);
             }
         }
     }
 
-    async fn insist(&self, queued: Queued) {
+    async fn retry_alone(&self, queued: QueuedJob) {
         let mut one = vec![queued];
         for _ in 0..TRIES {
             match self.attempt(&mut one, None).await {
                 Ok(outcomes) => return answer(one, outcomes),
-                Err(Failure::Conflict) => {}
+                Err(PostgresFailure::Conflict) => {}
                 Err(failure) => return answer(one, vec![Err(failure.into())]),
             }
         }
-        answer(one, vec![Err(Failure::Conflict.into())]);
+        answer(one, vec![Err(PostgresFailure::Conflict.into())]);
     }
 
     /// One transaction for all jobs. If the connection is lost before the commit was sent, nothing
     /// was done, and this is retried once on another connection.
     async fn attempt(
         &self,
-        jobs: &mut [Queued],
+        jobs: &mut [QueuedJob],
         turn: Option<OwnedSemaphorePermit>,
-    ) -> Result<Vec<Result<Outcome>>, Failure> {
-        let mut stage = Stage { _turn: turn, committing: false };
+    ) -> Result<Vec<Result<JobOutcome>>, PostgresFailure> {
+        let mut stage = TransactionProgress { _turn: turn, committing: false };
         let mut spare = true;
         loop {
-            let open = Open(Some(self.database.lend().await?));
+            let open = OpenTransaction(Some(self.database.checkout().await?));
             let done = self.database.within(self.transact(&open, jobs, &mut stage)).await;
             if let Some(client) = open.close() {
-                self.database.take_back(client, done.as_ref().err());
+                self.database.check_in(client, done.as_ref().err());
             }
             match done {
                 Err(failure) if spare && !stage.committing && failure.is_lost() => spare = false,
@@ -185,11 +189,11 @@ impl BatchWriter {
 
     async fn transact(
         &self,
-        open: &Open,
-        jobs: &mut [Queued],
-        stage: &mut Stage,
-    ) -> Result<Vec<Result<Outcome>>, Failure> {
-        let Some(client) = &open.0 else { return Err(Failure::Closed) };
+        open: &OpenTransaction,
+        jobs: &mut [QueuedJob],
+        stage: &mut TransactionProgress,
+    ) -> Result<Vec<Result<JobOutcome>>, PostgresFailure> {
+        let Some(client) = &open.0 else { return Err(PostgresFailure::Closed) };
         let done = self.work(client, jobs, stage).await;
         if !stage.committing {
             client.batch_execute("ROLLBACK").await?;
@@ -201,9 +205,9 @@ impl BatchWriter {
     async fn work(
         &self,
         client: &Client,
-        jobs: &mut [Queued],
-        stage: &mut Stage,
-    ) -> Result<Vec<Result<Outcome>>, Failure> {
+        jobs: &mut [QueuedJob],
+        stage: &mut TransactionProgress,
+    ) -> Result<Vec<Result<JobOutcome>>, PostgresFailure> {
         let alone = jobs.iter().any(|queued| changes_directory(&queued.job.envelope.command));
         let (subjects, keys) = named(jobs);
         let loaded = Box::pin(load::begin(client, alone, &subjects, &keys)).await?;
@@ -215,7 +219,7 @@ impl BatchWriter {
         batch.remember(loaded.remembered);
         let uses: Vec<UploadId> = jobs.iter().filter_map(|queued| queued.job.uses).collect();
         if !uses.is_empty() {
-            batch.usable = load::whole_uploads(client, &uses).await?;
+            batch.usable = load::usable_uploads(client, &uses).await?;
         }
         let mut outcomes = Vec::with_capacity(jobs.len());
         for queued in jobs {
@@ -228,7 +232,7 @@ impl BatchWriter {
         write::write(client, &out, now).await?;
         let events = out.records.iter().map(|(record, _)| (record.subject.clone(), record.seq));
         let uncommitted = self.published.subscribers.begin(events.zip(out.follow_ups));
-        *stage = Stage { _turn: None, committing: true };
+        *stage = TransactionProgress { _turn: None, committing: true };
         client.batch_execute("COMMIT").await?;
         uncommitted.committed();
         if !out.entities.is_empty() {
@@ -241,15 +245,15 @@ impl BatchWriter {
 
 /// A connection with an open transaction. If it is dropped before it is closed, the connection is
 /// closed too, so that no one else gets it in the middle of a transaction.
-struct Open(Option<Client>);
+struct OpenTransaction(Option<Client>);
 
-impl Open {
+impl OpenTransaction {
     fn close(mut self) -> Option<Client> {
         self.0.take()
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenTransaction {
     fn drop(&mut self) {
         drop(self.0.take().map(Client::take));
     }
@@ -260,20 +264,20 @@ async fn decide(
     client: &Client,
     batch: &mut Batch,
     now: Time,
-    queued: &mut Queued,
-) -> Result<Result<Outcome>, Failure> {
+    queued: &mut QueuedJob,
+) -> Result<Result<JobOutcome>, PostgresFailure> {
     loop {
         let outcome = job::transact(batch, now, &queued.job, queued.ahead.take());
-        let lacking = batch.lacking();
+        let lacking = batch.take_missing();
         if lacking.is_empty() {
             return Ok(outcome);
         }
-        let found = Box::pin(load::more(client, &lacking)).await?;
+        let found = Box::pin(load::load_more(client, &lacking)).await?;
         batch.load(lacking, found);
     }
 }
 
-fn answer(jobs: Vec<Queued>, outcomes: Vec<Result<Outcome>>) {
+fn answer(jobs: Vec<QueuedJob>, outcomes: Vec<Result<JobOutcome>>) {
     for (queued, outcome) in jobs.into_iter().zip(outcomes) {
         // The caller may be gone.
         let _ = queued.answer.send(outcome);
@@ -281,10 +285,10 @@ fn answer(jobs: Vec<Queued>, outcomes: Vec<Result<Outcome>>) {
 }
 
 /// The subjects that the jobs name or create, and their idempotency keys.
-fn named(jobs: &[Queued]) -> (BTreeSet<Subject>, BTreeSet<Key>) {
+fn named(jobs: &[QueuedJob]) -> (BTreeSet<Subject>, BTreeSet<ScopedKey>) {
     let envelopes = || jobs.iter().map(|queued| &queued.job.envelope);
-    let there = envelopes().flat_map(|envelope| job::named(&envelope.command));
+    let there = envelopes().flat_map(|envelope| job::named_subjects(&envelope.command));
     let keys = jobs.iter().filter_map(|queued| queued.job.idempotency.as_ref());
     let keys = keys.map(|key| (key.scope.clone(), key.key.clone()));
-    (there.chain(envelopes().flat_map(job::made)).collect(), keys.collect())
+    (there.chain(envelopes().flat_map(job::created_subjects)).collect(), keys.collect())
 }

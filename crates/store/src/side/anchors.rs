@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::{Side, SideCondition, SideKind, SideRow, read, row};
+use super::{SideCondition, SideKind, SideRow, SideStore, read, row};
 use crate::Result;
 use crate::columns::state;
 
@@ -12,7 +12,7 @@ const KEY: &str = "blocks";
 /// Storage of the anchor position. It is not an event: it says how far an external
 /// command has come.
 #[async_trait]
-pub trait Anchors: Side {
+pub trait AnchorStore: SideStore {
     /// The last anchored block; `None` if nothing was anchored yet.
     async fn anchored(&self) -> Result<Option<u64>> {
         let found = row(self, SideKind::Anchor, KEY.to_owned()).await?;
@@ -44,4 +44,4 @@ pub trait Anchors: Side {
     }
 }
 
-impl<S: Side + ?Sized> Anchors for S {}
+impl<S: SideStore + ?Sized> AnchorStore for S {}

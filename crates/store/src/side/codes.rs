@@ -5,7 +5,7 @@ use kernel::audit::Digest;
 use kernel::{HumanId, Time};
 use serde::{Deserialize, Serialize};
 
-use super::{Side, SideCondition, SideKind, SideRow, read, row};
+use super::{SideCondition, SideKind, SideRow, SideStore, read, row};
 use crate::Result;
 use crate::columns::state;
 
@@ -14,7 +14,7 @@ pub const CODE_TRIES: u32 = 5;
 
 /// A verification code that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Code {
+pub struct VerificationCode {
     /// The person it was sent to.
     pub human: HumanId,
     /// The digest of the address it was sent to.
@@ -27,7 +27,7 @@ pub struct Code {
 
 /// The result of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CodeTried {
+pub enum CodeCheck {
     /// The code is correct; it cannot be used again.
     Right,
     /// The code is wrong.
@@ -47,10 +47,10 @@ struct StoredCode {
 
 /// Storage of verification codes. None of these writes is an event; the verified address is.
 #[async_trait]
-pub trait Codes: Side {
+pub trait CodeStore: SideStore {
     /// Stores a code, replacing any code sent to the same address before.
-    async fn put_code(&self, code: Code) -> Result<()> {
-        let Code { human, means, hash, expires_at } = code;
+    async fn put_code(&self, code: VerificationCode) -> Result<()> {
+        let VerificationCode { human, means, hash, expires_at } = code;
         let stored = StoredCode { hash, tries: 0 };
         let row = code_row(human, &means, expires_at, stored)?;
         self.put_side(row, SideCondition::Always).await.map(drop)
@@ -63,26 +63,26 @@ pub trait Codes: Side {
         means: Digest,
         hash: Digest,
         now: Time,
-    ) -> Result<CodeTried> {
+    ) -> Result<CodeCheck> {
         loop {
             let found = row(self, SideKind::Code, key(&human, &means)).await?;
             let Some(found) = found else {
-                return Ok(CodeTried::Gone);
+                return Ok(CodeCheck::Gone);
             };
             let mut stored: StoredCode = read("code", &found.value)?;
             let expires_at = found.expires_at.unwrap_or(now);
             let tried = if now >= expires_at || stored.tries >= CODE_TRIES {
-                CodeTried::Gone
+                CodeCheck::Gone
             } else if stored.hash.is_same(&hash) {
-                CodeTried::Right
+                CodeCheck::Right
             } else {
-                CodeTried::Wrong { left: CODE_TRIES - stored.tries - 1 }
+                CodeCheck::Wrong { left: CODE_TRIES - stored.tries - 1 }
             };
             stored.tries = match tried {
-                CodeTried::Gone => return Ok(tried),
-                CodeTried::Wrong { .. } => stored.tries + 1,
+                CodeCheck::Gone => return Ok(tried),
+                CodeCheck::Wrong { .. } => stored.tries + 1,
                 // A used code has no attempts left; the row is deleted when it expires.
-                CodeTried::Right => CODE_TRIES,
+                CodeCheck::Right => CODE_TRIES,
             };
             // Of several racing attempts, one writes this version; the others read again.
             let next = code_row(human.clone(), &means, expires_at, stored)?;
@@ -93,7 +93,7 @@ pub trait Codes: Side {
     }
 }
 
-impl<S: Side + ?Sized> Codes for S {}
+impl<S: SideStore + ?Sized> CodeStore for S {}
 
 fn key(human: &HumanId, means: &Digest) -> String {
     format!("{human}/{means}")

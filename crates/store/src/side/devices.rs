@@ -7,7 +7,9 @@ use kernel::{AskId, HumanId, KeyId, Time};
 use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
-use super::{Side, SideCondition, SideKind, SideRow, SideRows, damaged, part, read, row};
+use super::{
+    SideCondition, SideKind, SideRow, SideSelection, SideStore, damaged, key_part, read, row,
+};
 use crate::Result;
 use crate::columns::state;
 
@@ -36,13 +38,13 @@ struct StoredDevice {
 
 /// Storage of devices. None of these writes is an event, because they concern only one person.
 #[async_trait]
-pub trait Devices: Side {
+pub trait DeviceStore: SideStore {
     /// Stores a device, replacing the one under the same name even if it was another
     /// person's: a device notifies one person. Returns `false` and stores nothing if the
     /// person has [`MOST_DEVICES`] others.
     async fn put_device(&self, device: Device) -> Result<bool> {
         let stored = StoredDevice {
-            key: device.key.map(|key| part(key.ulid())),
+            key: device.key.map(|key| key_part(key.ulid())),
             made_at: device.made_at.millis(),
             closed: hex::encode(&device.closed),
         };
@@ -60,7 +62,7 @@ pub trait Devices: Side {
 
     /// The devices of these people, oldest first.
     async fn devices(&self, humans: Vec<HumanId>) -> Result<Vec<Device>> {
-        let found = self.side(SideKind::Device, SideRows::Humans(humans)).await?;
+        let found = self.side(SideKind::Device, SideSelection::Humans(humans)).await?;
         let mut devices: Vec<Device> = found.into_iter().map(device).collect::<Result<_>>()?;
         devices.sort_by_key(|device| (device.made_at, device.name));
         Ok(devices)
@@ -73,14 +75,14 @@ pub trait Devices: Side {
 
     /// Deletes a device and its notification rows. Returns whether it existed.
     async fn forget_device(&self, name: Digest) -> Result<bool> {
-        let notified = (SideKind::DeviceNotified, SideRows::Prefix(format!("{name}/")));
-        let device = (SideKind::Device, SideRows::Key(name.to_string()));
+        let notified = (SideKind::DeviceNotified, SideSelection::Prefix(format!("{name}/")));
+        let device = (SideKind::Device, SideSelection::Key(name.to_string()));
         let deleted = self.delete_side(vec![notified, device]).await?;
         Ok(deleted.last() == Some(&1))
     }
 
     /// Records that a device is notified of an ask. Returns `false` if that was recorded before.
-    async fn note_told(&self, ask: AskId, device: Digest) -> Result<bool> {
+    async fn record_notified(&self, ask: AskId, device: Digest) -> Result<bool> {
         let row = SideRow {
             kind: SideKind::DeviceNotified,
             key: notified_key(ask, device),
@@ -94,24 +96,24 @@ pub trait Devices: Side {
     }
 
     /// The devices that were notified of these asks.
-    async fn told(&self, asks: Vec<AskId>) -> Result<Vec<(AskId, Digest)>> {
-        let found = self.side(SideKind::DeviceNotified, SideRows::Asks(asks)).await?;
+    async fn notified_devices(&self, asks: Vec<AskId>) -> Result<Vec<(AskId, Digest)>> {
+        let found = self.side(SideKind::DeviceNotified, SideSelection::Asks(asks)).await?;
         let mut notified = found.iter().map(notified).collect::<Result<Vec<_>>>()?;
         notified.sort_unstable();
         Ok(notified)
     }
 
     /// Deletes the record that a device was notified of an ask.
-    async fn forget_told(&self, ask: AskId, device: Digest) -> Result<()> {
-        let row = SideRows::Key(notified_key(ask, device));
+    async fn forget_notified(&self, ask: AskId, device: Digest) -> Result<()> {
+        let row = SideSelection::Key(notified_key(ask, device));
         self.delete_side(vec![(SideKind::DeviceNotified, row)]).await.map(drop)
     }
 }
 
-impl<S: Side + ?Sized> Devices for S {}
+impl<S: SideStore + ?Sized> DeviceStore for S {}
 
 fn notified_key(ask: AskId, device: Digest) -> String {
-    format!("{device}/{}", part(ask.ulid()))
+    format!("{device}/{}", key_part(ask.ulid()))
 }
 
 fn notified(row: &SideRow) -> Result<(AskId, Digest)> {

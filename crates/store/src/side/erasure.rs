@@ -3,18 +3,18 @@
 use async_trait::async_trait;
 use kernel::{AskId, HumanId};
 
-use super::{Devices, Side, SideKind, SideRows};
+use super::{DeviceStore, SideKind, SideSelection, SideStore};
 use crate::Result;
 
 /// Erasure in the side table. Only the erasure itself is an event.
 #[async_trait]
-pub trait SideErasure: Devices {
+pub trait SideErasure: DeviceStore {
     /// Deletes the draft, the secrets and the snoozes of an ask. The rows about notified devices
     /// stay until the server has notified the devices that the ask is closed. Such a row contains
     /// no text, and without it the notification would stay on the device.
     async fn erase_side_of_ask(&self, ask: AskId) -> Result<()> {
         let kinds = [SideKind::Draft, SideKind::Secret, SideKind::Snooze];
-        let rows = kinds.map(|kind| (kind, SideRows::Asks(vec![ask])));
+        let rows = kinds.map(|kind| (kind, SideSelection::Asks(vec![ask])));
         self.delete_side(rows.to_vec()).await.map(drop)
     }
 
@@ -25,9 +25,9 @@ pub trait SideErasure: Devices {
             self.forget_device(device.name).await?;
         }
         let kinds = [SideKind::Code, SideKind::Snooze];
-        let rows = kinds.map(|kind| (kind, SideRows::Humans(vec![human.clone()])));
+        let rows = kinds.map(|kind| (kind, SideSelection::Humans(vec![human.clone()])));
         self.delete_side(rows.to_vec()).await.map(drop)
     }
 }
 
-impl<S: Side + ?Sized> SideErasure for S {}
+impl<S: SideStore + ?Sized> SideErasure for S {}

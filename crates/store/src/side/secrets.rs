@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use kernel::audit::Digest;
 use kernel::{AskId, Time};
 
-use super::{Side, SideCondition, SideKind, SideRow, SideRows, part, row};
+use super::{SideCondition, SideKind, SideRow, SideSelection, SideStore, key_part, row};
 use crate::{Result, later};
 
 /// How long a secret can be read again after its first read, so that a lost response does
@@ -16,7 +16,7 @@ pub const SECRET_READABLE_FOR: Duration = Duration::from_mins(10);
 /// Storage of secrets. None of these writes is an event. Secrets are opaque to the store: they are
 /// encrypted, under the name that the answer gives them.
 #[async_trait]
-pub trait Secrets: Side {
+pub trait SecretStore: SideStore {
     /// Stores a secret of an ask, such as a borrowed bot token. The secret values of an answer are
     /// written by the [job](crate::Job) that answers.
     async fn put_secret(&self, ask: AskId, name: Digest, closed: Vec<u8>) -> Result<()> {
@@ -47,8 +47,8 @@ pub trait Secrets: Side {
     /// Deletes the secrets of an ask: all of them, or the one with this name.
     async fn delete_secrets(&self, ask: AskId, name: Option<Digest>) -> Result<()> {
         let rows = match name {
-            Some(name) => SideRows::Key(key(ask, name)),
-            None => SideRows::Asks(vec![ask]),
+            Some(name) => SideSelection::Key(key(ask, name)),
+            None => SideSelection::Asks(vec![ask]),
         };
         self.delete_side(vec![(SideKind::Secret, rows)]).await.map(drop)
     }
@@ -67,8 +67,8 @@ pub(crate) fn secret_row(ask: AskId, name: Digest, value: Vec<u8>) -> SideRow {
     }
 }
 
-impl<S: Side + ?Sized> Secrets for S {}
+impl<S: SideStore + ?Sized> SecretStore for S {}
 
 fn key(ask: AskId, name: Digest) -> String {
-    format!("{}/{name}", part(ask.ulid()))
+    format!("{}/{name}", key_part(ask.ulid()))
 }

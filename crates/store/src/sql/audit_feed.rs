@@ -6,12 +6,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use kernel::audit::{Digest, Row};
+use kernel::audit::{Digest, RecordRow};
 use tokio::sync::broadcast;
 
 use super::{SqlDialect, SqlRow, SqlStore, Statements, blocks, chains, one, ranges, values};
 use crate::columns::subject;
-use crate::{AuditFeed, BlockQuery, Chains, Change, FeedQuery, News, Result, SealedBlock};
+use crate::{
+    AnnouncedChange, AuditFeed, BlockQuery, ChainPage, Change, FeedQuery, Result, SealedBlock,
+};
 
 /// The columns of a change.
 pub(crate) const CHANGE: &str = "position, subject, seq, at, what";
@@ -30,7 +32,7 @@ impl<S: SqlStore> AuditFeed for S {
         Ok(changes)
     }
 
-    async fn rows(&self, of: FeedQuery, limit: usize) -> Result<Vec<Row>> {
+    async fn rows(&self, of: FeedQuery, limit: usize) -> Result<Vec<RecordRow>> {
         // The chain of a subject is complete even where an event has no position yet.
         let source = if matches!(of, FeedQuery::Subject(..)) {
             S::DIALECT.pick("record", "record LEFT JOIN feed USING (subject, seq)")
@@ -56,7 +58,7 @@ impl<S: SqlStore> AuditFeed for S {
         rows.into_iter().map(|mut row| Ok((row.get(0)?, row.get(1)?))).collect()
     }
 
-    fn feed(&self) -> broadcast::Receiver<Arc<[News]>> {
+    fn feed(&self) -> broadcast::Receiver<Arc<[AnnouncedChange]>> {
         self.subscribe()
     }
 
@@ -66,7 +68,7 @@ impl<S: SqlStore> AuditFeed for S {
         row.map_or(Ok(0), |mut row| row.get(0))
     }
 
-    async fn chains(&self, after: Option<String>, limit: usize) -> Result<Chains> {
+    async fn chains(&self, after: Option<String>, limit: usize) -> Result<ChainPage> {
         self.number_events().await?;
         self.snapshot((after, limit), |sql, (after, limit)| {
             Box::pin(chains::chains(sql, after.as_deref(), *limit))
@@ -162,8 +164,8 @@ pub(crate) fn change(mut row: SqlRow) -> Result<Change> {
 }
 
 /// One record as stored, even if it was tampered with. It has position 0 if it has none yet.
-pub(crate) fn record_row(mut row: SqlRow) -> Result<Row> {
-    Ok(Row {
+pub(crate) fn record_row(mut row: SqlRow) -> Result<RecordRow> {
+    Ok(RecordRow {
         position: row.get::<Option<u64>>(0)?.unwrap_or_default(),
         subject: row.any_text(1).unwrap_or_default(),
         seq: row.get(2)?,

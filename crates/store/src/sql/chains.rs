@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::str::FromStr;
 
-use kernel::audit::Row;
+use kernel::audit::RecordRow;
 use kernel::{ArtifactId, AskId, TaskId};
 use ulid::Ulid;
 
@@ -11,7 +11,7 @@ use super::audit_feed::record_row;
 use super::{SqlDialect, SqlRow, SqlValue, Statements, values};
 use crate::chains::{between, stop};
 use crate::columns::int;
-use crate::{Chains, Result, StoredState};
+use crate::{ChainPage, Result, StoredState};
 
 /// The kinds whose state is stored in `entity`.
 const KINDS: [&str; 6] = ["agent", "human", "key", "project", "rule", "webhook"];
@@ -22,27 +22,27 @@ pub(super) async fn chains(
     sql: &mut dyn Statements,
     after: Option<&str>,
     limit: usize,
-) -> Result<Chains> {
+) -> Result<ChainPage> {
     let (mut rows, next) = records(sql, after, limit).await?;
     if sql.dialect() == SqlDialect::Postgres {
         place_unnumbered(sql, &mut rows).await?;
     }
     let mut states = states(sql, after, next.as_deref()).await?;
     states.sort_by(|(one, _), (other, _)| one.cmp(other));
-    Ok(Chains::join(rows, states, next))
+    Ok(ChainPage::join(rows, states, next))
 }
 
 async fn records(
     sql: &mut dyn Statements,
     after: Option<&str>,
     limit: usize,
-) -> Result<(Vec<Row>, Option<String>)> {
+) -> Result<(Vec<RecordRow>, Option<String>)> {
     let source = sql.dialect().pick("record", "record LEFT JOIN feed USING (subject, seq)");
     let select = format!(
         "SELECT position, subject, seq, at, what, prev, hash, body, contents FROM {source}
         WHERE (subject, seq) > ($1, $2) ORDER BY subject, seq LIMIT $3"
     );
-    let mut rows: Vec<Row> = Vec::with_capacity(limit);
+    let mut rows: Vec<RecordRow> = Vec::with_capacity(limit);
     // Behind every event of the previous subject.
     let first = || (String::new(), i64::MIN);
     let mut from = after.map_or_else(first, |after| (after.to_owned(), i64::MAX));
@@ -66,7 +66,7 @@ async fn records(
 
 /// Gives committed records without a position one after the end of the feed, in the order they were
 /// written. A record in neither table was removed from the feed and keeps position 0.
-async fn place_unnumbered(sql: &mut dyn Statements, rows: &mut [Row]) -> Result<()> {
+async fn place_unnumbered(sql: &mut dyn Statements, rows: &mut [RecordRow]) -> Result<()> {
     if rows.iter().all(|row| row.position > 0) {
         return Ok(());
     }

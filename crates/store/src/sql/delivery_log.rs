@@ -7,12 +7,14 @@ use super::work::unleased;
 use super::{SqlRow, SqlStore, Statements, ranges, values};
 use crate::Result;
 use crate::columns::{read_state, state};
-use crate::work_queue::{DeliveryLog, Entry, LogQuery, Logged, Standing};
+use crate::work_queue::{
+    DeliveryLog, DeliveryLogEntry, DeliveryLogQuery, DeliveryLogUpdate, WebhookDeliveryStatus,
+};
 
 const LOG: &str = "log of deliveries";
 
 /// Logs the outcome of a delivery.
-pub(super) async fn note(sql: &mut dyn Statements, entry: &Entry) -> Result<()> {
+pub(super) async fn log_attempt(sql: &mut dyn Statements, entry: &DeliveryLogUpdate) -> Result<()> {
     let before = find(sql, entry.webhook, &entry.message.id).await?;
     put(sql, &entry.clone().onto(before)).await
 }
@@ -22,19 +24,19 @@ pub(super) async fn find(
     sql: &mut dyn Statements,
     webhook: WebhookId,
     id: &str,
-) -> Result<Option<Logged>> {
+) -> Result<Option<DeliveryLogEntry>> {
     let lock = sql.dialect().pick("", "FOR UPDATE");
     let select =
         format!("SELECT state FROM delivery_log WHERE webhook = $1 AND message = $2 {lock}");
     sql.query(&select, &values![webhook, id]).await?.pop().map(read).transpose()
 }
 
-pub(super) async fn put(sql: &mut dyn Statements, logged: &Logged) -> Result<()> {
+pub(super) async fn put(sql: &mut dyn Statements, logged: &DeliveryLogEntry) -> Result<()> {
     let put = "INSERT INTO delivery_log (webhook, message, at, status, updated_at, state)
         VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (webhook, message) DO UPDATE
             SET status = excluded.status, updated_at = excluded.updated_at, state = excluded.state";
-    let Logged { webhook, message, status, updated_at, .. } = logged;
+    let DeliveryLogEntry { webhook, message, status, updated_at, .. } = logged;
     let (status, state) = (status.as_str(), state(LOG, logged)?);
     let row = values![*webhook, &message.id, message.at, status, *updated_at, state];
     sql.execute(put, &row).await.map(drop)
@@ -42,20 +44,26 @@ pub(super) async fn put(sql: &mut dyn Statements, logged: &Logged) -> Result<()>
 
 #[async_trait]
 impl<S: SqlStore> DeliveryLog for S {
-    async fn delivery_log(&self, wanted: LogQuery) -> Result<Vec<Logged>> {
+    async fn delivery_log(&self, wanted: DeliveryLogQuery) -> Result<Vec<DeliveryLogEntry>> {
         // Each status is a range of the index. All come from one snapshot, so that a delivery
         // settled meanwhile appears once.
         let range = "SELECT state FROM delivery_log
             WHERE status = $1 AND webhook = $2 AND (at, message) < ($3, $4)
             ORDER BY at DESC, message DESC LIMIT $5";
-        let statuses: Vec<&str> = wanted.statuses().into_iter().map(Standing::as_str).collect();
+        let statuses: Vec<&str> =
+            wanted.statuses().into_iter().map(WebhookDeliveryStatus::as_str).collect();
         let (at, message) = wanted.place();
         let shared = values![wanted.webhook, at, message, wanted.limit];
         let rows = ranges(self, range, statuses, shared).await?;
         Ok(wanted.newest(rows.into_iter().map(read).collect::<Result<_>>()?))
     }
 
-    async fn redeliver(&self, webhook: WebhookId, id: &str, now: Time) -> Result<Option<Logged>> {
+    async fn redeliver(
+        &self,
+        webhook: WebhookId,
+        id: &str,
+        now: Time,
+    ) -> Result<Option<DeliveryLogEntry>> {
         self.write((webhook, id.to_owned(), now), |sql, (webhook, id, now)| {
             Box::pin(async move {
                 let Some(logged) = find(sql, *webhook, id).await? else {
@@ -94,6 +102,6 @@ impl<S: SqlStore> DeliveryLog for S {
     }
 }
 
-fn read(mut row: SqlRow) -> Result<Logged> {
+fn read(mut row: SqlRow) -> Result<DeliveryLogEntry> {
     read_state(LOG, &row.get::<String>(0)?)
 }

@@ -6,11 +6,11 @@ use kernel::audit::Digest;
 use ulid::Ulid;
 
 use super::{SqlDialect, SqlStore, values};
-use crate::{FileHolders, Result};
+use crate::{FileHolderStore, Result};
 
 #[async_trait]
-impl<S: SqlStore> FileHolders for S {
-    async fn note_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
+impl<S: SqlStore> FileHolderStore for S {
+    async fn record_file(&self, holder: Ulid, digest: Digest) -> Result<()> {
         match S::DIALECT {
             SqlDialect::Sqlite => {
                 let sql = "INSERT INTO file_use (ask, digest) VALUES ($1, $2)

@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use kernel::{KeyId, Time};
 
 use super::{SqlStore, one, values};
-use crate::{KeyUse, Result};
+use crate::{KeyUseStore, Result};
 
 #[async_trait]
-impl<S: SqlStore> KeyUse for S {
+impl<S: SqlStore> KeyUseStore for S {
     async fn touch_keys(&self, mut used: Vec<(KeyId, Time)>) -> Result<()> {
         // In the same order everywhere, so that no deadlock can occur.
         used.sort_unstable();

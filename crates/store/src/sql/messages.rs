@@ -5,10 +5,10 @@ use async_trait::async_trait;
 use super::{SqlRow, SqlStore, ranges, values};
 use crate::columns::{read_state, state};
 use crate::messages::MessageQuery;
-use crate::{MOST_MESSAGES, Message, Messages, Result};
+use crate::{MOST_MESSAGES, Message, MessageStore, Result};
 
 #[async_trait]
-impl<S: SqlStore> Messages for S {
+impl<S: SqlStore> MessageStore for S {
     async fn put_message(&self, message: Message) -> Result<()> {
         let sql = "INSERT INTO message
                 (name, ask, medium, recipient, at, posted, thread, over, updated_at, state)

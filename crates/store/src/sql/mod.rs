@@ -33,7 +33,7 @@ use tokio::sync::broadcast;
 
 use crate::columns::read_state;
 use crate::job::keeps_key;
-use crate::{News, Result, Work};
+use crate::{AnnouncedChange, Result, Work};
 
 pub(crate) use files::file_lock;
 pub(crate) use sweep::{ROWS as SWEPT_ROWS, sweep};
@@ -122,7 +122,7 @@ pub(crate) trait SqlStore: Send + Sync {
     fn number_contracts(&self) -> impl Future<Output = Result<()>> + Send;
 
     /// Changes as they are committed.
-    fn subscribe(&self) -> broadcast::Receiver<Arc<[News]>>;
+    fn subscribe(&self) -> broadcast::Receiver<Arc<[AnnouncedChange]>>;
 }
 
 /// At most one row.
@@ -161,7 +161,7 @@ pub(crate) async fn ask_of_key<S: SqlStore>(
     let sql = "SELECT ask.id, CASE WHEN known.at <= $3 THEN ask.state END
         FROM idempotency AS known JOIN ask ON ask.id = known.ask
         WHERE known.scope = $1 AND known.key = $2";
-    let old = crate::job::forgotten_before(now);
+    let old = crate::job::expired_before(now);
     let Some(mut row) = one(store, sql, values![scope, key, old]).await? else { return Ok(None) };
     let id: AskId = row.get(0)?;
     let counts = match row.get::<Option<String>>(1)? {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{SqlDialect, SqlRow, SqlStore, SqlValue, values};
-use crate::side::{Side, SideCondition, SideKind, SideRow, SideRows};
+use crate::side::{SideCondition, SideKind, SideRow, SideSelection, SideStore};
 use crate::{Result, StoreError};
 
 const INSERT: &str = "INSERT INTO side (kind, key, ask, human, version, expires_at, value)";
@@ -48,7 +48,7 @@ fn params(row: &SideRow) -> Vec<SqlValue> {
 }
 
 #[async_trait]
-impl<S: SqlStore> Side for S {
+impl<S: SqlStore> SideStore for S {
     async fn put_side(&self, row: SideRow, condition: SideCondition) -> Result<bool> {
         let mut params = params(&row);
         match condition {
@@ -59,7 +59,7 @@ impl<S: SqlStore> Side for S {
         Ok(self.execute(&put(S::DIALECT, condition), params).await? == 1)
     }
 
-    async fn side(&self, kind: SideKind, rows: SideRows) -> Result<Vec<SideRow>> {
+    async fn side(&self, kind: SideKind, rows: SideSelection) -> Result<Vec<SideRow>> {
         let (chosen, params) = chosen(kind, &rows);
         let sql = format!(
             "SELECT key, ask, human, version, expires_at, value FROM side
@@ -68,7 +68,7 @@ impl<S: SqlStore> Side for S {
         self.query(&sql, params).await?.into_iter().map(|row| read(kind, row)).collect()
     }
 
-    async fn delete_side(&self, rows: Vec<(SideKind, SideRows)>) -> Result<Vec<u64>> {
+    async fn delete_side(&self, rows: Vec<(SideKind, SideSelection)>) -> Result<Vec<u64>> {
         self.write(rows, |sql, rows| {
             Box::pin(async move {
                 let mut deleted = Vec::with_capacity(rows.len());
@@ -85,17 +85,17 @@ impl<S: SqlStore> Side for S {
 }
 
 /// The condition for the rows, and the parameters of a statement with it.
-fn chosen(kind: SideKind, rows: &SideRows) -> (&'static str, Vec<SqlValue>) {
+fn chosen(kind: SideKind, rows: &SideSelection) -> (&'static str, Vec<SqlValue>) {
     let kind = kind.as_str();
     match rows {
-        SideRows::Key(_) | SideRows::Prefix(_) => {
+        SideSelection::Key(_) | SideSelection::Prefix(_) => {
             let (from, to) = rows.range().unwrap_or_default();
             ("key >= $2 AND key < $3", values![kind, from, to].into())
         }
-        SideRows::Asks(asks) => {
+        SideSelection::Asks(asks) => {
             ("ask = ANY ($2)", values![kind, asks.iter().copied().collect::<SqlValue>()].into())
         }
-        SideRows::Humans(humans) => {
+        SideSelection::Humans(humans) => {
             ("human = ANY ($2)", values![kind, humans.iter().collect::<SqlValue>()].into())
         }
     }

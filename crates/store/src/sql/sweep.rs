@@ -4,7 +4,7 @@ use kernel::Time;
 
 use super::{SqlDialect, SqlStore, values};
 use crate::Result;
-use crate::messages::forgotten_before;
+use crate::messages::expired_before;
 use crate::work_queue::unlogged_before;
 
 /// Rows deleted per transaction: a sweep of millions lets other writes in between.
@@ -27,7 +27,7 @@ pub(crate) async fn sweep<S: SqlStore>(store: &S, now: Time) -> Result<()> {
             "updated_at <= $1 ORDER BY updated_at",
             unlogged_before(now),
         ),
-        ("message", "name", over, forgotten_before(now)),
+        ("message", "name", over, expired_before(now)),
     ] {
         let sql = format!(
             "DELETE FROM {table} WHERE ({key}) IN (

@@ -3,35 +3,36 @@
 use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
-use kernel::task::{Artifact, Contract, Entry, Scope, State};
+use kernel::task::{Artifact, Contract, Entry, LedgerScope, State};
 use kernel::{AgentId, ArtifactId, EntryId, ProjectId, ReviewId, Task, TaskId, Time};
 use serde::de::DeserializeOwned;
 
 use super::{SqlRow, SqlStore, SqlValue, Statements, each_range, one, values};
 use crate::columns::read_state;
 use crate::tasks::{
-    Aged, LOOKED_AT, ORGANISATION, TASKS_COUNTED, counted, given_in, given_project, over_since,
+    ContractAge, LOOKED_AT, ORGANISATION, TASKS_COUNTED, counted, given_in, given_project,
+    over_since,
 };
-use crate::{Count, Result, StoreError, TaskList, TaskPage, Tasks};
+use crate::{Count, Result, StoreError, TaskListQuery, TaskPage, TaskStore};
 
 #[async_trait]
-impl<S: SqlStore> Tasks for S {
+impl<S: SqlStore> TaskStore for S {
     async fn task(&self, id: TaskId) -> Result<Option<Task>> {
         let sql = "SELECT state FROM task WHERE id = $1";
         found(one(self, sql, values![id]).await?, &id.to_string())
     }
 
-    async fn tasks(&self, list: TaskList) -> Result<TaskPage> {
+    async fn tasks(&self, list: TaskListQuery) -> Result<TaskPage> {
         self.snapshot(list, |sql, list| Box::pin(page(sql, list))).await
     }
 
-    async fn projects_given(&self, agent: AgentId) -> Result<Vec<ProjectId>> {
+    async fn projects_with_tasks(&self, agent: AgentId) -> Result<Vec<ProjectId>> {
         let (first, last) = given_in(&agent);
         let scopes = distinct(self, "task_list", (&first, &last), usize::MAX).await?;
         Ok(scopes.iter().filter_map(|scope| given_project(scope)).collect())
     }
 
-    async fn task_counts(&self, list: TaskList) -> Result<Vec<(State, Count)>> {
+    async fn task_counts(&self, list: TaskListQuery) -> Result<Vec<(State, Count)>> {
         self.snapshot(list, |sql, list| {
             Box::pin(async move {
                 let range = "SELECT count(*) FROM
@@ -85,7 +86,7 @@ impl<S: SqlStore> Tasks for S {
 
     async fn entries(
         &self,
-        scope: Scope,
+        scope: LedgerScope,
         after: Option<String>,
         limit: usize,
     ) -> Result<Vec<Entry>> {
@@ -106,7 +107,7 @@ impl<S: SqlStore> Tasks for S {
         self.query(sql, params).await?.into_iter().map(entry).collect()
     }
 
-    async fn organisation_ledgers(&self, limit: usize) -> Result<Vec<Scope>> {
+    async fn organisation_ledgers(&self, limit: usize) -> Result<Vec<LedgerScope>> {
         let names = distinct(self, "entry", ORGANISATION, limit).await?;
         Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
     }
@@ -172,7 +173,7 @@ fn found<T: DeserializeOwned>(row: Option<SqlRow>, what: &str) -> Result<Option<
     row.map(|row| state(row, what)).transpose()
 }
 
-async fn page(sql: &mut dyn Statements, list: &TaskList) -> Result<TaskPage> {
+async fn page(sql: &mut dyn Statements, list: &TaskListQuery) -> Result<TaskPage> {
     let wanted = list.limit.saturating_add(1);
     let (range, mut shared) = match list.after {
         Some(after) => {
@@ -240,14 +241,14 @@ async fn sweep_contracts(sql: &mut dyn Statements, after: u64, now: Time) -> Res
         ORDER BY c.n LIMIT $2";
     let rows = sql.query(select, &values![after, LOOKED_AT]).await?;
     let aged = |mut row: SqlRow| {
-        Ok(Aged { n: row.get(0)?, task: row.get(1)?, at: row.get(2)?, acked: row.get(3)? })
+        Ok(ContractAge { n: row.get(0)?, task: row.get(1)?, at: row.get(2)?, acked: row.get(3)? })
     };
-    let looked_at = rows.into_iter().map(aged).collect::<Result<Vec<Aged>>>()?;
+    let looked_at = rows.into_iter().map(aged).collect::<Result<Vec<ContractAge>>>()?;
     let unread = looked_at.iter().filter(|one| !one.acked && one.is_spent(Some(one.at), now));
     let unread: BTreeSet<TaskId> = unread.map(|one| one.task).collect();
     let tasks = task_states(sql, &unread.into_iter().collect::<Vec<_>>()).await?;
-    let spent = |one: &&Aged| one.is_spent(tasks.get(&one.task).and_then(over_since), now);
+    let spent = |one: &&ContractAge| one.is_spent(tasks.get(&one.task).and_then(over_since), now);
     let gone: SqlValue = looked_at.iter().filter(spent).map(|one| one.n).collect();
     sql.execute("DELETE FROM contract WHERE n = ANY ($1)", &[gone]).await?;
-    Ok(Aged::next(&looked_at, now))
+    Ok(ContractAge::next(&looked_at, now))
 }

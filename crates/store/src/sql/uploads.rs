@@ -1,15 +1,15 @@
 //! Uploads and their pieces.
 
 use async_trait::async_trait;
-use kernel::task::Held;
+use kernel::task::StoredContent;
 use kernel::{Time, UploadId};
 
 use super::{SqlRow, SqlStore, one, values};
 use crate::columns::{read_state, state};
-use crate::{MOST_PIECES, MOST_UPLOADS, Piece, Result, Upload, Uploads};
+use crate::{MOST_PIECES, MOST_UPLOADS, Result, Upload, UploadPart, UploadStore};
 
 #[async_trait]
-impl<S: SqlStore> Uploads for S {
+impl<S: SqlStore> UploadStore for S {
     async fn begin_upload(&self, upload: Upload) -> Result<bool> {
         self.write(upload, |sql, upload| {
             Box::pin(async move {
@@ -37,9 +37,9 @@ impl<S: SqlStore> Uploads for S {
         one(self, sql, values![id]).await?.map(|row| upload(id, row)).transpose()
     }
 
-    async fn pieces(&self, id: UploadId) -> Result<Vec<Piece>> {
+    async fn pieces(&self, id: UploadId) -> Result<Vec<UploadPart>> {
         let sql = "SELECT digest, size FROM upload_piece WHERE upload = $1 ORDER BY n";
-        let piece = |mut row: SqlRow| Ok(Piece { digest: row.get(0)?, size: row.get(1)? });
+        let piece = |mut row: SqlRow| Ok(UploadPart { digest: row.get(0)?, size: row.get(1)? });
         self.query(sql, values![id]).await?.into_iter().map(piece).collect()
     }
 
@@ -47,7 +47,7 @@ impl<S: SqlStore> Uploads for S {
         &self,
         id: UploadId,
         offset: u64,
-        piece: Piece,
+        piece: UploadPart,
         at: Time,
     ) -> Result<bool> {
         self.write((id, offset, piece, at), |sql, (id, offset, piece, at)| {
@@ -69,19 +69,19 @@ impl<S: SqlStore> Uploads for S {
         .await
     }
 
-    async fn finish_upload(&self, id: UploadId, whole: Held, at: Time) -> Result<bool> {
+    async fn finish_upload(&self, id: UploadId, whole: StoredContent, at: Time) -> Result<bool> {
         let sql = "UPDATE upload SET checksum = $3, manifest = $4, at = $5
             WHERE id = $1 AND size = $2 AND checksum IS NULL AND NOT given_up";
-        let Held { checksum, size, manifest } = whole;
+        let StoredContent { checksum, size, manifest } = whole;
         Ok(self.execute(sql, values![id, size, checksum, manifest, at]).await? == 1)
     }
 
-    async fn give_up_upload(&self, id: UploadId) -> Result<bool> {
+    async fn abandon_upload(&self, id: UploadId) -> Result<bool> {
         let sql = "UPDATE upload SET given_up = TRUE WHERE id = $1 AND NOT used AND NOT given_up";
         Ok(self.execute(sql, values![id]).await? == 1)
     }
 
-    async fn given_up_uploads(&self, before: Time, limit: usize) -> Result<Vec<UploadId>> {
+    async fn abandoned_uploads(&self, before: Time, limit: usize) -> Result<Vec<UploadId>> {
         let rows = self
             .write((before, limit), |sql, (before, limit)| {
                 Box::pin(async move {
@@ -116,8 +116,11 @@ impl<S: SqlStore> Uploads for S {
 fn upload(id: UploadId, mut row: SqlRow) -> Result<Upload> {
     let size = row.get(3)?;
     let (checksum, manifest) = (row.get::<Option<_>>(5)?, row.get::<Option<_>>(6)?);
-    let whole =
-        checksum.zip(manifest).map(|(checksum, manifest)| Held { checksum, size, manifest });
+    let whole = checksum.zip(manifest).map(|(checksum, manifest)| StoredContent {
+        checksum,
+        size,
+        manifest,
+    });
     Ok(Upload {
         id,
         owner: read_state("upload", &row.get::<String>(0)?)?,

@@ -6,16 +6,16 @@ use async_trait::async_trait;
 use ulid::Ulid;
 
 use super::{SqlStore, Statements, values};
-use crate::usage::{Charge, Counting, Usage, member};
+use crate::usage::{Charge, ChargeLifetime, UsageStore, member};
 use crate::{Result, StoreError};
 
 #[async_trait]
-impl<S: SqlStore> Usage for S {
+impl<S: SqlStore> UsageStore for S {
     async fn charge(&self, charges: Vec<Charge>) -> Result<Option<usize>> {
         let charged = self.write(charges, |sql, charges| Box::pin(charge(sql, charges))).await;
         match charged {
             Ok(()) => Ok(None),
-            Err(StoreError::Unavailable(error)) => match error.downcast::<Exceeded>() {
+            Err(StoreError::Unavailable(error)) => match error.downcast::<ChargeExceeded>() {
                 Ok(exceeded) => Ok(Some(exceeded.0)),
                 Err(error) => Err(StoreError::Unavailable(error)),
             },
@@ -44,7 +44,7 @@ impl<S: SqlStore> Usage for S {
 /// charges before it.
 #[derive(Debug, thiserror::Error)]
 #[error("a counter went above its limit")]
-struct Exceeded(usize);
+struct ChargeExceeded(usize);
 
 async fn charge(sql: &mut dyn Statements, charges: &[Charge]) -> Result<()> {
     // In the order of their names, so that two transactions do not deadlock.
@@ -60,7 +60,7 @@ async fn charge(sql: &mut dyn Statements, charges: &[Charge]) -> Result<()> {
         }
     }
     match exceeded {
-        Some(index) => Err(StoreError::Unavailable(Exceeded(index).into())),
+        Some(index) => Err(StoreError::Unavailable(ChargeExceeded(index).into())),
         None => Ok(()),
     }
 }
@@ -75,8 +75,10 @@ async fn add(sql: &mut dyn Statements, charge: &Charge) -> Result<()> {
         ON CONFLICT ({key}) DO UPDATE SET used = usage.used + excluded.used"
     );
     match &charge.kind {
-        Counting::Until(until) => sql.execute(&add, &values![name, *by, *until]).await.map(drop),
-        Counting::OnceUntil(until, who) => {
+        ChargeLifetime::Until(until) => {
+            sql.execute(&add, &values![name, *by, *until]).await.map(drop)
+        }
+        ChargeLifetime::OnceUntil(until, who) => {
             let once = format!(
                 "INSERT INTO usage ({key}, used, until) VALUES ({shard}, 1, $2)
                 ON CONFLICT ({key}) DO NOTHING"
@@ -86,7 +88,7 @@ async fn add(sql: &mut dyn Statements, charge: &Charge) -> Result<()> {
             }
             Ok(())
         }
-        Counting::Held(holder) => {
+        ChargeLifetime::Held(holder) => {
             let hold = "INSERT INTO usage_held (holder, name, bytes) VALUES ($1, $2, $3)
                 ON CONFLICT (holder, name)
                 DO UPDATE SET bytes = usage_held.bytes + excluded.bytes";

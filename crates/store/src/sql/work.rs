@@ -4,14 +4,14 @@ use kernel::Time;
 
 use super::{SqlStore, Statements, delivery_log, values};
 use crate::columns::state;
-use crate::work_queue::Entry;
+use crate::work_queue::DeliveryLogUpdate;
 use crate::{Result, Settlement, Work};
 
 /// Settles claimed work and logs deliveries.
 pub(crate) async fn settle<S: SqlStore>(
     store: &S,
     settled: Vec<(u64, Settlement)>,
-    log: Vec<Entry>,
+    log: Vec<DeliveryLogUpdate>,
 ) -> Result<()> {
     store
         .write((settled, log), |sql, (settled, log)| {
@@ -23,7 +23,7 @@ pub(crate) async fn settle<S: SqlStore>(
                     settle_one(sql, *id, settlement).await?;
                 }
                 for entry in log {
-                    delivery_log::note(sql, entry).await?;
+                    delivery_log::log_attempt(sql, entry).await?;
                 }
                 Ok(())
             })

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kernel::{Ask, AskId, Subject};
 
-use crate::News;
+use crate::AnnouncedChange;
 
 const SHARDS: usize = 32;
 /// The total stored size of the asks of one generation in one shard. There are two generations:
@@ -85,7 +85,7 @@ impl AskCache {
 
     /// Removes the asks that a commit changes, and keeps reads that began before its end out
     /// of the cache.
-    pub(super) fn changing<T>(&self, news: &[News], commit: impl FnOnce() -> T) -> T {
+    pub(super) fn changing<T>(&self, news: &[AnnouncedChange], commit: impl FnOnce() -> T) -> T {
         let asks = || {
             news.iter().filter_map(|news| match news.change.subject {
                 Subject::Ask(id) => Some(id),
@@ -160,10 +160,10 @@ mod tests {
         Arc::new(ask)
     }
 
-    fn change(ask: &Ask) -> News {
+    fn change(ask: &Ask) -> AnnouncedChange {
         let (subject, what) = (Subject::Ask(ask.id), "answered".to_owned());
         let change = Change { position: 1, subject, seq: 2, at: ask.head.at, what };
-        News { change, lists: [].into(), follow_ups: None }
+        AnnouncedChange { change, lists: [].into(), follow_ups: None }
     }
 
     fn keep(recent: &AskCache, ask: &Arc<Ask>, size: usize) {

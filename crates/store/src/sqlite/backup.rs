@@ -8,7 +8,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::{Failure, Sqlite, connect, failed, migrate};
+use super::{Sqlite, SqliteFailure, connect, failed, migrate};
 use crate::columns::uint;
 use crate::{Result, StoreError};
 
@@ -50,7 +50,7 @@ impl Sqlite {
                 StepResult::More => {}
                 StepResult::Done => break,
                 // No other process knows the copy, and the source is only read.
-                _ => return Err(StoreError::Unavailable(Failure::CopyInUse.into())),
+                _ => return Err(StoreError::Unavailable(SqliteFailure::CopyInUse.into())),
             }
         }
         drop(backup);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::sqlite::{Failure, Locked, failed};
+use crate::sqlite::{DatabaseLocked, SqliteFailure, failed};
 use crate::{Result, StoreError};
 
 /// How long a connection waits for another process, a backup or a checkpoint.
@@ -34,7 +34,7 @@ pub(super) fn writer(path: &Path) -> Result<Connection> {
     let mode: String =
         conn.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).map_err(failed)?;
     if mode != "wal" {
-        return Err(StoreError::Unavailable(Failure::NoWal(mode).into()));
+        return Err(StoreError::Unavailable(SqliteFailure::NoWal(mode).into()));
     }
     // FULL: the log is synced before a commit is acknowledged. secure_delete: erased data is
     // overwritten and not only unlinked, because the law requires it. The log may grow a little
@@ -90,7 +90,7 @@ pub(super) fn lock(path: &Path) -> Result<File> {
         .map_err(unavailable)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Unavailable(Locked.into())),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Unavailable(DatabaseLocked.into())),
         Err(TryLockError::Error(error)) => Err(unavailable(error)),
     }
 }

@@ -4,26 +4,26 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use kernel::Time;
-use kernel::audit::Row;
+use kernel::audit::RecordRow;
 use ulid::Ulid;
 
 use super::Sqlite;
 use super::statements::execute;
-use crate::followers::{Advance, Followers};
+use crate::followers::{FollowerAdvance, FollowerStore};
 use crate::sql::{self, values};
 use crate::{AuditFeed, FeedQuery, Result};
 
 #[async_trait]
-impl Followers for Sqlite {
+impl FollowerStore for Sqlite {
     async fn follower(&self, name: &'static str) -> Result<u64> {
         sql::follower(self, name).await
     }
 
-    async fn events_after(&self, position: u64, limit: usize) -> Result<Vec<Row>> {
+    async fn events_after(&self, position: u64, limit: usize) -> Result<Vec<RecordRow>> {
         self.rows(FeedQuery::After(position), limit).await
     }
 
-    async fn advance(&self, step: Advance) -> Result<bool> {
+    async fn advance(&self, step: FollowerAdvance) -> Result<bool> {
         self.in_writer(move |writing| {
             writing.atomically(|writing| {
                 let sql = "UPDATE follower SET position = $3 WHERE name = $1 AND position = $2";
@@ -39,7 +39,7 @@ impl Followers for Sqlite {
     }
 
     /// One process has the file open.
-    async fn lead(&self, _: &'static str, _: Ulid, _: Time, _: Duration) -> Result<bool> {
+    async fn acquire_lead(&self, _: &'static str, _: Ulid, _: Time, _: Duration) -> Result<bool> {
         Ok(true)
     }
 }

@@ -9,16 +9,16 @@ use rusqlite::{Connection, OpenFlags, Row};
 use ulid::Ulid;
 
 use super::{Sqlite, failed, search};
-use crate::derived::{Derived, ListRow};
+use crate::consistency_check::{Derived, ListRow};
 use crate::health::MOST_DAMAGES;
-use crate::{Damage, Durability, Health, Inspection, Result, StoreError};
+use crate::{Damage, Durability, Inspection, Result, StoreError, StoreHealth};
 
 /// The size of a probe write in bytes: about as much as an ordinary request with its
 /// lists and indexes.
 const PROBE: u32 = 64 * 1024;
 
 #[async_trait]
-impl Health for Sqlite {
+impl StoreHealth for Sqlite {
     async fn probe_write(&self) -> Result<()> {
         self.in_writer(|writing| writing.savepoint(probe)).await
     }
@@ -180,8 +180,8 @@ fn asks(conn: &Connection, derived: &mut Derived) -> Result<HashMap<i64, Ulid>> 
         let over_at: Option<i64> = row.get(3)?;
         // Earlier versions stored no time for a conversation that a person began until
         // the agent replied.
-        let early = over_at.is_none() && ask.is_opening();
-        if over_at != ask.kept_since().map(Time::millis) && !early {
+        let early = over_at.is_none() && ask.starts_conversation();
+        if over_at != ask.retention_start().map(Time::millis) && !early {
             derived.wrong(&ask.id, "the moment its retention counts from does not match its state");
         }
         derived.ask(&ask);
@@ -199,7 +199,7 @@ fn tasks(conn: &Connection, derived: &mut Derived) -> Result<()> {
         if task.id.ulid() != id {
             derived.wrong(&TaskId::new(id), "its row has the state of another task");
         }
-        if row.get::<_, Option<i64>>(1)? != task.kept_since().map(Time::millis) {
+        if row.get::<_, Option<i64>>(1)? != task.retention_start().map(Time::millis) {
             derived
                 .wrong(&task.id, "the moment its retention counts from does not match its state");
         }

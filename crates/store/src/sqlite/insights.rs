@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use kernel::insight::summary::Line;
+use kernel::insight::summary::StoredCount;
 use kernel::insight::{Day, Tally};
 use rusqlite::{Connection, Row, params};
 
 use super::transaction::one;
 use super::{Sqlite, failed, query, record};
 use crate::columns::{int, uint};
-use crate::insights::{Behind, Steps};
-use crate::{Counted, Counts, Grain, Insights, Result, StoreError};
+use crate::insights::{DailyIncreases, UncountedRecords};
+use crate::{CountedRecords, CountsQuery, Grain, InsightStore, Result, StoreError};
 
 /// The last total before a range of days, and the last total in it.
 const TOTALS: &str = "SELECT
@@ -39,20 +39,20 @@ const OLD: &str = "SELECT project, agent, measure, bin, day FROM running
     LIMIT ?2";
 
 #[async_trait]
-impl Insights for Sqlite {
-    async fn count_on(&self, limit: usize) -> Result<Counted> {
-        let Some(behind) = self.readers.run(move |conn| behind(conn, limit)).await? else {
-            return Ok(Counted::default());
+impl InsightStore for Sqlite {
+    async fn count_next(&self, limit: usize) -> Result<CountedRecords> {
+        let Some(behind) = self.readers.run(move |conn| uncounted_range(conn, limit)).await? else {
+            return Ok(CountedRecords::default());
         };
-        let Place { from, to, counted } = behind;
+        let CountedRange { from, to, counted } = behind;
         let add = move |conn: &Connection| {
             let added = add(conn, from, to, &counted.tally)?;
-            Ok(if added { counted } else { Counted::default() })
+            Ok(if added { counted } else { CountedRecords::default() })
         };
         self.in_writer(move |writing| writing.savepoint(add)).await
     }
 
-    async fn counts(&self, wanted: Counts) -> Result<Vec<Line>> {
+    async fn counts(&self, wanted: CountsQuery) -> Result<Vec<StoredCount>> {
         self.readers.run(move |conn| counts(conn, &wanted)).await
     }
 
@@ -63,17 +63,17 @@ impl Insights for Sqlite {
 }
 
 /// Counts, and the range of positions they cover.
-struct Place {
+struct CountedRange {
     from: u64,
     to: u64,
-    counted: Counted,
+    counted: CountedRecords,
 }
 
-fn behind(conn: &Connection, limit: usize) -> Result<Option<Place>> {
+fn uncounted_range(conn: &Connection, limit: usize) -> Result<Option<CountedRange>> {
     let moment = conn.unchecked_transaction().map_err(failed)?;
     let place = one(&moment, "SELECT position FROM tally_place", [], |row| row.get(0).map(uint))?;
     let from = place.unwrap_or(0);
-    let behind = Behind::new(record::rows(&moment, from, limit)?);
+    let behind = UncountedRecords::new(record::rows(&moment, from, limit)?);
     let Some(to) = behind.position() else { return Ok(None) };
     let mut asks = BTreeMap::new();
     for id in behind.asks() {
@@ -85,7 +85,7 @@ fn behind(conn: &Connection, limit: usize) -> Result<Option<Place>> {
             Err(error) => return Err(error),
         }
     }
-    Ok(Some(Place { from, to, counted: behind.counted(&asks) }))
+    Ok(Some(CountedRange { from, to, counted: behind.counted(&asks) }))
 }
 
 /// Adds counts, unless another task was faster. Returns whether it did.
@@ -121,7 +121,7 @@ fn add(conn: &Connection, from: u64, to: u64, tally: &Tally) -> Result<bool> {
 }
 
 /// Two totals of each bin, and those between them if each day is requested separately.
-fn counts(conn: &Connection, wanted: &Counts) -> Result<Vec<Line>> {
+fn counts(conn: &Connection, wanted: &CountsQuery) -> Result<Vec<StoredCount>> {
     let moment = conn.unchecked_transaction().map_err(failed)?;
     let since = one(&moment, "SELECT since FROM tally_place", [], |row| row.get(0))?;
     let (from, to) = (wanted.from.number().max(since.flatten().unwrap_or(i64::MIN)), wanted.to);
@@ -134,13 +134,13 @@ fn counts(conn: &Connection, wanted: &Counts) -> Result<Vec<Line>> {
         for (measure, bin) in &bins {
             let mut line = |day: Day, n: u64| {
                 let (whose, bin) = (whose.clone(), (*bin).to_owned());
-                lines.push(Line { whose, measure: *measure, day, bin, n });
+                lines.push(StoredCount { whose, measure: *measure, day, bin, n });
             };
             let of = params![project, agent, measure.as_str(), bin, from, to.number()];
             let both = |row: &Row<'_>| Ok((row.get::<_, Option<i64>>(0)?, row.get(1)?));
             let (before, last): (_, Option<i64>) = totals.query_row(of, both).map_err(failed)?;
             let (before, last) = (before.map_or(0, uint), last.map_or(0, uint));
-            let mut steps = Steps::from(before);
+            let mut steps = DailyIncreases::from(before);
             match wanted.grain {
                 Grain::Span => steps.to(last).into_iter().for_each(|n| line(to, n)),
                 Grain::Day if last == before => {}
@@ -148,7 +148,7 @@ fn counts(conn: &Connection, wanted: &Counts) -> Result<Vec<Line>> {
                     let day = |row: &Row<'_>| Ok((row.get(0)?, row.get(1).map(uint)?));
                     for found in days.query_map(of, day).map_err(failed)? {
                         let (day, total): (i64, u64) = found.map_err(failed)?;
-                        steps.to(total).into_iter().for_each(|n| line(Day::numbered(day), n));
+                        steps.to(total).into_iter().for_each(|n| line(Day::from_number(day), n));
                     }
                 }
             }
@@ -158,17 +158,17 @@ fn counts(conn: &Connection, wanted: &Counts) -> Result<Vec<Line>> {
 }
 
 /// The key of a total.
-type Key = (String, String, String, String, i64);
+type TotalKey = (String, String, String, String, i64);
 
-fn old(conn: &Connection, before: Day, limit: usize) -> Result<Vec<Key>> {
+fn old(conn: &Connection, before: Day, limit: usize) -> Result<Vec<TotalKey>> {
     let mut select = conn.prepare_cached(OLD).map_err(failed)?;
     let of = params![before.number(), int(limit as u64)];
-    let key = |row: &Row<'_>| -> rusqlite::Result<Key> { row.try_into() };
+    let key = |row: &Row<'_>| -> rusqlite::Result<TotalKey> { row.try_into() };
     let keys = select.query_map(of, key).map_err(failed)?;
     keys.collect::<rusqlite::Result<_>>().map_err(failed)
 }
 
-fn forget(conn: &Connection, before: Day, keys: &[Key]) -> Result<u64> {
+fn forget(conn: &Connection, before: Day, keys: &[TotalKey]) -> Result<u64> {
     conn.prepare_cached("UPDATE tally_place SET since = MAX(COALESCE(since, ?1), ?1)")
         .and_then(|mut put| put.execute([before.number()]))
         .map_err(failed)?;
@@ -184,7 +184,7 @@ fn forget(conn: &Connection, before: Day, keys: &[Key]) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
-    use kernel::insight::{Measure, Whose};
+    use kernel::insight::{CountScope, Measure};
 
     use super::*;
     use crate::sqlite::migrate::{MIGRATIONS, migrate};
@@ -226,10 +226,10 @@ mod tests {
         .unwrap();
         migrate(&mut conn, MIGRATIONS).unwrap();
         let told = |from, grain| {
-            let (from, to) = (Day::numbered(from), Day::numbered(9));
-            let (whose, measures) = (vec![Whose::All], vec![Measure::Ended]);
-            let lines = counts(&conn, &Counts { whose, measures, from, to, grain }).unwrap();
-            let line = |line: Line| (line.bin, line.day.number(), line.n);
+            let (from, to) = (Day::from_number(from), Day::from_number(9));
+            let (whose, measures) = (vec![CountScope::All], vec![Measure::Ended]);
+            let lines = counts(&conn, &CountsQuery { whose, measures, from, to, grain }).unwrap();
+            let line = |line: StoredCount| (line.bin, line.day.number(), line.n);
             lines.into_iter().map(line).collect::<Vec<_>>()
         };
         let (answered, expired) = ("answered".to_owned(), "expired".to_owned());

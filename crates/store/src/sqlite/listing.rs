@@ -8,17 +8,19 @@ use rusqlite::{Connection, params};
 use super::query::{ask, ask_id};
 use super::transaction::one;
 use super::{failed, record};
-use crate::columns::{fold, int};
+use crate::columns::{int, similarity_column};
 use crate::estimates::Estimates;
-use crate::listing::{Count, Deadline, Entry, Expiring, Filter, List, Moved, Page};
-use crate::paging::{self, Rows, Stretch};
+use crate::listing::{
+    AskListPage, AskListQuery, ChangedAsk, Count, Deadline, ExpiringQuery, Filter, ListEntry,
+};
+use crate::paging::{self, ListRange, ListRows};
 use crate::{Result, StoreError};
 
-pub(super) fn list(conn: &Connection, list: &List) -> Result<Page> {
+pub(super) fn list(conn: &Connection, list: &AskListQuery) -> Result<AskListPage> {
     // One transaction, so that the rows and their asks come from the same snapshot.
     let moment = conn.unchecked_transaction().map_err(failed)?;
-    let found = paging::page(&Listing(&moment), list)?;
-    Ok(Page { asks: asks(&moment, found.ids)?, next: found.next })
+    let found = paging::page(&ListingRows(&moment), list)?;
+    Ok(AskListPage { asks: asks(&moment, found.ids)?, next: found.next })
 }
 
 pub(super) fn asks(moment: &Connection, ids: impl IntoIterator<Item = AskId>) -> Result<Vec<Ask>> {
@@ -31,13 +33,17 @@ pub(super) fn asks(moment: &Connection, ids: impl IntoIterator<Item = AskId>) ->
     ids.into_iter().map(listed).collect()
 }
 
-pub(super) fn count(conn: &Connection, estimates: &Estimates, list: &List) -> Result<Count> {
+pub(super) fn count(
+    conn: &Connection,
+    estimates: &Estimates,
+    list: &AskListQuery,
+) -> Result<Count> {
     let moment = conn.unchecked_transaction().map_err(failed)?;
     let position = record::last_position(&moment)?;
     if let Some(count) = estimates.find(list, position) {
         return Ok(count);
     }
-    let count = paging::count(&Listing(&moment), list)?;
+    let count = paging::count(&ListingRows(&moment), list)?;
     if !count.exact {
         estimates.keep(list, position, count);
     }
@@ -45,7 +51,7 @@ pub(super) fn count(conn: &Connection, estimates: &Estimates, list: &List) -> Re
 }
 
 /// Asks that are due soon: a range of each scope, merged.
-pub(super) fn expiring(conn: &Connection, wanted: &Expiring) -> Result<Vec<Ask>> {
+pub(super) fn expiring(conn: &Connection, wanted: &ExpiringQuery) -> Result<Vec<Ask>> {
     let moment = conn.unchecked_transaction().map_err(failed)?;
     let after = wanted.after.map(|(at, id)| (at.millis(), id.ulid().to_bytes().to_vec()));
     // The empty blob sorts before every id.
@@ -70,10 +76,10 @@ pub(super) fn expiring(conn: &Connection, wanted: &Expiring) -> Result<Vec<Ask>>
 }
 
 /// Moves an ask from its old lists to its new ones.
-pub(super) fn relist(conn: &Connection, moved: &Moved) -> Result<()> {
+pub(super) fn relist(conn: &Connection, moved: &ChangedAsk) -> Result<()> {
     let ask = &moved.after;
     let id = ask.id.ulid().to_bytes();
-    let (old, new) = Entry::moved(moved);
+    let (old, new) = ListEntry::row_changes(moved);
     for entry in old {
         conn.prepare_cached(
             "DELETE FROM listing WHERE scope = ?1 AND phase = ?2 AND rank = ?3 AND id = ?4",
@@ -99,12 +105,12 @@ pub(super) fn relist(conn: &Connection, moved: &Moved) -> Result<()> {
                 ask.priority.rank(),
                 ask.labels.agent,
                 ask.labels.project,
-                moved.fold.map(fold),
+                moved.fold.map(similarity_column),
             ])
         })
         .map_err(failed)?;
     }
-    let (old, new) = Deadline::moved(moved);
+    let (old, new) = Deadline::row_changes(moved);
     for Deadline { scope, at } in old {
         conn.prepare_cached("DELETE FROM deadline WHERE scope = ?1 AND at = ?2 AND id = ?3")
             .and_then(|mut delete| delete.execute(params![scope, at.millis(), id]))
@@ -118,12 +124,12 @@ pub(super) fn relist(conn: &Connection, moved: &Moved) -> Result<()> {
     Ok(())
 }
 
-struct Listing<'a>(&'a Connection);
+struct ListingRows<'a>(&'a Connection);
 
-impl Rows for Listing<'_> {
+impl ListRows for ListingRows<'_> {
     fn rows(
         &self,
-        stretch: &Stretch,
+        stretch: &ListRange,
         before: Option<AskId>,
         filter: &Filter,
         n: usize,
@@ -160,7 +166,7 @@ impl Rows for Listing<'_> {
                     filter.priority.map(kernel::ask::Priority::rank),
                     filter.agent_label,
                     filter.project_label,
-                    filter.fold.map(fold),
+                    filter.fold.map(similarity_column),
                 ],
                 |row| Ok((ask_id(row, 0)?, row.get(1)?)),
             )
@@ -168,7 +174,7 @@ impl Rows for Listing<'_> {
             .map_err(failed)
     }
 
-    fn oldest(&self, stretch: &Stretch) -> Result<Option<AskId>> {
+    fn oldest(&self, stretch: &ListRange) -> Result<Option<AskId>> {
         one(
             self.0,
             "SELECT id FROM listing WHERE scope = ?1 AND phase = ?2 AND rank = ?3

@@ -189,7 +189,7 @@ mod tests {
         let known = [(vec![1], at), (vec![2], None), (vec![3], None), (vec![4], at)];
         assert_eq!(moments("id, over_at", "ask"), known);
         assert_eq!(moments("ask, length(digest)", "file_use"), [(vec![1], Some(32))]);
-        let plan = format!("EXPLAIN QUERY PLAN {}", crate::sqlite::query::OVER);
+        let plan = format!("EXPLAIN QUERY PLAN {}", crate::sqlite::query::ENDED_ASKS);
         let wanted = params![0, 5, "acme"];
         let plan: String = conn.query_row(&plan, wanted, |row| row.get("detail")).unwrap();
         assert!(plan.contains("USING COVERING INDEX ask_kept (<expr>=? AND over_at"), "{plan}");

@@ -15,6 +15,7 @@ mod connect;
 mod failure;
 mod followers;
 mod health;
+mod import_source;
 mod insights;
 mod listing;
 mod migrate;
@@ -23,7 +24,6 @@ mod query;
 mod reader;
 mod record;
 mod search;
-mod source;
 mod statements;
 mod task_rows;
 mod transaction;
@@ -44,17 +44,18 @@ use tokio::sync::broadcast;
 use failure::failed;
 
 use crate::estimates::Estimates;
-use crate::job::{self, Ahead};
-use crate::leases::{Leases, Viewers, Wake};
-use crate::listing::{Count, Expiring, List, Page};
+use crate::job::{self, EarlyDecision};
+use crate::leases::{Leases, Viewers, WakeUp};
+use crate::listing::{AskListPage, AskListQuery, Count, ExpiringQuery};
 use crate::sql::{self, SWEPT_ROWS};
 use crate::{
-    Asks, Clock, FEED, Job, News, Outcome, Result, Search, SearchIndex, Store, StoreError, later,
+    AnnouncedChange, AskStore, Clock, FEED_CAPACITY, Job, JobOutcome, Result, SearchIndex,
+    SearchQuery, Store, StoreError, later,
 };
 use ask_cache::AskCache;
+pub(crate) use import_source::ImportSource;
 use reader::Readers;
-use search::Index;
-pub(crate) use source::Source;
+use search::IndexWriter;
 use transaction::WriteTransaction;
 use writer::Writer;
 
@@ -70,7 +71,7 @@ pub struct Sqlite {
     over: Leases,
     viewers: Viewers,
     /// `None` in a read-only store.
-    index: Option<Index>,
+    index: Option<IndexWriter>,
     _lock: Option<File>,
 }
 
@@ -78,14 +79,14 @@ pub struct Sqlite {
 /// of recent asks.
 struct Published {
     directory: RwLock<Arc<Directory>>,
-    feed: broadcast::Sender<Arc<[News]>>,
+    feed: broadcast::Sender<Arc<[AnnouncedChange]>>,
     recent: AskCache,
     estimates: Estimates,
 }
 
 impl Published {
     fn new(directory: Arc<Directory>) -> Arc<Self> {
-        let (feed, _) = broadcast::channel(FEED);
+        let (feed, _) = broadcast::channel(FEED_CAPACITY);
         Arc::new(Self {
             directory: RwLock::new(directory),
             feed,
@@ -116,7 +117,7 @@ impl Sqlite {
         let published = Published::new(Arc::new(query::directory(&conn)?));
         let transaction = WriteTransaction::new(conn, Arc::clone(&published))?;
         let writer = Writer::start(transaction, Arc::clone(&published))?;
-        let index = Some(Index::open(path)?);
+        let index = Some(IndexWriter::open(path)?);
         let readers = Readers::start(path)?;
         let (writer, clock, lock) = (Some(writer), Some(clock), Some(lock));
         let (leases, over, viewers) = (Leases::default(), Leases::default(), Viewers::default());
@@ -128,17 +129,17 @@ impl Sqlite {
     pub fn open_read_only(path: &Path) -> Result<Self> {
         let conn = connect::reader(path)?;
         migrate::check_current(&conn, migrate::MIGRATIONS)?;
-        Self::looking(path, Arc::new(query::directory(&conn)?))
+        Self::open_for_reading(path, Arc::new(query::directory(&conn)?))
     }
 
     /// Opens a file to verify it: like [`Sqlite::open_read_only`], with an empty directory, so that
     /// one damaged row does not prevent the check of the others.
     pub fn open_to_check(path: &Path) -> Result<Self> {
         migrate::check_current(&connect::reader(path)?, migrate::MIGRATIONS)?;
-        Self::looking(path, Arc::default())
+        Self::open_for_reading(path, Arc::default())
     }
 
-    fn looking(path: &Path, directory: Arc<Directory>) -> Result<Self> {
+    fn open_for_reading(path: &Path, directory: Arc<Directory>) -> Result<Self> {
         let published = Published::new(directory);
         let readers = Readers::start(path)?;
         Ok(Self {
@@ -166,10 +167,10 @@ impl Sqlite {
     }
 
     /// Indexes at most `limit` changes. Returns how many.
-    async fn catch_up(&self, index: &Index, limit: usize) -> Result<usize> {
-        let from = index.run(|conn| search::place(conn)).await?;
+    async fn catch_up(&self, index: &IndexWriter, limit: usize) -> Result<usize> {
+        let from = index.run(|conn| search::index_position(conn)).await?;
         let place = from.clone();
-        match self.readers.run(move |conn| search::behind(conn, &place, limit)).await? {
+        match self.readers.run(move |conn| search::unindexed_changes(conn, &place, limit)).await? {
             Some(behind) if behind.is_empty() => Ok(0),
             Some(behind) => {
                 if behind.erased_any() {
@@ -179,14 +180,14 @@ impl Sqlite {
             }
             None => {
                 tracing::warn!("the search index is of another record; it is made anew");
-                index.run(search::forget).await?;
+                index.run(search::clear_index).await?;
                 Ok(limit)
             }
         }
     }
 
     /// The first wake-ups up to and including a time: `n`, plus as many as may be claimed already.
-    async fn wakes(&self, until: Time, n: usize) -> Result<Vec<Wake>> {
+    async fn wakes(&self, until: Time, n: usize) -> Result<Vec<WakeUp>> {
         let n = n.saturating_add(self.leases.len());
         self.readers.run(move |conn| query::wakes(conn, until, n)).await
     }
@@ -198,19 +199,19 @@ impl Sqlite {
     {
         match &self.writer {
             Some(writer) => writer.run(work).await,
-            None => Err(StoreError::Unavailable(Failure::ReadOnly.into())),
+            None => Err(StoreError::Unavailable(SqliteFailure::ReadOnly.into())),
         }
     }
 }
 
 #[async_trait]
 impl Store for Sqlite {
-    async fn transact(&self, job: Job) -> Result<Outcome> {
-        let read_only = || StoreError::Unavailable(Failure::ReadOnly.into());
+    async fn transact(&self, job: Job) -> Result<JobOutcome> {
+        let read_only = || StoreError::Unavailable(SqliteFailure::ReadOnly.into());
         let clock = Arc::clone(self.clock.as_ref().ok_or_else(read_only)?);
         // Hashing and canonical JSON are a third of the work, so they run here and not on the
         // only writer thread.
-        let ahead = Ahead::decide(self.directory(), clock.now(), &job);
+        let ahead = EarlyDecision::decide(self.directory(), clock.now(), &job);
         self.in_writer(move |writing| job::transact(writing, clock.now(), &job, ahead)).await
     }
 
@@ -245,7 +246,7 @@ impl Store for Sqlite {
 }
 
 #[async_trait]
-impl Asks for Sqlite {
+impl AskStore for Sqlite {
     async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>> {
         if self.writer.is_none() {
             // Another process may write, and this one would not notice, so do not use the cache.
@@ -271,22 +272,27 @@ impl Asks for Sqlite {
         sql::ask_ids(self, after, limit).await
     }
 
-    async fn named(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>> {
+    async fn ask_by_idempotency_key(
+        &self,
+        scope: String,
+        key: String,
+        now: Time,
+    ) -> Result<Option<AskId>> {
         sql::ask_of_key(self, scope, key, now).await
     }
 
-    async fn list(&self, list: List) -> Result<Page> {
+    async fn list(&self, list: AskListQuery) -> Result<AskListPage> {
         self.readers.run(move |conn| listing::list(conn, &list)).await
     }
 
-    async fn count(&self, list: List) -> Result<Count> {
+    async fn count(&self, list: AskListQuery) -> Result<Count> {
         // Count the whole list, whatever the page position and limit.
-        let list = List { after: None, limit: 0, ..list };
+        let list = AskListQuery { after: None, limit: 0, ..list };
         let published = Arc::clone(&self.published);
         self.readers.run(move |conn| listing::count(conn, &published.estimates, &list)).await
     }
 
-    async fn expiring(&self, wanted: Expiring) -> Result<Vec<Ask>> {
+    async fn expiring(&self, wanted: ExpiringQuery) -> Result<Vec<Ask>> {
         self.readers.run(move |conn| listing::expiring(conn, &wanted)).await
     }
 
@@ -307,7 +313,8 @@ impl Asks for Sqlite {
         limit: usize,
     ) -> Result<Vec<AskId>> {
         let n = limit.saturating_add(self.over.len());
-        let over = self.readers.run(move |conn| query::over(conn, &project, since, n)).await?;
+        let over =
+            self.readers.run(move |conn| query::ended_asks(conn, &project, since, n)).await?;
         Ok(self.over.claim(now, later(now, lease), over, limit))
     }
 
@@ -317,18 +324,18 @@ impl Asks for Sqlite {
     }
 
     async fn viewers(&self, asks: Vec<AskId>, now: Time) -> Result<Vec<(AskId, HumanId)>> {
-        Ok(self.viewers.at(&asks, now))
+        Ok(self.viewers.viewers_of(&asks, now))
     }
 }
 
 #[async_trait]
 impl SearchIndex for Sqlite {
-    async fn search(&self, wanted: Search) -> Result<Vec<Ask>> {
+    async fn search(&self, wanted: SearchQuery) -> Result<Vec<Ask>> {
         self.readers.run(move |conn| search::search(conn, &wanted)).await
     }
 
     async fn index(&self, limit: usize) -> Result<usize> {
-        let read_only = || StoreError::Unavailable(Failure::ReadOnly.into());
+        let read_only = || StoreError::Unavailable(SqliteFailure::ReadOnly.into());
         let index = self.index.as_ref().ok_or_else(read_only)?;
         let changes = self.catch_up(index, limit).await?;
         // Run it even while there is more to index: on a busy server there always is.
@@ -341,11 +348,11 @@ impl SearchIndex for Sqlite {
 /// [`Unavailable`](StoreError::Unavailable) error of [`Sqlite::open`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("another process has this store open")]
-pub struct Locked;
+pub struct DatabaseLocked;
 
 /// Why a write or read failed.
 #[derive(Debug, Clone, thiserror::Error)]
-enum Failure {
+enum SqliteFailure {
     #[error("the commit failed, and with it everything that was waiting for it")]
     Commit(#[source] Arc<rusqlite::Error>),
     #[error("a task failed in a way that left nothing to commit")]

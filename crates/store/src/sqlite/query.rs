@@ -8,8 +8,8 @@ use ulid::Ulid;
 use super::failed;
 use super::transaction::one;
 use crate::columns::{digest, int, uint};
-use crate::job::{Remembered, forgotten_before, renewed, renewed_since};
-use crate::leases::Wake;
+use crate::job::{IdempotencyRecord, expired_before, renewed, renewed_since};
+use crate::leases::WakeUp;
 use crate::{Idempotency, Result, StoreError};
 
 pub(super) fn ping(conn: &Connection) -> Result<()> {
@@ -48,7 +48,7 @@ pub(super) fn sized_ask(conn: &Connection, id: AskId) -> Result<Option<(Ask, usi
 }
 
 /// The first `limit` wake-ups up to and including a time.
-pub(super) fn wakes(conn: &Connection, until: Time, limit: usize) -> Result<Vec<Wake>> {
+pub(super) fn wakes(conn: &Connection, until: Time, limit: usize) -> Result<Vec<WakeUp>> {
     let sql = "SELECT wake_at, id FROM ask WHERE wake_at IS NOT NULL AND wake_at <= ?1
          ORDER BY wake_at, id LIMIT ?2";
     moments(conn, sql, params![until.millis(), int(limit)])
@@ -56,21 +56,21 @@ pub(super) fn wakes(conn: &Connection, until: Time, limit: usize) -> Result<Vec<
 
 /// The first `limit` asks of a project that ended by a given time and still have their text, with
 /// the time they ended.
-pub(super) fn over(
+pub(super) fn ended_asks(
     conn: &Connection,
     project: &ProjectId,
     since: Time,
     limit: usize,
-) -> Result<Vec<Wake>> {
-    moments(conn, OVER, params![since.millis(), int(limit), project.as_str()])
+) -> Result<Vec<WakeUp>> {
+    moments(conn, ENDED_ASKS, params![since.millis(), int(limit), project.as_str()])
 }
 
-pub(super) const OVER: &str = "SELECT over_at, id FROM ask
+pub(super) const ENDED_ASKS: &str = "SELECT over_at, id FROM ask
     WHERE CASE WHEN json_valid(state) THEN json_extract(state, '$.asked.project') END = ?3
         AND over_at IS NOT NULL AND over_at <= ?1
     ORDER BY over_at, id LIMIT ?2";
 
-fn moments(conn: &Connection, sql: &str, wanted: impl rusqlite::Params) -> Result<Vec<Wake>> {
+fn moments(conn: &Connection, sql: &str, wanted: impl rusqlite::Params) -> Result<Vec<WakeUp>> {
     conn.prepare_cached(sql)
         .and_then(|mut select| {
             let wake = |row: &Row<'_>| Ok((Time::from_millis(row.get(0)?), ask_id(row, 1)?));
@@ -79,14 +79,18 @@ fn moments(conn: &Connection, sql: &str, wanted: impl rusqlite::Params) -> Resul
         .map_err(failed)
 }
 
-pub(super) fn remembered(conn: &Connection, scope: &str, key: &str) -> Result<Option<Remembered>> {
+pub(super) fn remembered(
+    conn: &Connection,
+    scope: &str,
+    key: &str,
+) -> Result<Option<IdempotencyRecord>> {
     let sql =
         "SELECT fingerprint, ask, at, task, seq FROM idempotency WHERE scope = ?1 AND key = ?2";
     one(conn, sql, [scope, key], |row| {
         let (ask, task): (Option<[u8; 16]>, Option<[u8; 16]>) = (row.get(1)?, row.get(3)?);
         let seq: Option<i64> = row.get(4)?;
         let task = task.map(|bytes| TaskId::new(Ulid::from_bytes(bytes)));
-        Ok(Remembered {
+        Ok(IdempotencyRecord {
             fingerprint: digest(row.get_ref(0)?.as_bytes().unwrap_or_default()),
             ask: ask.map(|bytes| AskId::new(Ulid::from_bytes(bytes))),
             place: task.zip(seq.map(uint)),
@@ -98,7 +102,7 @@ pub(super) fn remembered(conn: &Connection, scope: &str, key: &str) -> Result<Op
 pub(super) fn remember(
     conn: &Connection,
     request: &Idempotency,
-    remembered: &Remembered,
+    remembered: &IdempotencyRecord,
 ) -> Result<()> {
     // Replaces a key that is too old to count.
     conn.prepare_cached(
@@ -180,7 +184,7 @@ fn old_keys(conn: &Connection, now: Time, limit: usize) -> Result<Vec<OldKey>> {
                 over_at: over_at.map(Time::from_millis),
             })
         };
-        select.query_map(params![forgotten_before(now).millis(), int(limit)], read)?.collect()
+        select.query_map(params![expired_before(now).millis(), int(limit)], read)?.collect()
     })
     .map_err(failed)
 }

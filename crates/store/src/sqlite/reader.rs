@@ -9,14 +9,14 @@ use std::thread::{self, JoinHandle};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::{Failure, connect, search};
+use super::{SqliteFailure, connect, search};
 use crate::{Result, StoreError};
 
-type Task = Box<dyn FnOnce(&mut Connection) + Send>;
+type ReadTask = Box<dyn FnOnce(&mut Connection) + Send>;
 
 /// The handle to the threads. Dropping it finishes the queued work.
 pub(super) struct Readers {
-    queue: Option<Sender<Task>>,
+    queue: Option<Sender<ReadTask>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -55,9 +55,9 @@ impl Readers {
         T: Send + 'static,
         F: FnOnce(&mut Connection) -> Result<T> + Send + 'static,
     {
-        let closed = || StoreError::Unavailable(Failure::Closed.into());
+        let closed = || StoreError::Unavailable(SqliteFailure::Closed.into());
         let (sender, answer) = oneshot::channel();
-        let task: Task = Box::new(move |conn| {
+        let task: ReadTask = Box::new(move |conn| {
             // Skip the read if its caller has gone away.
             if !sender.is_closed() {
                 let _ = sender.send(read(conn));
@@ -65,11 +65,11 @@ impl Readers {
         });
         let queue = self.queue.as_ref().ok_or_else(closed)?;
         queue.send(task).map_err(|_| closed())?;
-        answer.await.map_err(|_| StoreError::Unavailable(Failure::Abandoned.into()))?
+        answer.await.map_err(|_| StoreError::Unavailable(SqliteFailure::Abandoned.into()))?
     }
 }
 
-fn work(conn: &mut Connection, tasks: &Mutex<Receiver<Task>>) {
+fn work(conn: &mut Connection, tasks: &Mutex<Receiver<ReadTask>>) {
     loop {
         let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(task) = task else { return };

@@ -1,6 +1,6 @@
 //! Reads the feed on a connection that has more to do.
 
-use kernel::audit::Row;
+use kernel::audit::RecordRow;
 use rusqlite::Connection;
 
 use super::statements::query;
@@ -13,7 +13,7 @@ pub(super) fn changes(conn: &Connection, position: u64, limit: usize) -> Result<
     query(conn, &sql, &values![position, limit])?.into_iter().map(change).collect()
 }
 
-pub(super) fn rows(conn: &Connection, position: u64, limit: usize) -> Result<Vec<Row>> {
+pub(super) fn rows(conn: &Connection, position: u64, limit: usize) -> Result<Vec<RecordRow>> {
     let sql = events_after(SqlDialect::Sqlite, RECORD);
     query(conn, &sql, &values![position, limit])?.into_iter().map(record_row).collect()
 }

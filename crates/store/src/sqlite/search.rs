@@ -23,15 +23,15 @@ use super::purge::{self, Purge};
 use super::transaction::one;
 use super::{failed, record};
 use crate::columns::{digest, int, uint};
-use crate::search::{FOUND, Search, Terms, concerns, tokens};
+use crate::search::{MAX_RESULTS, SearchQuery, SearchTerms, changes_tokens, tokens};
 use crate::{Result, StoreError};
 
 /// Prefixes of these lengths are indexed.
 const PREFIXES: [usize; 3] = [2, 3, 4];
 /// How many asks are examined for a longer prefix.
-const LOOKED_AT: usize = 1_000;
+const MAX_EXAMINED: usize = 1_000;
 /// If at most this many asks match the words, the marker tokens are not looked up.
-const FEW: usize = 20;
+const FEW_MATCHES: usize = 20;
 
 const SCHEMA: &str = "
     CREATE VIRTUAL TABLE IF NOT EXISTS text USING fts5(
@@ -46,7 +46,7 @@ const SCHEMA: &str = "
 
 /// The connection that writes the index.
 #[derive(Clone)]
-pub(super) struct Index {
+pub(super) struct IndexWriter {
     conn: Arc<Mutex<Connection>>,
     purge: Arc<Mutex<Purge>>,
     /// Set to request the truncation of the logs.
@@ -54,25 +54,25 @@ pub(super) struct Index {
 }
 
 /// The tokens of an ask; empty to remove it from the index.
-struct Found {
+struct AskTokens {
     /// The row number of the ask.
     n: i64,
     tokens: BTreeSet<String>,
 }
 
 /// The changes since the last update of the index.
-pub(super) struct Behind {
+pub(super) struct UnindexedChanges {
     changes: usize,
     position: u64,
     hash: Digest,
-    found: Vec<Found>,
+    found: Vec<AskTokens>,
     /// Whether text of an ask was erased.
     erased: bool,
     /// Whether any text was erased.
     erased_any: bool,
 }
 
-impl Behind {
+impl UnindexedChanges {
     pub(super) fn is_empty(&self) -> bool {
         self.changes == 0
     }
@@ -85,7 +85,7 @@ impl Behind {
 
 /// The position of the index in the feed.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct IndexPosition {
     position: u64,
     hash: Vec<u8>,
 }
@@ -107,7 +107,7 @@ pub(super) fn attach(conn: &Connection, store: &Path) {
     }
 }
 
-impl Index {
+impl IndexWriter {
     /// Opens the index, or rebuilds it if it cannot be read.
     pub(super) fn open(store: &Path) -> Result<Self> {
         let path = path(store);
@@ -135,7 +135,7 @@ impl Index {
         self.run(step).await
     }
 
-    /// Requests the truncation of the logs with the next step of [`Index::purge`].
+    /// Requests the truncation of the logs with the next step of [`IndexWriter::purge`].
     pub(super) fn truncate_logs(&self) {
         self.truncate.store(true, Ordering::Relaxed);
     }
@@ -172,17 +172,22 @@ fn prepared(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
-pub(super) fn place(conn: &Connection) -> Result<Place> {
+pub(super) fn index_position(conn: &Connection) -> Result<IndexPosition> {
     let sql = "SELECT position, hash FROM place";
-    let read =
-        |row: &rusqlite::Row<'_>| Ok(Place { position: uint(row.get(0)?), hash: row.get(1)? });
-    let none = Place { position: 0, hash: Vec::new() };
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok(IndexPosition { position: uint(row.get(0)?), hash: row.get(1)? })
+    };
+    let none = IndexPosition { position: 0, hash: Vec::new() };
     Ok(one(conn, sql, [], read)?.unwrap_or(none))
 }
 
 /// The changes after a position, read from the store. `None` if the position is not one of this
 /// feed: then the index belongs to another database and is rebuilt.
-pub(super) fn behind(conn: &Connection, from: &Place, limit: usize) -> Result<Option<Behind>> {
+pub(super) fn unindexed_changes(
+    conn: &Connection,
+    from: &IndexPosition,
+    limit: usize,
+) -> Result<Option<UnindexedChanges>> {
     let moment = conn.unchecked_transaction().map_err(failed)?;
     if from.position > 0
         && hash_at(&moment, from.position)?.map(|hash| hash.0.to_vec()).as_ref() != Some(&from.hash)
@@ -194,7 +199,7 @@ pub(super) fn behind(conn: &Connection, from: &Place, limit: usize) -> Result<Op
     let hash = hash_at(&moment, position)?.unwrap_or(Digest::ZERO);
     let mut asks = BTreeSet::new();
     let (mut erased, mut erased_any) = (false, false);
-    for change in changes.iter().filter(|change| concerns(&change.what)) {
+    for change in changes.iter().filter(|change| changes_tokens(&change.what)) {
         let erases = change.what.ends_with("erased");
         erased_any |= erases;
         if let Subject::Ask(id) = change.subject {
@@ -204,9 +209,9 @@ pub(super) fn behind(conn: &Connection, from: &Place, limit: usize) -> Result<Op
     }
     let mut found = Vec::with_capacity(asks.len());
     for id in asks {
-        found.extend(numbered(&moment, id)?.map(|(n, ask)| Found { n, tokens: tokens(&ask) }));
+        found.extend(numbered(&moment, id)?.map(|(n, ask)| AskTokens { n, tokens: tokens(&ask) }));
     }
-    Ok(Some(Behind { changes: changes.len(), position, hash, found, erased, erased_any }))
+    Ok(Some(UnindexedChanges { changes: changes.len(), position, hash, found, erased, erased_any }))
 }
 
 fn hash_at(conn: &Connection, position: u64) -> Result<Option<Digest>> {
@@ -228,13 +233,17 @@ fn parsed(state: &str, what: impl FnOnce() -> String) -> Result<Ask> {
 }
 
 /// Writes the changes to the index. Returns how many there were.
-pub(super) fn catch_up(conn: &mut Connection, from: &Place, behind: &Behind) -> Result<usize> {
+pub(super) fn catch_up(
+    conn: &mut Connection,
+    from: &IndexPosition,
+    behind: &UnindexedChanges,
+) -> Result<usize> {
     let work = conn.transaction().map_err(failed)?;
     // Another update from the same position has written the same changes; there is nothing to do.
-    if place(&work)?.position != from.position {
+    if index_position(&work)?.position != from.position {
         return Ok(behind.changes);
     }
-    for Found { n, tokens } in &behind.found {
+    for AskTokens { n, tokens } in &behind.found {
         let drop = "DELETE FROM text WHERE rowid = ?1";
         work.prepare_cached(drop).and_then(|mut drop| drop.execute([n])).map_err(failed)?;
         if !tokens.is_empty() {
@@ -256,7 +265,7 @@ pub(super) fn catch_up(conn: &mut Connection, from: &Place, behind: &Behind) -> 
 }
 
 /// Empties the index, to rebuild it.
-pub(super) fn forget(conn: &mut Connection) -> Result<()> {
+pub(super) fn clear_index(conn: &mut Connection) -> Result<()> {
     let work = conn.transaction().map_err(failed)?;
     work.execute_batch(
         "INSERT INTO text (text) VALUES ('delete-all'); UPDATE place SET position = 0, hash = x'';",
@@ -267,7 +276,7 @@ pub(super) fn forget(conn: &mut Connection) -> Result<()> {
 
 /// The newest asks that match. A last word that is longer than the indexed prefixes is searched as
 /// a complete word, and among the words with the same indexed prefix.
-pub(super) fn search(conn: &Connection, wanted: &Search) -> Result<Vec<Ask>> {
+pub(super) fn search(conn: &Connection, wanted: &SearchQuery) -> Result<Vec<Ask>> {
     let Some(terms) = wanted.terms() else { return Ok(Vec::new()) };
     let moment = conn.unchecked_transaction().map_err(failed)?;
     let length = terms.last.chars().count();
@@ -275,13 +284,13 @@ pub(super) fn search(conn: &Connection, wanted: &Search) -> Result<Vec<Ask>> {
     let longest = PREFIXES.into_iter().max().unwrap_or_default();
     let mut asks = std::collections::BTreeMap::new();
     if length > longest || !PREFIXES.contains(&length) {
-        read(&moment, &terms, &quoted(&terms.last), limit, FOUND, &mut asks)?;
+        read(&moment, &terms, &quoted(&terms.last), limit, MAX_RESULTS, &mut asks)?;
     }
     if length > longest {
         let beginning: String = terms.last.chars().take(longest).collect();
-        read(&moment, &terms, &begun(&beginning), limit, LOOKED_AT, &mut asks)?;
+        read(&moment, &terms, &prefix_expression(&beginning), limit, MAX_EXAMINED, &mut asks)?;
     } else if PREFIXES.contains(&length) {
-        read(&moment, &terms, &begun(&terms.last), limit, LOOKED_AT, &mut asks)?;
+        read(&moment, &terms, &prefix_expression(&terms.last), limit, MAX_EXAMINED, &mut asks)?;
     }
     Ok(asks.into_values().rev().take(limit).collect())
 }
@@ -289,13 +298,13 @@ pub(super) fn search(conn: &Connection, wanted: &Search) -> Result<Vec<Ask>> {
 /// Reads matches, newest first, until there are enough results or enough were examined.
 fn read(
     conn: &Connection,
-    terms: &Terms,
+    terms: &SearchTerms,
     last: &str,
     limit: usize,
     looked_at: usize,
     found: &mut std::collections::BTreeMap<AskId, Ask>,
 ) -> Result<()> {
-    let rows = match few(conn, terms, last)? {
+    let rows = match few_matches(conn, terms, last)? {
         Some(rows) => rows,
         None => matching(conn, &query(terms, last), looked_at)?,
     };
@@ -319,10 +328,10 @@ fn read(
 
 /// The matches of the words alone, if there are few. Nearly every ask has the marker tokens of the
 /// lists, so looking those up costs more than checking the matches.
-fn few(conn: &Connection, terms: &Terms, last: &str) -> Result<Option<Vec<i64>>> {
+fn few_matches(conn: &Connection, terms: &SearchTerms, last: &str) -> Result<Option<Vec<i64>>> {
     let words = terms.words().map(quoted).chain([last.to_owned()]).collect::<Vec<_>>();
-    let rows = matching(conn, &words.join(" AND "), FEW + 1)?;
-    Ok((rows.len() <= FEW).then_some(rows))
+    let rows = matching(conn, &words.join(" AND "), FEW_MATCHES + 1)?;
+    Ok((rows.len() <= FEW_MATCHES).then_some(rows))
 }
 
 /// The row numbers of the newest asks that match.
@@ -333,7 +342,7 @@ fn matching(conn: &Connection, expression: &str, limit: usize) -> Result<Vec<i64
     rows.and_then(Iterator::collect).map_err(failed)
 }
 
-fn query(terms: &Terms, last: &str) -> String {
+fn query(terms: &SearchTerms, last: &str) -> String {
     let all = terms.all.iter().map(|term| quoted(term));
     let any = terms.any.iter().map(|union| {
         let union: Vec<String> = union.iter().map(|term| quoted(term)).collect();
@@ -343,7 +352,7 @@ fn query(terms: &Terms, last: &str) -> String {
 }
 
 /// An expression for any word with this prefix.
-fn begun(beginning: &str) -> String {
+fn prefix_expression(beginning: &str) -> String {
     format!("{} *", quoted(beginning))
 }
 

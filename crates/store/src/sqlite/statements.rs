@@ -9,9 +9,9 @@ use std::sync::Arc;
 use tokio::sync::broadcast;
 
 use super::transaction::WriteTransaction;
-use super::{Failure, Sqlite, failed};
+use super::{Sqlite, SqliteFailure, failed};
 use crate::sql::{SqlDialect, SqlRow, SqlStore, SqlValue, Statements, StatementsFn};
-use crate::{News, Result, StoreError, Work};
+use crate::{AnnouncedChange, Result, StoreError, Work};
 use kernel::Time;
 
 impl SqlStore for Sqlite {
@@ -68,14 +68,14 @@ impl SqlStore for Sqlite {
         Ok(())
     }
 
-    fn subscribe(&self) -> broadcast::Receiver<Arc<[News]>> {
+    fn subscribe(&self) -> broadcast::Receiver<Arc<[AnnouncedChange]>> {
         self.published.feed.subscribe()
     }
 }
 
 /// Runs statements on this thread. They never wait, so the first poll finishes them.
 fn at_once<A, T>(work: StatementsFn<A, T>, sql: &mut dyn Statements, args: &A) -> Result<T> {
-    let waited = || StoreError::Unavailable(Failure::Abandoned.into());
+    let waited = || StoreError::Unavailable(SqliteFailure::Abandoned.into());
     work(sql, args).now_or_never().unwrap_or_else(|| Err(waited()))
 }
 
@@ -95,7 +95,7 @@ impl Statements for Connection {
 
     /// Only the writer writes work.
     async fn put_work(&mut self, _: &[(Time, Work)]) -> Result<u64> {
-        Err(StoreError::Unavailable(Failure::ReadOnly.into()))
+        Err(StoreError::Unavailable(SqliteFailure::ReadOnly.into()))
     }
 }
 

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::transaction::{expect_one, is_taken, json};
 use super::{failed, statements};
 use crate::columns::{int, read_state};
-use crate::job::{JobWrites, MovedTask};
+use crate::job::{ChangedTask, JobWrites};
 use crate::sql::SqlValue;
 use crate::{Result, tasks};
 
@@ -24,11 +24,11 @@ pub(super) fn state<T: DeserializeOwned>(
     row.map(|mut row| read_state(name, &row.get::<String>(0)?)).transpose()
 }
 
-pub(super) fn put(conn: &Connection, work: &JobWrites, moved: &MovedTask) -> Result<()> {
+pub(super) fn put(conn: &Connection, work: &JobWrites, moved: &ChangedTask) -> Result<()> {
     let task = &moved.after;
     let name = || task.id.to_string();
     let (id, version) = (task.id.ulid().to_bytes(), int(task.head.seq));
-    let over_at = task.kept_since().map(Time::millis);
+    let over_at = task.retention_start().map(Time::millis);
     let state = json(task, name)?;
     if moved.before.is_none() {
         let sql = "INSERT INTO task (id, version, over_at, state) VALUES (?1, ?2, ?3, ?4)";
@@ -42,7 +42,7 @@ pub(super) fn put(conn: &Connection, work: &JobWrites, moved: &MovedTask) -> Res
 
 /// Moves a task from its old ranges to its new ones, and stores which task its new
 /// reviews belong to.
-pub(super) fn relist(conn: &Connection, moved: &MovedTask) -> Result<()> {
+pub(super) fn relist(conn: &Connection, moved: &ChangedTask) -> Result<()> {
     let id = moved.after.id.ulid().to_bytes();
     let (old, new) = tasks::moved(moved.before.as_ref(), &moved.after);
     for range in old {

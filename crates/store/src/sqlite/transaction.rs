@@ -13,19 +13,19 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::Serialize;
 
 use super::statements::execute;
-use super::{Failure, Published, failed, listing, query, task_rows, work_queue};
+use super::{Published, SqliteFailure, failed, listing, query, task_rows, work_queue};
 use crate::columns::{int, uint};
-use crate::job::{About, JobWrites, Remembered, UnitOfWork};
-use crate::listing::{Moved, Scope};
+use crate::job::{FeedMetadata, IdempotencyRecord, JobWrites, UnitOfWork};
+use crate::listing::{ChangedAsk, ListScope};
 use crate::sql::values;
-use crate::{Change, Idempotency, News, Result, StoreError, Work};
+use crate::{AnnouncedChange, Change, Idempotency, Result, StoreError, Work};
 
 /// The writing connection, with the changes of the open transaction.
 pub(super) struct WriteTransaction {
     conn: Connection,
     /// The working copy; shared with readers until a job of this transaction changes it.
     directory: Arc<Directory>,
-    news: Vec<News>,
+    news: Vec<AnnouncedChange>,
     published: Arc<Published>,
     /// The id of the last work ever written: ids are not used again.
     last_work: i64,
@@ -38,12 +38,12 @@ impl WriteTransaction {
         Ok(Self { conn, directory, news: Vec::new(), published, last_work })
     }
 
-    pub(super) fn begin(&mut self) -> Result<(), Failure> {
+    pub(super) fn begin(&mut self) -> Result<(), SqliteFailure> {
         // A transaction that could not be rolled back must not become part of the next one.
         if self.is_intact() {
-            self.bare("ROLLBACK").map_err(|error| Failure::Commit(Arc::new(error)))?;
+            self.bare("ROLLBACK").map_err(|error| SqliteFailure::Commit(Arc::new(error)))?;
         }
-        self.bare("BEGIN IMMEDIATE").map_err(|error| Failure::Commit(Arc::new(error)))
+        self.bare("BEGIN IMMEDIATE").map_err(|error| SqliteFailure::Commit(Arc::new(error)))
     }
 
     /// Whether the transaction is still open: some errors make `SQLite` roll all of it back.
@@ -52,12 +52,12 @@ impl WriteTransaction {
     }
 
     /// Commits the transaction to disk.
-    pub(super) fn commit(&mut self) -> Result<(), Failure> {
-        self.bare("COMMIT").map_err(|error| Failure::Commit(Arc::new(error)))
+    pub(super) fn commit(&mut self) -> Result<(), SqliteFailure> {
+        self.bare("COMMIT").map_err(|error| SqliteFailure::Commit(Arc::new(error)))
     }
 
     /// The changes to announce after the commit.
-    pub(super) fn take_news(&mut self) -> Vec<News> {
+    pub(super) fn take_news(&mut self) -> Vec<AnnouncedChange> {
         std::mem::take(&mut self.news)
     }
 
@@ -158,14 +158,14 @@ impl UnitOfWork for WriteTransaction {
         task_rows::state(&self.conn, "entry", &name, name.as_str().into())
     }
 
-    fn remembered(&mut self, scope: &str, key: &str) -> Result<Option<Remembered>> {
+    fn idempotency_record(&mut self, scope: &str, key: &str) -> Result<Option<IdempotencyRecord>> {
         query::remembered(&self.conn, scope, key)
     }
 
     fn write(
         &mut self,
         work: &JobWrites,
-        remember: Option<(&Idempotency, Remembered)>,
+        remember: Option<(&Idempotency, IdempotencyRecord)>,
     ) -> Result<()> {
         // For a job on a single subject, only the first statement can fail because of the job
         // itself: the id is taken, or the row has another version than the one read. It has changed
@@ -205,8 +205,8 @@ impl JobWriter {
         &mut self,
         conn: &Connection,
         work: &JobWrites,
-        remember: Option<(&Idempotency, Remembered)>,
-    ) -> Result<Vec<News>> {
+        remember: Option<(&Idempotency, IdempotencyRecord)>,
+    ) -> Result<Vec<AnnouncedChange>> {
         if let Some(id) = work.uses {
             use_upload(conn, id, work.now)?;
         }
@@ -253,10 +253,8 @@ impl JobWriter {
             query::remember(conn, request, &remembered)?;
         }
         let append = |(record, follow_ups)| {
-            append(conn, record, work.about(record)).map(|(change, lists)| News {
-                change,
-                lists,
-                follow_ups: Some(follow_ups),
+            append(conn, record, work.feed_metadata(record)).map(|(change, lists)| {
+                AnnouncedChange { change, lists, follow_ups: Some(follow_ups) }
             })
         };
         work.followed().map(append).collect()
@@ -277,11 +275,11 @@ fn use_upload(conn: &Connection, id: UploadId, at: Time) -> Result<()> {
     }
 }
 
-fn put_ask(conn: &Connection, work: &JobWrites, moved: &Moved) -> Result<()> {
+fn put_ask(conn: &Connection, work: &JobWrites, moved: &ChangedAsk) -> Result<()> {
     let ask = &moved.after;
     let id = ask.id.ulid().to_bytes();
     let wake_at = ask.wake_at().map(Time::millis);
-    let over_at = ask.kept_since().map(Time::millis);
+    let over_at = ask.retention_start().map(Time::millis);
     let state = json(ask, || ask.id.to_string())?;
     let version = int(ask.head.seq);
     if moved.before.is_none() {
@@ -330,7 +328,11 @@ fn put_entity(conn: &Connection, work: &JobWrites, entity: &Entity) -> Result<()
 }
 
 /// Appends a record to a chain. The unique key keeps a chain from forking.
-fn append(conn: &Connection, record: &Record, about: About<'_>) -> Result<(Change, Arc<[Scope]>)> {
+fn append(
+    conn: &Connection,
+    record: &Record,
+    about: FeedMetadata<'_>,
+) -> Result<(Change, Arc<[ListScope]>)> {
     let subject = record.subject.to_string();
     let contents = if record.contents.is_empty() {
         None
@@ -388,7 +390,7 @@ fn erase(conn: &Connection, subject: &str, before: i64, erasure: &Erasure) -> Re
         .prepare_cached(sql)
         .and_then(|mut query| query.query_map(params![subject, before], read)?.collect())
         .map_err(failed)?;
-    for (seq, _) in earlier.iter().filter(|(_, body)| erasure.takes(body)) {
+    for (seq, _) in earlier.iter().filter(|(_, body)| erasure.erases(body)) {
         conn.prepare_cached("UPDATE record SET contents = NULL WHERE subject = ?1 AND seq = ?2")
             .and_then(|mut erase| erase.execute(params![subject, seq]))
             .map_err(failed)?;

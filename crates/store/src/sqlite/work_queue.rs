@@ -11,8 +11,8 @@ use super::transaction::one;
 use super::{Sqlite, failed};
 use crate::columns::{int, state, uint};
 use crate::sql;
-use crate::work_queue::{Entry, WorkQueue};
-use crate::{BACKLOG_COUNTED, Backlog, Delivery, Result, Settlement, Work, later};
+use crate::work_queue::{DeliveryLogUpdate, WorkQueue};
+use crate::{BACKLOG_COUNTED, Backlog, ClaimedWork, Result, Settlement, Work, later};
 
 #[async_trait]
 impl WorkQueue for Sqlite {
@@ -22,7 +22,7 @@ impl WorkQueue for Sqlite {
         now: Time,
         lease: Duration,
         limit: usize,
-    ) -> Result<Vec<Delivery>> {
+    ) -> Result<Vec<ClaimedWork>> {
         let lane = lane.to_owned();
         let claim = move |conn: &Connection| claim(conn, &lane, now, lease, limit);
         self.in_writer(move |writing| writing.savepoint(claim)).await
@@ -32,7 +32,11 @@ impl WorkQueue for Sqlite {
         sql::lanes(self, after, now, limit).await
     }
 
-    async fn settle(&self, settled: Vec<(u64, Settlement)>, log: Vec<Entry>) -> Result<()> {
+    async fn settle(
+        &self,
+        settled: Vec<(u64, Settlement)>,
+        log: Vec<DeliveryLogUpdate>,
+    ) -> Result<()> {
         sql::settle(self, settled, log).await
     }
 
@@ -53,7 +57,7 @@ fn claim(
     now: Time,
     lease: Duration,
     limit: usize,
-) -> Result<Vec<Delivery>> {
+) -> Result<Vec<ClaimedWork>> {
     let until = later(now, lease).millis();
     let mut claimed = Vec::new();
     for row in waiting(conn, lane, now, limit)? {
@@ -64,19 +68,19 @@ fn claim(
                     .and_then(|mut lease| lease.execute(params![row.id, until, attempt]))
                     .map_err(failed)?;
                 let written_at = Time::from_millis(row.written_at);
-                claimed.push(Delivery { id: uint(row.id), work: effect, attempt, written_at });
+                claimed.push(ClaimedWork { id: uint(row.id), work: effect, attempt, written_at });
             }
             // An unreadable row must not block the rows behind it, and operators must see it.
             Err(error) => {
                 tracing::error!(delivery.id = row.id, %error, "work cannot be read");
-                bury(conn, row.id, &error.to_string())?;
+                mark_dead(conn, row.id, &error.to_string())?;
             }
         }
     }
     Ok(claimed)
 }
 
-struct Waiting {
+struct WaitingRow {
     id: i64,
     attempt: u32,
     written_at: i64,
@@ -84,7 +88,7 @@ struct Waiting {
 }
 
 /// The due work of a lane: that for people by priority, any other in order of time.
-fn waiting(conn: &Connection, lane: &str, now: Time, limit: usize) -> Result<Vec<Waiting>> {
+fn waiting(conn: &Connection, lane: &str, now: Time, limit: usize) -> Result<Vec<WaitingRow>> {
     let limit = int(limit);
     if lane != Work::PEOPLE {
         let sql = "SELECT id, attempt, written_at, effect FROM work
@@ -105,10 +109,10 @@ fn waiting(conn: &Connection, lane: &str, now: Time, limit: usize) -> Result<Vec
     Ok(found)
 }
 
-fn select(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<Waiting>> {
+fn select(conn: &Connection, sql: &str, params: impl Params) -> Result<Vec<WaitingRow>> {
     let waiting = |row: &rusqlite::Row<'_>| {
         let (id, attempt, written_at) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok(Waiting { id, attempt, written_at, effect: row.get(3)? })
+        Ok(WaitingRow { id, attempt, written_at, effect: row.get(3)? })
     };
     conn.prepare_cached(sql)
         .and_then(|mut select| select.query_map(params, waiting)?.collect())
@@ -137,7 +141,7 @@ pub(super) fn newest(conn: &Connection) -> Result<i64> {
         .unwrap_or(0))
 }
 
-fn bury(conn: &Connection, id: i64, error: &str) -> Result<()> {
+fn mark_dead(conn: &Connection, id: i64, error: &str) -> Result<()> {
     conn.prepare_cached("UPDATE work SET dead = 1, error = ?2 WHERE id = ?1")
         .and_then(|mut bury| bury.execute(params![id, error]))
         .map(drop)

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use tokio::sync::{mpsc, oneshot};
 
 use super::transaction::WriteTransaction;
-use super::{Failure, Published};
+use super::{Published, SqliteFailure};
 use crate::{Result, StoreError};
 
 /// Tasks per commit. More would delay the first one and gain nothing.
@@ -19,14 +19,15 @@ const QUEUE: usize = 4_096;
 
 /// A piece of work with the channel to its caller. Given the write transaction, it does its work
 /// and returns an answer to be sent after the commit. Given a failure, it answers with that.
-type Task = Box<dyn FnOnce(Result<&mut WriteTransaction, &Failure>) -> Option<Answer> + Send>;
+type WriteTask =
+    Box<dyn FnOnce(Result<&mut WriteTransaction, &SqliteFailure>) -> Option<SendResult> + Send>;
 
 /// Sends the result, or the failure of the commit instead.
-type Answer = Box<dyn FnOnce(Option<&Failure>) + Send>;
+type SendResult = Box<dyn FnOnce(Option<&SqliteFailure>) + Send>;
 
 /// The handle to the thread. Dropping it finishes the queued work.
 pub(super) struct Writer {
-    queue: Option<mpsc::Sender<Task>>,
+    queue: Option<mpsc::Sender<WriteTask>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -35,7 +36,7 @@ impl Writer {
         let (queue, tasks) = mpsc::channel(QUEUE);
         let thread = thread::Builder::new()
             .name("store-writer".to_owned())
-            .spawn(move || Loop { transaction, published }.run(tasks))
+            .spawn(move || WriterLoop { transaction, published }.run(tasks))
             .map_err(|error| StoreError::Unavailable(error.into()))?;
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
@@ -46,24 +47,25 @@ impl Writer {
         T: Send + 'static,
         F: FnOnce(&mut WriteTransaction) -> Result<T> + Send + 'static,
     {
-        let closed = || StoreError::Unavailable(Failure::Closed.into());
+        let closed = || StoreError::Unavailable(SqliteFailure::Closed.into());
         let (sender, answer) = oneshot::channel();
-        let task: Task = Box::new(move |transaction| match transaction {
+        let task: WriteTask = Box::new(move |transaction| match transaction {
             Ok(transaction) => {
                 let result = work(transaction);
-                Some(Box::new(move |failure: Option<&Failure>| {
+                Some(Box::new(move |failure: Option<&SqliteFailure>| {
                     // A caller that has gone away does not revert the work.
-                    let _ = sender.send(failure.map_or(result, |failure| Err(lost(failure))));
+                    let _ =
+                        sender.send(failure.map_or(result, |failure| Err(to_store_error(failure))));
                 }))
             }
             Err(failure) => {
-                let _ = sender.send(Err(lost(failure)));
+                let _ = sender.send(Err(to_store_error(failure)));
                 None
             }
         });
         let queue = self.queue.as_ref().ok_or_else(closed)?;
         queue.send(task).await.map_err(|_| closed())?;
-        answer.await.map_err(|_| StoreError::Unavailable(Failure::Abandoned.into()))?
+        answer.await.map_err(|_| StoreError::Unavailable(SqliteFailure::Abandoned.into()))?
     }
 }
 
@@ -78,20 +80,20 @@ impl Drop for Writer {
     }
 }
 
-fn lost(failure: &Failure) -> StoreError {
+fn to_store_error(failure: &SqliteFailure) -> StoreError {
     StoreError::Unavailable(failure.clone().into())
 }
 
-struct Loop {
+struct WriterLoop {
     transaction: WriteTransaction,
     published: Arc<Published>,
 }
 
-impl Loop {
-    fn run(mut self, mut queue: mpsc::Receiver<Task>) {
+impl WriterLoop {
+    fn run(mut self, mut queue: mpsc::Receiver<WriteTask>) {
         let mut batch = Vec::with_capacity(BATCH);
         while queue.blocking_recv_many(&mut batch, BATCH) > 0 {
-            let mut tasks: VecDeque<Task> = batch.drain(..).collect();
+            let mut tasks: VecDeque<WriteTask> = batch.drain(..).collect();
             // Usually one round. After a failure, the tasks that did not run yet run now.
             while !tasks.is_empty() {
                 self.commit(&mut tasks);
@@ -100,7 +102,7 @@ impl Loop {
     }
 
     /// One transaction: as many tasks as it can take, then all answers.
-    fn commit(&mut self, tasks: &mut VecDeque<Task>) {
+    fn commit(&mut self, tasks: &mut VecDeque<WriteTask>) {
         if let Err(failure) = self.transaction.begin() {
             for task in tasks.drain(..) {
                 task(Err(&failure));
@@ -121,7 +123,7 @@ impl Loop {
         let committed = if intact {
             recent.changing(&news, || self.transaction.commit())
         } else {
-            Err(Failure::Abandoned)
+            Err(SqliteFailure::Abandoned)
         };
         match committed {
             Ok(()) => {
@@ -156,12 +158,12 @@ mod tests {
 
     use super::*;
     use crate::sqlite::{Sqlite, failed};
-    use crate::suite::{Hands, Stage};
+    use crate::suite::{ManualClock, Stage};
     use crate::{Store, job};
 
     async fn stage() -> (Arc<Sqlite>, Stage, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
-        let hands = Hands::new();
+        let hands = ManualClock::new();
         let sqlite = Sqlite::open(&folder.path().join("store.db"), hands.clone()).unwrap();
         let sqlite = Arc::new(sqlite);
         let stage = Stage::on(Arc::clone(&sqlite) as Arc<dyn Store>, hands, Box::new(()));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kernel::audit::{Record, Verifier};
-use kernel::command::{NewAsk, Silence};
+use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::evolve::Entity;
 use kernel::question::{Answer, Reply};
 use kernel::testing::{human, new_ask, yes};
@@ -11,13 +11,13 @@ use kernel::{Actor, AskCommand, AskId, DirectoryCommand, Subject};
 
 use super::stage::{Stage, bot, person};
 use super::tasks;
-use crate::{Change, Scope};
+use crate::{Change, ListScope};
 
 /// A few asks with different outcomes.
 async fn play(stage: &Stage) -> Vec<AskId> {
     let mut asks = Vec::new();
     for n in 0..6 {
-        let new = NewAsk { timeout: Some(60), on_expiry: Silence::Answer(*yes()), ..new_ask() };
+        let new = NewAsk { timeout: Some(60), on_expiry: NewOnExpiry::Answer(*yes()), ..new_ask() };
         let id = stage.ask(new).await;
         stage.clock.advance(1);
         match n % 3 {
@@ -146,9 +146,9 @@ pub async fn the_feed_tells_what_was_committed(stage: &Stage) {
             continue;
         };
         let ask = stage.seen(id).await;
-        assert!(news.lists.contains(&Scope::Agent(ask.agent.clone())), "{news:?}");
+        assert!(news.lists.contains(&ListScope::Agent(ask.agent.clone())), "{news:?}");
         if news.change.seq == ask.head.seq {
-            assert_eq!(*news.lists, Scope::of(&ask));
+            assert_eq!(*news.lists, ListScope::of(&ask));
         }
     }
     let heard: Vec<Change> = heard.into_iter().map(|news| news.change).collect();

@@ -2,19 +2,19 @@
 //! of the verification.
 
 use kernel::audit::Digest;
-use kernel::seal::{Block, Tree};
+use kernel::seal::{Block, MerkleTree};
 use kernel::testing::{new_ask, yes};
 use kernel::{Actor, Ask, AskCommand, Entity};
 
 use super::stage::{Stage, person};
-use crate::{Chain, SealedBlock};
+use crate::{SealedBlock, StoredChain};
 
 /// A block over the next `count` records after `last`, without a valid signature.
 pub async fn next_block(stage: &Stage, last: Option<&Block>, count: u64) -> SealedBlock {
     let first = last.map_or(1, Block::end);
     let limit = usize::try_from(count).unwrap();
     let hashes = stage.store.hashes(first - 1, limit).await.unwrap();
-    let mut tree = Tree::default();
+    let mut tree = MerkleTree::default();
     tree.extend(hashes.into_iter().map(|(_, hash)| hash));
     let block = Block {
         issuer: "http://localhost".to_owned(),
@@ -170,7 +170,7 @@ pub async fn chains_are_whole_and_have_their_state(stage: &Stage) {
     let mut by_subject = stage.store.rows(crate::FeedQuery::After(0), 1000).await.unwrap();
     by_subject.sort_by(|a, b| (&a.subject, a.seq).cmp(&(&b.subject, b.seq)));
     for limit in [1, 2, 5, 1000] {
-        let (mut chains, mut after): (Vec<Chain>, _) = (Vec::new(), None);
+        let (mut chains, mut after): (Vec<StoredChain>, _) = (Vec::new(), None);
         loop {
             let page = stage.store.chains(after, limit).await.unwrap();
             chains.extend(page.chains);

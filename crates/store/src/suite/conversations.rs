@@ -9,12 +9,12 @@ use kernel::{Actor, AskCommand, AskId, DirectoryCommand, Refusal};
 
 use super::stage::{Stage, bot, inbox, list, person, spy};
 use crate::StoreError;
-use crate::listing::{Filter, List, Scope};
-use crate::search::Search;
+use crate::listing::{AskListQuery, Filter, ListScope};
+use crate::search::SearchQuery;
 
 /// The conversations that people began with `bot`.
-fn begun() -> Scope {
-    Scope::Begun("bot".parse().unwrap())
+fn begun() -> ListScope {
+    ListScope::Begun("bot".parse().unwrap())
 }
 
 async fn takes_conversations(stage: &Stage) {
@@ -61,8 +61,9 @@ pub async fn what_was_written_to_an_agent_is_listed(stage: &Stage) {
     stage.run(person("zoe"), to("spy", "psst")).await;
     reply(stage, written[0]).await;
     assert_eq!(stage.ids(begun(), &[Phase::Completed]).await, written);
-    let first = stage.page(List { limit: 2, ..list(vec![begun()], &[Phase::Completed]) }).await;
-    let rest = List { after: first.next, ..list(vec![begun()], &[Phase::Completed]) };
+    let first =
+        stage.page(AskListQuery { limit: 2, ..list(vec![begun()], &[Phase::Completed]) }).await;
+    let rest = AskListQuery { after: first.next, ..list(vec![begun()], &[Phase::Completed]) };
     assert_eq!(stage.page(rest).await.asks[0].id, written[2]);
     stage.run(Actor::System, AskCommand::Erase(written[1])).await;
     assert_eq!(stage.ids(begun(), &[Phase::Completed]).await, written, "where it was");
@@ -130,7 +131,7 @@ pub async fn a_conversation_is_found_by_its_words_until_they_are_erased(stage: &
     takes_conversations(stage).await;
     let id = write(stage, "mark", "the aubergine invoice").await;
     let found = async || {
-        let wanted = Search {
+        let wanted = SearchQuery {
             words: "aubergine".to_owned(),
             scopes: Some(vec![inbox("mark")]),
             filter: Filter::default(),

@@ -67,23 +67,23 @@ pub async fn a_forgotten_device_is_gone_with_what_it_was_told(stage: &Stage) {
     let ask = stage.ask(new_ask()).await;
     for n in [1, 2] {
         assert!(keep(stage, &device(stage, n, "olga")).await);
-        stage.store.note_told(ask, name(n)).await.unwrap();
+        stage.store.record_notified(ask, name(n)).await.unwrap();
     }
     assert!(stage.store.forget_device(name(1)).await.unwrap());
     assert!(!stage.store.forget_device(name(1)).await.unwrap());
     assert_eq!(of(stage, &["olga"]).await.len(), 1);
-    assert_eq!(stage.store.told(vec![ask]).await.unwrap(), [(ask, name(2))]);
+    assert_eq!(stage.store.notified_devices(vec![ask]).await.unwrap(), [(ask, name(2))]);
 }
 
 pub async fn who_was_told_is_known_until_it_is_over(stage: &Stage) {
     let (ask, other) = (stage.ask(new_ask()).await, stage.ask(new_ask()).await);
     let store = &stage.store;
     for (of, n, new) in [(ask, 2, true), (ask, 1, true), (ask, 2, false), (other, 3, true)] {
-        assert_eq!(store.note_told(of, name(n)).await.unwrap(), new);
+        assert_eq!(store.record_notified(of, name(n)).await.unwrap(), new);
     }
-    assert_eq!(store.told(vec![ask]).await.unwrap(), [(ask, name(1)), (ask, name(2))]);
-    store.forget_told(ask, name(1)).await.unwrap();
-    let left = store.told(vec![ask, other]).await.unwrap();
+    assert_eq!(store.notified_devices(vec![ask]).await.unwrap(), [(ask, name(1)), (ask, name(2))]);
+    store.forget_notified(ask, name(1)).await.unwrap();
+    let left = store.notified_devices(vec![ask, other]).await.unwrap();
     assert_eq!(left, [(ask, name(2)), (other, name(3))]);
-    assert_eq!(store.told(Vec::new()).await.unwrap(), []);
+    assert_eq!(store.notified_devices(Vec::new()).await.unwrap(), []);
 }

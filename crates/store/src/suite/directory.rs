@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
-use kernel::actor::Reach;
-use kernel::directory::{Holder, NewKey, NewProject, NewSession, Proof};
+use kernel::actor::KeyScope;
+use kernel::directory::{CredentialKind, NewKey, NewProject, NewSession, SignInProof};
 use kernel::testing::{Cast, human};
 use kernel::{Actor, DirectoryCommand, KeyId, Refusal};
 use ulid::Ulid;
 
 use super::stage::{Stage, refusal};
 
-fn key(secret: &str, holder: Holder) -> NewKey {
+fn key(secret: &str, holder: CredentialKind) -> NewKey {
     NewKey { hash: Cast::hash(secret), holder, label: "test".into(), expires_at: None }
 }
 
 fn agent_key(secret: &str) -> NewKey {
     key(
         secret,
-        Holder::Agent {
+        CredentialKind::Agent {
             agent: "bot".parse().unwrap(),
-            reach: Reach::Agent,
+            reach: KeyScope::Agent,
             respond: false,
             own_app: false,
         },
@@ -69,8 +69,9 @@ pub async fn a_snapshot_does_not_move(stage: &Stage) {
 
 pub async fn a_link_signs_in_once(stage: &Stage) {
     let link =
-        issue(stage, key("link", Holder::Link { human: human("olga"), mailed: false })).await;
-    let link = Proof::Link(link);
+        issue(stage, key("link", CredentialKind::Link { human: human("olga"), mailed: false }))
+            .await;
+    let link = SignInProof::Link(link);
     stage.run(Actor::System, DirectoryCommand::SignIn(link.clone(), session(stage, "one"))).await;
     assert!(stage.store.directory().key_by_hash(&Cast::hash("one")).is_some());
     let again =
@@ -91,9 +92,11 @@ fn session(stage: &Stage, secret: &str) -> NewSession {
 pub async fn sessions_are_known_by_person_until_they_end(stage: &Stage) {
     let mut ids = Vec::new();
     for secret in ["one", "two", "three"] {
-        let link =
-            key(&format!("link {secret}"), Holder::Link { human: human("olga"), mailed: false });
-        let link = Proof::Link(issue(stage, link).await);
+        let link = key(
+            &format!("link {secret}"),
+            CredentialKind::Link { human: human("olga"), mailed: false },
+        );
+        let link = SignInProof::Link(issue(stage, link).await);
         stage.run(Actor::System, DirectoryCommand::SignIn(link, session(stage, secret))).await;
         ids.push(stage.store.directory().key_by_hash(&Cast::hash(secret)).unwrap().id);
     }

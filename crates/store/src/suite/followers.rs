@@ -11,7 +11,7 @@ use ulid::Ulid;
 
 use super::stage::{Stage, person};
 use super::work_queue::LEASE;
-use crate::followers::{Advance, DELIVERIES};
+use crate::followers::{DELIVERIES, FollowerAdvance};
 
 pub async fn position_and_work_are_written_together(stage: &Stage) {
     let id = stage.ask(new_ask()).await;
@@ -30,7 +30,7 @@ pub async fn a_step_from_another_position_changes_nothing(stage: &Stage) {
     let step = stage.next_step().await.unwrap();
     assert!(stage.store.advance(step.clone()).await.unwrap());
     assert!(!stage.store.advance(step.clone()).await.unwrap(), "it was done");
-    let ahead = Advance { from: step.to + 1, to: step.to + 2, ..step.clone() };
+    let ahead = FollowerAdvance { from: step.to + 1, to: step.to + 2, ..step.clone() };
     assert!(!stage.store.advance(ahead).await.unwrap(), "it is not there yet");
     assert_eq!(stage.store.follower(DELIVERIES).await.unwrap(), step.to);
     stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
@@ -57,7 +57,7 @@ pub async fn of_many_who_follow_each_event_is_handled_by_one(stage: &Stage) {
 
 pub async fn the_follower_that_leads_can_extend_its_lease(stage: &Stage) {
     let (node, lease) = (Ulid::from(7), Duration::from_secs(3));
-    assert!(stage.store.lead(DELIVERIES, node, stage.now(), lease).await.unwrap());
+    assert!(stage.store.acquire_lead(DELIVERIES, node, stage.now(), lease).await.unwrap());
     stage.clock.advance(2);
-    assert!(stage.store.lead(DELIVERIES, node, stage.now(), lease).await.unwrap());
+    assert!(stage.store.acquire_lead(DELIVERIES, node, stage.now(), lease).await.unwrap());
 }

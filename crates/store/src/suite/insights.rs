@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kernel::ask::NewClaims;
-use kernel::command::{NewAsk, Silence};
-use kernel::insight::summary::Line;
-use kernel::insight::{Day, Measure, Summary, Tally, Whose};
+use kernel::ask::NewExperienceEnvelope;
+use kernel::command::{NewAsk, NewOnExpiry};
+use kernel::insight::summary::StoredCount;
+use kernel::insight::{CountScope, Day, InsightSummary, Measure, Tally};
 use kernel::testing::{claims, new_ask, no, yes};
 use kernel::{Actor, AskCommand, AskId, Subject};
 use tokio::task::JoinSet;
 
 use super::stage::{Stage, bot, person, spy};
-use crate::{Counts, Grain};
+use crate::{CountsQuery, Grain};
 
 fn saying() -> NewAsk {
     let mut said = claims();
     said.said.insert("cognition".to_owned(), serde_json::json!({ "load": 7 }));
-    NewAsk { claims: Some(Box::new(NewClaims { ..*said })), ..new_ask() }
+    NewAsk { claims: Some(Box::new(NewExperienceEnvelope { ..*said })), ..new_ask() }
 }
 
 /// An ask with an envelope that was opened, picked from and rejected, an ask without an answer, and
@@ -29,7 +29,7 @@ pub async fn story(stage: &Stage) -> AskId {
     stage.run(person("olga"), AskCommand::Pick(id, 2)).await;
     stage.clock.advance(100);
     stage.run(person("olga"), AskCommand::Answer(id, no())).await;
-    let silent = NewAsk { timeout: Some(30), on_expiry: Silence::Fail, ..new_ask() };
+    let silent = NewAsk { timeout: Some(30), on_expiry: NewOnExpiry::Fail, ..new_ask() };
     let silent = stage.ask(silent).await;
     let other = stage.run(spy(), AskCommand::Create(Box::new(saying()))).await.ask.unwrap().id;
     stage.clock.advance(86_400);
@@ -42,7 +42,7 @@ pub async fn story(stage: &Stage) -> AskId {
 async fn count(stage: &Stage) -> Tally {
     let mut all = Tally::default();
     loop {
-        let counted = stage.store.count_on(3).await.unwrap();
+        let counted = stage.store.count_next(3).await.unwrap();
         if counted.records == 0 {
             return all;
         }
@@ -50,18 +50,23 @@ async fn count(stage: &Stage) -> Tally {
     }
 }
 
-pub fn everything(whose: Vec<Whose>) -> Counts {
-    let (from, to) = (Day::numbered(0), Day::numbered(100_000));
-    Counts { whose, measures: Measure::ALL.to_vec(), from, to, grain: Grain::Day }
+pub fn everything(whose: Vec<CountScope>) -> CountsQuery {
+    let (from, to) = (Day::from_number(0), Day::from_number(100_000));
+    CountsQuery { whose, measures: Measure::ALL.to_vec(), from, to, grain: Grain::Day }
 }
 
-fn whose() -> Vec<Whose> {
+fn whose() -> Vec<CountScope> {
     let acme = || "acme".parse().unwrap();
-    let agent = Whose::Agent(acme(), "bot".parse().unwrap());
-    vec![Whose::All, Whose::Project(acme()), agent, Whose::Project("rival".parse().unwrap())]
+    let agent = CountScope::Agent(acme(), "bot".parse().unwrap());
+    vec![
+        CountScope::All,
+        CountScope::Project(acme()),
+        agent,
+        CountScope::Project("rival".parse().unwrap()),
+    ]
 }
 
-async fn lines(stage: &Stage, whose: Vec<Whose>) -> Vec<Line> {
+async fn lines(stage: &Stage, whose: Vec<CountScope>) -> Vec<StoredCount> {
     let mut lines = stage.store.counts(everything(whose)).await.unwrap();
     lines.sort_by_key(|line| (line.whose.clone(), line.measure, line.day, line.bin.clone()));
     lines
@@ -98,16 +103,16 @@ pub async fn counts_are_those_of_the_record(stage: &Stage) {
     // Further events add up.
     story(stage).await;
     count(stage).await;
-    let all = lines(stage, vec![Whose::All]).await;
-    let (from, to) = (Day::numbered(0), Day::of(stage.now()));
-    let summary = Summary::of(&all, from, to);
+    let all = lines(stage, vec![CountScope::All]).await;
+    let (from, to) = (Day::from_number(0), Day::of(stage.now()));
+    let summary = InsightSummary::of(&all, from, to);
     assert_eq!((summary.asks(), summary.ended.failed, summary.verdicts.overruled), (6, 2, 2));
     assert_eq!(summary.first_view.total(), 2);
     assert_eq!(summary.load[6], 4);
-    let only = Counts {
+    let only = CountsQuery {
         measures: vec![Measure::Ended],
         to: Day::of(stage.now()).before(1),
-        ..everything(vec![Whose::All])
+        ..everything(vec![CountScope::All])
     };
     let earlier = stage.store.counts(only).await.unwrap();
     let earlier: Vec<_> = earlier.iter().map(|line| (line.measure, line.n)).collect();
@@ -129,14 +134,14 @@ pub async fn a_stretch_of_days_is_the_sum_of_its_days(stage: &Stage) {
     let first = folded(stage).await.cells().map(|(cell, _)| cell.day.number()).min().unwrap();
     for from in first - 1..first + 12 {
         for to in from - 1..first + 12 {
-            let (from, to) = (Day::numbered(from), Day::numbered(to));
-            let days = Counts { from, to, ..everything(whose()) };
+            let (from, to) = (Day::from_number(from), Day::from_number(to));
+            let days = CountsQuery { from, to, ..everything(whose()) };
             let mut sums = BTreeMap::new();
             for line in stage.store.counts(days.clone()).await.unwrap() {
                 assert!((from..=to).contains(&line.day));
                 *sums.entry((line.whose, line.measure, line.bin)).or_insert(0) += line.n;
             }
-            let span = Counts { grain: Grain::Span, ..days };
+            let span = CountsQuery { grain: Grain::Span, ..days };
             let told = stage.store.counts(span).await.unwrap();
             assert_eq!(told.len(), sums.len(), "each is told once");
             let told = told.into_iter().map(|line| {
@@ -157,8 +162,9 @@ pub async fn old_counts_are_forgotten(stage: &Stage) {
     count(stage).await;
     let before = lines(stage, whose()).await;
     let first = before.iter().map(|line| line.day.number()).min().unwrap();
-    let since = Day::numbered(first + 5);
-    let (old, kept): (Vec<Line>, Vec<Line>) = before.into_iter().partition(|line| line.day < since);
+    let since = Day::from_number(first + 5);
+    let (old, kept): (Vec<StoredCount>, Vec<StoredCount>) =
+        before.into_iter().partition(|line| line.day < since);
     assert!(!old.is_empty() && !kept.is_empty());
     let mut gone = 0;
     loop {
@@ -170,11 +176,11 @@ pub async fn old_counts_are_forgotten(stage: &Stage) {
     }
     assert!(gone > 0);
     assert_eq!(lines(stage, whose()).await, kept);
-    let spans = |lines: &[Line]| lines.iter().map(|line| line.n).sum::<u64>();
-    let span = Counts { grain: Grain::Span, ..everything(whose()) };
+    let spans = |lines: &[StoredCount]| lines.iter().map(|line| line.n).sum::<u64>();
+    let span = CountsQuery { grain: Grain::Span, ..everything(whose()) };
     assert_eq!(spans(&stage.store.counts(span).await.unwrap()), spans(&kept));
     // Deleting fewer days does not bring them back, and counting continues.
-    assert_eq!(stage.store.forget_counts(Day::numbered(first), 7).await.unwrap(), 0);
+    assert_eq!(stage.store.forget_counts(Day::from_number(first), 7).await.unwrap(), 0);
     assert_eq!(lines(stage, whose()).await, kept);
     story(stage).await;
     let new = count(stage).await;
@@ -193,7 +199,7 @@ pub async fn of_many_who_count_nothing_is_counted_twice(stage: &Stage) {
         workers.spawn(async move {
             let mut own = Tally::default();
             for _ in 0..20 {
-                own.merge(&store.count_on(2).await.unwrap().tally);
+                own.merge(&store.count_next(2).await.unwrap().tally);
             }
             own
         });
@@ -205,7 +211,7 @@ pub async fn of_many_who_count_nothing_is_counted_twice(stage: &Stage) {
     told.merge(&count(stage).await);
     let whole = folded(stage).await;
     assert_eq!(told, whole, "each was told to one of them");
-    let asked = lines(stage, vec![Whose::All]).await;
+    let asked = lines(stage, vec![CountScope::All]).await;
     let asked = asked.iter().filter(|line| line.measure == Measure::Asked);
     assert_eq!(asked.map(|line| line.n).sum::<u64>(), 9);
 }
@@ -243,8 +249,9 @@ pub async fn what_is_read_does_not_grow_with_asks(stage: &Stage) {
     count(stage).await;
     let many = lines(stage, whose()).await;
     assert_eq!(many.len(), few.len());
-    let asked = |lines: &[Line]| {
-        let own = |line: &&Line| line.measure == Measure::Asked && line.whose == Whose::All;
+    let asked = |lines: &[StoredCount]| {
+        let own =
+            |line: &&StoredCount| line.measure == Measure::Asked && line.whose == CountScope::All;
         lines.iter().filter(own).map(|line| line.n).sum::<u64>()
     };
     assert_eq!((asked(&few), asked(&many)), (1, 51));

@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use crate::Work;
-use kernel::actor::{Attested, By};
-use kernel::ask::{CallbackResult, Grant, Phase, Purpose, Route};
+use kernel::actor::{ActorRef, AttestedIdentity};
+use kernel::ask::{AskToken, CallbackResult, Phase, Route, TokenPurpose};
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
 use kernel::form::Progress;
-use kernel::question::Stance;
+use kernel::question::AnswerKind;
 use kernel::testing::{new_ask, no, yes};
 use kernel::{Actor, AskCommand, AskId, Refusal, Subject};
 use tokio::task::JoinSet;
 use ulid::Ulid;
 
 use super::stage::{Stage, acme, bot, inbox, person, refusal, spy};
-use crate::{Job, Outcome, Result};
+use crate::{Job, JobOutcome, Result};
 
 /// Runs all jobs at once and returns their outcomes in any order.
-async fn at_once(stage: &Stage, jobs: Vec<Job>) -> Vec<Result<Outcome>> {
+async fn at_once(stage: &Stage, jobs: Vec<Job>) -> Vec<Result<JobOutcome>> {
     let mut running = JoinSet::new();
     for job in jobs {
         let store = Arc::clone(&stage.store);
@@ -194,7 +194,8 @@ pub async fn a_key_lives_as_long_as_its_ask_is_open(stage: &Stage) {
         assert!(again.replayed, "within a day of its end at {ended}");
     }
     stage.clock.advance(3600);
-    let find = stage.store.named("bot".into(), "k".into(), stage.now()).await.unwrap();
+    let find =
+        stage.store.ask_by_idempotency_key("bot".into(), "k".into(), stage.now()).await.unwrap();
     assert_eq!(find, None, "a day after its end");
     assert_eq!(stage.store.sweep(stage.now()).await.unwrap(), 1);
     let anew = stage.store.transact(stage.keyed(bot(), ask(), "k", "b")).await.unwrap();
@@ -225,7 +226,11 @@ pub async fn sweeping_forgets_only_what_is_old(stage: &Stage) {
 
 pub async fn a_lasting_key_finds_its_ask_for_ever(stage: &Stage) {
     let find = async |scope: &str, key: &str| {
-        stage.store.named(scope.to_owned(), key.to_owned(), stage.now()).await.unwrap()
+        stage
+            .store
+            .ask_by_idempotency_key(scope.to_owned(), key.to_owned(), stage.now())
+            .await
+            .unwrap()
     };
     assert_eq!(find("bot", "call-1").await, None);
     let made = stage.store.transact(stage.named(bot(), ask(), "call-1", "a")).await.unwrap();
@@ -244,7 +249,9 @@ pub async fn a_lasting_key_finds_its_ask_for_ever(stage: &Stage) {
 }
 
 pub async fn a_key_that_is_not_lasting_finds_its_ask_until_a_day_after_its_end(stage: &Stage) {
-    let find = async || stage.store.named("bot".into(), "k".into(), stage.now()).await.unwrap();
+    let find = async || {
+        stage.store.ask_by_idempotency_key("bot".into(), "k".into(), stage.now()).await.unwrap()
+    };
     let made = stage.store.transact(stage.keyed(bot(), ask(), "k", "a")).await.unwrap();
     let id = made.ask.unwrap().id;
     assert_eq!(find().await, Some(id));
@@ -259,7 +266,7 @@ pub async fn a_key_that_is_not_lasting_finds_its_ask_until_a_day_after_its_end(s
 
 pub async fn of_many_with_one_key_one_is_made(stage: &Stage) {
     let jobs = (0..50).map(|_| stage.keyed(bot(), ask(), "k", "same")).collect();
-    let outcomes: Vec<Outcome> =
+    let outcomes: Vec<JobOutcome> =
         at_once(stage, jobs).await.into_iter().map(Result::unwrap).collect();
     assert_eq!(outcomes.iter().filter(|outcome| !outcome.replayed).count(), 1);
     let first = outcomes[0].ask.as_ref().unwrap().id;
@@ -277,8 +284,8 @@ pub async fn of_many_answers_one_wins(stage: &Stage) {
         at_once(stage, jobs.collect()).await.into_iter().partition(Result::is_ok);
     assert_eq!((won.len(), lost.len()), (1, 49));
     let ask = stage.seen(id).await;
-    let resolution = ask.resolution().unwrap();
-    assert!(matches!(resolution.by, By::Human(_)));
+    let resolution = ask.deciding_answer().unwrap();
+    assert!(matches!(resolution.by, ActorRef::Human(_)));
     for late in lost {
         let learnt = Refusal::AlreadyAnswered { by: resolution.by.clone(), at: resolution.at };
         assert_eq!(refusal(late), learnt);
@@ -319,17 +326,17 @@ pub async fn a_follow_up_of_nothing_is_refused(stage: &Stage) {
 
 pub async fn tokens_and_what_an_agent_passed_on_are_kept(stage: &Stage) {
     let hash = |token: &str| Digest::of(token.as_bytes());
-    let grant = |purpose, token| Grant::to_agent(purpose, hash(token));
+    let grant = |purpose, token| AskToken::to_agent(purpose, hash(token));
     let id = stage
         .ask(NewAsk {
-            grants: vec![grant(Purpose::Review, "first"), grant(Purpose::Submit, "s")],
-            inline: Some([Stance::Approve].into()),
+            grants: vec![grant(TokenPurpose::Review, "first"), grant(TokenPurpose::Submit, "s")],
+            inline: Some([AnswerKind::Approve].into()),
             callback: Some("https://agent.example/hook".to_owned()),
             ..new_ask()
         })
         .await;
-    stage.run(bot(), AskCommand::Grant(id, vec![grant(Purpose::Review, "second")])).await;
-    let attested = Attested {
+    stage.run(bot(), AskCommand::Grant(id, vec![grant(TokenPurpose::Review, "second")])).await;
+    let attested = AttestedIdentity {
         via: "x-chat".to_owned(),
         platform: "x-chat".to_owned(),
         platform_user_id: "7".to_owned(),
@@ -342,10 +349,10 @@ pub async fn tokens_and_what_an_agent_passed_on_are_kept(stage: &Stage) {
         .await;
     let ask = stage.seen(id).await;
     for token in ["first", "second"] {
-        assert!(ask.is_granted(Purpose::Review, &hash(token)));
-        assert!(!ask.is_granted(Purpose::Submit, &hash(token)));
+        assert!(ask.has_token(TokenPurpose::Review, &hash(token)));
+        assert!(!ask.has_token(TokenPurpose::Submit, &hash(token)));
     }
-    let said = ask.resolution().unwrap().attested.as_ref().unwrap().value();
+    let said = ask.deciding_answer().unwrap().attested.as_ref().unwrap().value();
     assert_eq!((said, ask.callbacks.len()), (Some(&attested), 1));
     stage.follow().await;
     let lanes = stage.store.lanes(Work::PEOPLE, stage.now(), 9).await.unwrap();
@@ -356,7 +363,7 @@ pub async fn tokens_and_what_an_agent_passed_on_are_kept(stage: &Stage) {
     assert_eq!(claimed.unwrap().iter().filter(|delivery| told(&delivery.work)).count(), 1);
     stage.run(Actor::System, AskCommand::Erase(id)).await;
     let ask = stage.seen(id).await;
-    assert!(ask.resolution().unwrap().attested.as_ref().unwrap().value().is_none());
+    assert!(ask.deciding_answer().unwrap().attested.as_ref().unwrap().value().is_none());
     assert!(ask.callback.as_ref().unwrap().url.value().is_none());
 }
 
@@ -377,7 +384,7 @@ pub async fn time_never_runs_backwards_for_an_ask(stage: &Stage) {
     assert_eq!(outcome.at, asked);
     let ask = stage.seen(id).await;
     assert_eq!(ask.head.at, asked);
-    let resolution = ask.resolution().unwrap();
+    let resolution = ask.deciding_answer().unwrap();
     assert_eq!(resolution.at, asked);
     let later = stage.ask(new_ask()).await;
     assert_eq!(stage.seen(later).await.created_at, stage.now(), "others keep the clock's time");

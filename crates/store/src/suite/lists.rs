@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use kernel::ask::{Labels, Phase, Priority, Route, Seat};
+use kernel::ask::{Assignee, Labels, Phase, Priority, Route};
 use kernel::command::NewAsk;
-use kernel::directory::{NewProject, Step};
-use kernel::question::{Body, Kind, Question};
+use kernel::directory::{EscalationStep, NewProject};
+use kernel::question::{Body, Question, QuestionKind};
 use kernel::testing::{human, new_ask, yes};
 use kernel::{Actor, AskCommand, AskId, DirectoryCommand};
 
 use super::stage::{Stage, acme, bot, ids, inbox, list, person, spy};
-use crate::listing::{Count, EXAMINED, Filter, List, MARGIN, Page, Scope};
+use crate::listing::{AskListPage, AskListQuery, Count, Filter, ListScope, MARGIN, MAX_EXAMINED};
 
 async fn urgent(stage: &Stage, priority: Priority) -> AskId {
     stage.ask(NewAsk { priority, ..new_ask() }).await
@@ -35,7 +35,7 @@ async fn at_once(stage: &Stage, commands: impl IntoIterator<Item = AskCommand>) 
 }
 
 /// All asks of a list, and the number of pages.
-async fn walk(stage: &Stage, mut list: List) -> (Vec<AskId>, usize) {
+async fn walk(stage: &Stage, mut list: AskListQuery) -> (Vec<AskId>, usize) {
     let (mut seen, mut pages) = (Vec::new(), 0);
     loop {
         let page = stage.page(list.clone()).await;
@@ -56,7 +56,7 @@ pub async fn newest_come_first(stage: &Stage) {
     }
     made.reverse();
     assert_eq!(stage.ids(acme(), &Phase::OPEN).await, made, "a project's list is not ranked");
-    let agent = Scope::Agent("bot".parse().unwrap());
+    let agent = ListScope::Agent("bot".parse().unwrap());
     assert_eq!(stage.ids(agent, &Phase::OPEN).await, made);
 }
 
@@ -117,7 +117,8 @@ pub async fn an_assigned_ask_enters_an_inbox(stage: &Stage) {
 }
 
 pub async fn an_escalated_ask_enters_an_inbox(stage: &Stage) {
-    let ladder = vec![Step { after: 60, seat: Seat::Person { human: human("nina") } }];
+    let ladder =
+        vec![EscalationStep { after: 60, seat: Assignee::Person { human: human("nina") } }];
     let plain = NewProject::plain("acme".parse().unwrap());
     stage.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain })).await;
     let id = stage.ask(new_ask()).await;
@@ -134,7 +135,7 @@ pub async fn a_pool_is_its_members_inbox(stage: &Stage) {
     let grouped = stage.ask(NewAsk { route: legal, ..new_ask() }).await;
     let directory = stage.store.directory();
     for (who, expected) in [("mark", vec![open]), ("nina", vec![grouped, open]), ("zoe", vec![])] {
-        let scopes = Scope::inbox(directory.human(&human(who)).unwrap());
+        let scopes = ListScope::inbox(directory.human(&human(who)).unwrap());
         let page = stage.page(list(scopes, &Phase::OPEN)).await;
         assert_eq!(ids(&page), expected, "{who}");
     }
@@ -144,9 +145,9 @@ pub async fn an_ask_in_two_scopes_is_listed_once(stage: &Stage) {
     for _ in 0..5 {
         stage.ask(NewAsk { route: Route::Pool { group: None }, ..new_ask() }).await;
     }
-    let scopes = Scope::inbox(stage.store.directory().human(&human("olga")).unwrap());
+    let scopes = ListScope::inbox(stage.store.directory().human(&human("olga")).unwrap());
     assert!(scopes.len() > 1);
-    let list = List { limit: 2, ..list(scopes, &Phase::OPEN) };
+    let list = AskListQuery { limit: 2, ..list(scopes, &Phase::OPEN) };
     let (seen, pages) = walk(stage, list.clone()).await;
     assert_eq!((seen.len(), pages), (5, 3));
     assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), 5);
@@ -155,10 +156,10 @@ pub async fn an_ask_in_two_scopes_is_listed_once(stage: &Stage) {
 
 pub async fn strangers_lists_are_empty(stage: &Stage) {
     stage.ask(new_ask()).await;
-    let rival = Scope::Project("rival".parse().unwrap());
-    for scope in [rival, inbox("zoe"), Scope::Agent("spy".parse().unwrap())] {
+    let rival = ListScope::Project("rival".parse().unwrap());
+    for scope in [rival, inbox("zoe"), ListScope::Agent("spy".parse().unwrap())] {
         let page = stage.page(list(vec![scope], &Phase::ALL)).await;
-        assert_eq!(page, Page { asks: vec![], next: None });
+        assert_eq!(page, AskListPage { asks: vec![], next: None });
     }
     stage.run(spy(), AskCommand::Create(Box::new(new_ask()))).await;
     assert_eq!(stage.ids(acme(), &Phase::ALL).await.len(), 1);
@@ -175,14 +176,17 @@ pub async fn filters_narrow(stage: &Stage) {
     let none = Filter::default();
     for (filter, expected) in [
         (none.clone(), vec![plain, high, talk]),
-        (Filter { kinds: vec![Kind::Converse], ..none.clone() }, vec![talk]),
-        (Filter { kinds: vec![Kind::Approve, Kind::Choose], ..none.clone() }, vec![plain, high]),
+        (Filter { kinds: vec![QuestionKind::Converse], ..none.clone() }, vec![talk]),
+        (
+            Filter { kinds: vec![QuestionKind::Approve, QuestionKind::Choose], ..none.clone() },
+            vec![plain, high],
+        ),
         (Filter { priority: Some(Priority::High), ..none.clone() }, vec![high]),
         (Filter { agent_label: label("writer"), ..none.clone() }, vec![high, talk]),
         (Filter { project_label: label("novel"), ..none.clone() }, vec![talk]),
         (Filter { project_label: label("nov"), ..none.clone() }, vec![]),
     ] {
-        let list = List { filter, ..list(vec![acme()], &Phase::OPEN) };
+        let list = AskListQuery { filter, ..list(vec![acme()], &Phase::OPEN) };
         let page = stage.page(list.clone()).await;
         assert_eq!(ids(&page), expected, "{:?}", list.filter);
         let n = expected.len() as u64;
@@ -197,7 +201,7 @@ pub async fn pages_join_without_gaps_while_others_ask(stage: &Stage) {
         stage.clock.advance(1);
     }
     made.reverse();
-    let mut list = List { limit: 4, ..list(vec![acme()], &Phase::OPEN) };
+    let mut list = AskListQuery { limit: 4, ..list(vec![acme()], &Phase::OPEN) };
     let mut seen = Vec::new();
     loop {
         let page = stage.page(list.clone()).await;
@@ -222,7 +226,7 @@ pub async fn an_inbox_pages_across_ranks(stage: &Stage) {
     let whole = stage.ids(inbox("olga"), &Phase::OPEN).await;
     assert_eq!(whole.len(), 20);
     for limit in [1, 3, 5, 7] {
-        let list = List { limit, ..list(vec![inbox("olga")], &Phase::OPEN) };
+        let list = AskListQuery { limit, ..list(vec![inbox("olga")], &Phase::OPEN) };
         let (seen, pages) = walk(stage, list).await;
         assert_eq!(seen, whole);
         assert_eq!(pages, 20_usize.div_ceil(limit));
@@ -233,12 +237,12 @@ pub async fn the_last_page_says_so(stage: &Stage) {
     for _ in 0..6 {
         stage.ask(new_ask()).await;
     }
-    let list = List { limit: 3, ..list(vec![inbox("olga")], &Phase::OPEN) };
+    let list = AskListQuery { limit: 3, ..list(vec![inbox("olga")], &Phase::OPEN) };
     let first = stage.page(list.clone()).await;
     assert_eq!(first.asks.len(), 3);
     let cursor = first.next.unwrap();
     assert_eq!((cursor.rank, cursor.ask), (Priority::Normal.rank(), first.asks[2].id));
-    let last = stage.page(List { after: Some(cursor), ..list }).await;
+    let last = stage.page(AskListQuery { after: Some(cursor), ..list }).await;
     assert_eq!((last.asks.len(), last.next), (3, None));
 }
 
@@ -246,9 +250,9 @@ pub async fn a_page_that_looked_long_enough_goes_on(stage: &Stage) {
     let labels = Labels { agent: Some("writer".to_owned()), project: None };
     let rare = stage.ask(NewAsk { labels, ..new_ask() }).await;
     stage.clock.advance(1);
-    many(stage, EXAMINED, &new_ask()).await;
+    many(stage, MAX_EXAMINED, &new_ask()).await;
     let filter = Filter { agent_label: Some("writer".to_owned()), ..Filter::default() };
-    let list = List { filter, ..list(vec![acme()], &Phase::OPEN) };
+    let list = AskListQuery { filter, ..list(vec![acme()], &Phase::OPEN) };
     let first = stage.page(list.clone()).await;
     assert_eq!(first.asks, []);
     assert!(first.next.is_some());
@@ -271,15 +275,16 @@ pub async fn what_was_revoked_is_listed(stage: &Stage) {
             revoked.insert(0, id);
         }
         assert_eq!(stage.ids(inbox("olga"), &over).await, before, "where it was");
-        assert_eq!(stage.ids(Scope::Revoked, &over).await, revoked);
+        assert_eq!(stage.ids(ListScope::Revoked, &over).await, revoked);
     }
-    let (seen, pages) = walk(stage, List { limit: 3, ..list(vec![Scope::Revoked], &over) }).await;
+    let (seen, pages) =
+        walk(stage, AskListQuery { limit: 3, ..list(vec![ListScope::Revoked], &over) }).await;
     assert_eq!((seen, pages), (revoked.clone(), 2));
     // An ask stays revoked after its text is erased.
     stage.run(Actor::System, AskCommand::Erase(revoked[0])).await;
     stage.run(Actor::System, AskCommand::Revoke(revoked[1], "again".to_owned())).await;
-    assert_eq!(stage.ids(Scope::Revoked, &over).await, revoked);
-    assert_eq!(stage.ids(Scope::Revoked, &Phase::OPEN).await, []);
+    assert_eq!(stage.ids(ListScope::Revoked, &over).await, revoked);
+    assert_eq!(stage.ids(ListScope::Revoked, &Phase::OPEN).await, []);
 }
 
 pub async fn counts_are_exact_when_small(stage: &Stage) {
@@ -288,20 +293,20 @@ pub async fn counts_are_exact_when_small(stage: &Stage) {
     for n in 0..9 {
         urgent(stage, Priority::ALL[n % 4]).await;
     }
-    let short = List { limit: 2, ..list };
+    let short = AskListQuery { limit: 2, ..list };
     assert_eq!(stage.store.count(short).await.unwrap(), Count { n: 9, exact: true });
 }
 
 pub async fn counts_are_estimates_when_large(stage: &Stage) {
     let list = list(vec![acme()], &Phase::OPEN);
     for _ in 0..20 {
-        many(stage, EXAMINED / 20, &new_ask()).await;
+        many(stage, MAX_EXAMINED / 20, &new_ask()).await;
         stage.clock.advance(10);
     }
-    let exact = Count { n: EXAMINED as u64, exact: true };
+    let exact = Count { n: MAX_EXAMINED as u64, exact: true };
     assert_eq!(stage.store.count(list.clone()).await.unwrap(), exact);
     for _ in 0..10 {
-        many(stage, EXAMINED / 20, &new_ask()).await;
+        many(stage, MAX_EXAMINED / 20, &new_ask()).await;
         stage.clock.advance(10);
     }
     let Count { n, exact } = stage.store.count(list).await.unwrap();
@@ -310,18 +315,18 @@ pub async fn counts_are_estimates_when_large(stage: &Stage) {
 }
 
 pub async fn a_list_that_became_short_is_counted(stage: &Stage) {
-    many(stage, EXAMINED + MARGIN + 1, &new_ask()).await;
+    many(stage, MAX_EXAMINED + MARGIN + 1, &new_ask()).await;
     let list = list(vec![acme()], &Phase::OPEN);
     let count = async || stage.store.count(list.clone()).await.unwrap();
     assert!(!count().await.exact);
     let cancel = async |n: usize| {
-        let page = stage.page(List { limit: n, ..list.clone() }).await;
+        let page = stage.page(AskListQuery { limit: n, ..list.clone() }).await;
         let commands = page.asks.iter().map(|ask| AskCommand::Cancel(ask.id, None));
         at_once(stage, commands).await;
     };
     cancel(1).await;
     cancel(MARGIN).await;
-    let exact = Count { n: EXAMINED as u64, exact: true };
+    let exact = Count { n: MAX_EXAMINED as u64, exact: true };
     assert_eq!(count().await, exact);
     at_once(stage, [AskCommand::Create(Box::new(new_ask()))]).await;
     assert_eq!(count().await, Count { n: exact.n + 1, exact: true });

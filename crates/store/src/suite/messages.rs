@@ -2,13 +2,13 @@
 
 use kernel::AskId;
 use kernel::audit::Digest;
-use kernel::follow_up::Occasion;
+use kernel::follow_up::NotificationReason;
 use kernel::testing::human;
 use serde_json::json;
 
 use super::stage::Stage;
 use crate::work_queue::LOG_DAYS;
-use crate::{Message, Sent};
+use crate::{Message, MessageState};
 
 fn message(stage: &Stage, ask: AskId, n: u8) -> Message {
     Message {
@@ -17,10 +17,10 @@ fn message(stage: &Stage, ask: AskId, n: u8) -> Message {
         medium: "slack".to_owned(),
         to: Digest([9; 32]),
         human: Some(human("olga")),
-        why: Occasion::Asked,
+        why: NotificationReason::Asked,
         since: None,
         at: stage.now(),
-        standing: Sent::Waiting { error: "busy".to_owned() },
+        standing: MessageState::Waiting { error: "busy".to_owned() },
         posted: None,
         thread: None,
         place: json!({}),
@@ -46,7 +46,7 @@ pub async fn a_message_is_kept_as_it_last_was(stage: &Stage) {
     put(stage, &one).await;
     assert_eq!(stage.store.posted("slack", "C1/1.2").await.unwrap(), None);
     stage.clock.advance(5);
-    (one.standing, one.updated_at) = (Sent::Sent, stage.now());
+    (one.standing, one.updated_at) = (MessageState::Sent, stage.now());
     (one.posted, one.place) = (Some("C1/1.2".to_owned()), json!({ "channel": "C1" }));
     put(stage, &one).await;
     assert_eq!(stage.store.message(one.name).await.unwrap().as_ref(), Some(&one));

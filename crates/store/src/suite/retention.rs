@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kernel::audit::Digest;
-use kernel::command::{NewAsk, Silence};
+use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::testing::{new_ask, yes};
 use kernel::{Actor, AskCommand, AskId, ProjectId, Time};
 use tokio::task::JoinSet;
@@ -35,7 +35,7 @@ async fn answered(stage: &Stage) -> AskId {
 /// HITL-152: whatever the outcome, the ask that ended first comes first, and none before its time.
 pub async fn the_longest_over_comes_first(stage: &Stage) {
     let begun = stage.now();
-    let expiring = NewAsk { timeout: Some(30), on_expiry: Silence::Fail, ..new_ask() };
+    let expiring = NewAsk { timeout: Some(30), on_expiry: NewOnExpiry::Fail, ..new_ask() };
     let (open, expired) = (stage.ask(new_ask()).await, stage.ask(expiring).await);
     stage.clock.advance(10);
     let answered = answered(stage).await;
@@ -105,7 +105,7 @@ pub async fn a_file_is_its_asks_own_until_another_has_it(stage: &Stage) {
     let (one, other) = (stage.ask(new_ask()).await.ulid(), stage.draw());
     let (lone, shared) = (Digest::of(b"lone"), Digest::of(b"shared"));
     for (holder, digest) in [(one, lone), (one, shared), (one, shared), (other, shared)] {
-        stage.store.note_file(holder, digest).await.unwrap();
+        stage.store.record_file(holder, digest).await.unwrap();
     }
     assert_eq!(stage.store.own_files(one).await.unwrap(), [lone]);
     assert_eq!(stage.store.own_files(other).await.unwrap(), []);

@@ -2,29 +2,29 @@
 
 use kernel::ask::Route;
 use kernel::command::NewAsk;
-use kernel::question::{Body, Kind, Question};
+use kernel::question::{Body, Question, QuestionKind};
 use kernel::testing::{human, new_ask, yes};
 use kernel::{Actor, AskCommand, AskId};
 
 use super::stage::{Stage, bot, inbox, person, spy};
-use crate::listing::{Filter, Scope};
-use crate::search::{FOUND, Search};
+use crate::listing::{Filter, ListScope};
+use crate::search::{MAX_RESULTS, SearchQuery};
 
 fn about(prompt: &str) -> NewAsk {
     let question = Question::new(prompt, None, new_ask().question.body().clone()).unwrap();
     NewAsk { question, ..new_ask() }
 }
 
-fn everywhere(words: &str) -> Search {
+fn everywhere(words: &str) -> SearchQuery {
     let (words, filter) = (words.to_owned(), Filter::default());
-    Search { words, scopes: None, filter, open: None, limit: FOUND }
+    SearchQuery { words, scopes: None, filter, open: None, limit: MAX_RESULTS }
 }
 
 async fn up_to_date(stage: &Stage) {
     while stage.store.index(7).await.unwrap() > 0 {}
 }
 
-async fn found(stage: &Stage, wanted: Search) -> Vec<AskId> {
+async fn found(stage: &Stage, wanted: SearchQuery) -> Vec<AskId> {
     up_to_date(stage).await;
     stage.store.search(wanted).await.unwrap().iter().map(|ask| ask.id).collect()
 }
@@ -91,42 +91,46 @@ pub async fn a_search_stays_in_its_lists(stage: &Stage) {
     let foreign = foreign.ask.unwrap().id;
     let pool = NewAsk { route: Route::Pool { group: None }, ..about("Refund the pool?") };
     let pooled = stage.ask(pool).await;
-    let within = |scopes: Vec<Scope>| Search { scopes: Some(scopes), ..everywhere("refund") };
+    let within =
+        |scopes: Vec<ListScope>| SearchQuery { scopes: Some(scopes), ..everywhere("refund") };
     assert_eq!(found(stage, everywhere("refund")).await, [pooled, foreign, id]);
     assert_eq!(found(stage, within(vec![inbox("olga")])).await, [pooled, id]);
     assert_eq!(found(stage, within(vec![inbox("mark")])).await, []);
     assert_eq!(found(stage, within(vec![])).await, []);
     let directory = stage.store.directory();
-    let mark = Scope::inbox(directory.human(&human("mark")).unwrap());
+    let mark = ListScope::inbox(directory.human(&human("mark")).unwrap());
     assert_eq!(found(stage, within(mark.clone())).await, [pooled]);
     stage.run(person("olga"), AskCommand::Assign(id, human("mark"), None)).await;
     assert_eq!(found(stage, within(mark)).await, [pooled, id]);
     let spied = Filter { agent: Some("spy".parse().unwrap()), ..Filter::default() };
-    assert_eq!(found(stage, Search { filter: spied, ..everywhere("refund") }).await, [foreign]);
-    let talks = Filter { kinds: vec![Kind::Converse], ..Filter::default() };
-    assert_eq!(found(stage, Search { filter: talks, ..everywhere("refund") }).await, []);
+    assert_eq!(
+        found(stage, SearchQuery { filter: spied, ..everywhere("refund") }).await,
+        [foreign]
+    );
+    let talks = Filter { kinds: vec![QuestionKind::Converse], ..Filter::default() };
+    assert_eq!(found(stage, SearchQuery { filter: talks, ..everywhere("refund") }).await, []);
     stage.run(person("olga"), AskCommand::Answer(pooled, yes())).await;
-    let open = |open| Search { open: Some(open), ..everywhere("refund") };
+    let open = |open| SearchQuery { open: Some(open), ..everywhere("refund") };
     assert_eq!(found(stage, open(true)).await, [foreign, id]);
     assert_eq!(found(stage, open(false)).await, [pooled]);
 }
 
 pub async fn the_newest_are_found(stage: &Stage) {
     let mut made = Vec::new();
-    for n in 0..FOUND + 10 {
+    for n in 0..MAX_RESULTS + 10 {
         made.push(stage.ask(about(&format!("Approve request {n}"))).await);
         stage.clock.advance(1);
     }
     made.reverse();
-    assert_eq!(found(stage, everywhere("approve")).await, made[..FOUND]);
-    assert_eq!(found(stage, everywhere("approve req")).await, made[..FOUND]);
-    assert_eq!(found(stage, Search { limit: 3, ..everywhere("appro") }).await, made[..3]);
+    assert_eq!(found(stage, everywhere("approve")).await, made[..MAX_RESULTS]);
+    assert_eq!(found(stage, everywhere("approve req")).await, made[..MAX_RESULTS]);
+    assert_eq!(found(stage, SearchQuery { limit: 3, ..everywhere("appro") }).await, made[..3]);
     // Many asks contain the word, one of them is closed.
     let over = made.last().copied().unwrap();
     stage.run(Actor::System, AskCommand::Cancel(over, None)).await;
-    let open = |open| Search { open: Some(open), ..everywhere("approve") };
+    let open = |open| SearchQuery { open: Some(open), ..everywhere("approve") };
     assert_eq!(found(stage, open(false)).await, [over]);
-    assert_eq!(found(stage, open(true)).await, made[..FOUND]);
+    assert_eq!(found(stage, open(true)).await, made[..MAX_RESULTS]);
 }
 
 /// An erased ask is not found, even if the index was not updated yet.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
-use kernel::question::{Answer, Body, Confided, Question, Reply};
+use kernel::question::{Answer, Body, Question, Reply, SecretValues};
 use kernel::testing::new_ask;
 use kernel::{AskCommand, AskId};
 use serde_json::json;
 
 use super::stage::{Stage, person};
-use crate::{Job, SECRET_READABLE_FOR, SecretCipher, SideKind, SideRows, StoreError};
+use crate::{Job, SECRET_READABLE_FOR, SecretCipher, SideKind, SideSelection, StoreError};
 
 fn asks_for_a_secret() -> NewAsk {
     let field = json!({ "key": "token", "label": "Token", "type": "text", "sensitive": true });
@@ -78,7 +78,7 @@ pub async fn secrets_are_deleted_by_name_or_all_at_once(stage: &Stage) {
 struct NoCipher;
 
 impl SecretCipher for NoCipher {
-    fn encrypt(&self, _: AskId, _: Digest, values: &Confided) -> Option<Vec<u8>> {
+    fn encrypt(&self, _: AskId, _: Digest, values: &SecretValues) -> Option<Vec<u8>> {
         serde_json::to_vec(values).ok()
     }
 }
@@ -96,11 +96,11 @@ pub async fn an_answer_and_its_secret_values_are_written_together(stage: &Stage)
     assert!(stage.seen(id).await.is_open(), "an answer whose secret is not stored is not taken");
     let job = Job { cipher: Some(Arc::new(NoCipher)), ..stage.job(person("olga"), answer()) };
     stage.store.transact(job.clone()).await.unwrap();
-    let name = stage.seen(id).await.confided().unwrap();
+    let name = stage.seen(id).await.secret_values_key().unwrap();
     let stored = stage.store.peek_secret(id, name).await.unwrap().unwrap();
     assert!(String::from_utf8(stored).unwrap().contains("hush"));
     let again = Job { cipher: Some(Arc::new(NoCipher)), ..stage.job(person("mark"), answer()) };
     stage.store.transact(again).await.unwrap_err();
-    let rows = stage.store.side(SideKind::Secret, SideRows::Asks(vec![id])).await.unwrap();
+    let rows = stage.store.side(SideKind::Secret, SideSelection::Asks(vec![id])).await.unwrap();
     assert_eq!(rows.len(), 1, "an answer that is refused leaves nothing");
 }

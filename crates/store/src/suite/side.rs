@@ -8,7 +8,8 @@ use tokio::task::JoinSet;
 
 use super::stage::Stage;
 use crate::{
-    CODE_TRIES, Code, CodeTried, Device, SideCondition, SideKind, SideRow, SideRows, Store,
+    CODE_TRIES, CodeCheck, Device, SideCondition, SideKind, SideRow, SideSelection, Store,
+    VerificationCode,
 };
 
 fn name(n: u8) -> Digest {
@@ -27,7 +28,7 @@ fn row(kind: SideKind, key: &str, value: &[u8]) -> SideRow {
     }
 }
 
-async fn values(store: &dyn Store, rows: SideRows) -> Vec<Vec<u8>> {
+async fn values(store: &dyn Store, rows: SideSelection) -> Vec<Vec<u8>> {
     let found = store.side(SideKind::Code, rows).await.unwrap();
     found.into_iter().map(|row| row.value).collect()
 }
@@ -35,7 +36,7 @@ async fn values(store: &dyn Store, rows: SideRows) -> Vec<Vec<u8>> {
 /// A condition that does not hold changes nothing.
 pub async fn a_row_is_written_on_its_condition(stage: &Stage) {
     let store = &*stage.store;
-    let one = SideRows::Key("a/1".to_owned());
+    let one = SideSelection::Key("a/1".to_owned());
     let put = async |key: &str, value: &[u8], condition| {
         store.put_side(row(SideKind::Code, key, value), condition).await.unwrap()
     };
@@ -51,19 +52,19 @@ pub async fn a_row_is_written_on_its_condition(stage: &Stage) {
     assert!(put("a/10", b"ten", SideCondition::Always).await);
     assert!(put("b/1", b"other", SideCondition::Always).await);
     assert_eq!(values(store, one.clone()).await, [b"four"], "not what begins with its key");
-    let prefix = SideRows::Prefix("a/".to_owned());
+    let prefix = SideSelection::Prefix("a/".to_owned());
     assert_eq!(values(store, prefix.clone()).await, [&b"four"[..], b"ten"]);
     let deleted = store
         .delete_side(vec![
             (SideKind::Code, one),
             (SideKind::Code, prefix.clone()),
-            (SideKind::Draft, SideRows::Prefix("b/".to_owned())),
+            (SideKind::Draft, SideSelection::Prefix("b/".to_owned())),
         ])
         .await
         .unwrap();
     assert_eq!(deleted, [1, 1, 0], "of each, and of this kind only");
     assert_eq!(values(store, prefix).await, Vec::<Vec<u8>>::new());
-    assert_eq!(values(store, SideRows::Key("b/1".to_owned())).await, [b"other"]);
+    assert_eq!(values(store, SideSelection::Key("b/1".to_owned())).await, [b"other"]);
 }
 
 /// Only expired rows are deleted.
@@ -74,7 +75,7 @@ pub async fn only_expired_rows_are_swept(stage: &Stage) {
         assert!(stage.store.put_side(row, SideCondition::Always).await.unwrap());
     }
     stage.store.sweep(now).await.unwrap();
-    let all = SideRows::Prefix(String::new());
+    let all = SideSelection::Prefix(String::new());
     assert_eq!(values(&*stage.store, all.clone()).await, [b"b", b"c"]);
     stage.store.sweep(now.plus_seconds(1)).await.unwrap();
     assert_eq!(values(&*stage.store, all).await, [b"c"]);
@@ -82,7 +83,7 @@ pub async fn only_expired_rows_are_swept(stage: &Stage) {
 
 /// However many attempts race, a code allows only its number of attempts.
 pub async fn of_many_who_try_a_code_so_many_are_answered(stage: &Stage) {
-    let code = Code {
+    let code = VerificationCode {
         human: human("olga"),
         means: name(1),
         hash: Digest::of(b"123456"),
@@ -100,9 +101,9 @@ pub async fn of_many_who_try_a_code_so_many_are_answered(stage: &Stage) {
         .await
         .into_iter()
         .map(|tried| match tried.unwrap() {
-            CodeTried::Wrong { left } => Some(left),
-            CodeTried::Gone => None,
-            CodeTried::Right => panic!("no code was right"),
+            CodeCheck::Wrong { left } => Some(left),
+            CodeCheck::Gone => None,
+            CodeCheck::Right => panic!("no code was right"),
         })
         .collect();
     left.sort_unstable();
@@ -119,13 +120,13 @@ pub async fn an_erased_ask_leaves_no_draft_secret_or_snooze(stage: &Stage) {
         assert!(store.put_draft(ask, b"begun".to_vec()).await.unwrap());
         store.put_secret(ask, name(1), b"closed".to_vec()).await.unwrap();
         assert!(store.snooze(human("olga"), ask, Some(until)).await.unwrap());
-        assert!(store.note_told(ask, name(2)).await.unwrap());
+        assert!(store.record_notified(ask, name(2)).await.unwrap());
     }
     store.erase_side_of_ask(erased).await.unwrap();
     assert_eq!(store.draft(erased).await.unwrap(), None);
     assert_eq!(store.peek_secret(erased, name(1)).await.unwrap(), None);
     assert_eq!(store.snoozed(human("olga"), stage.now()).await.unwrap(), [(other, until)]);
-    assert_eq!(store.told(vec![erased]).await.unwrap(), [(erased, name(2))]);
+    assert_eq!(store.notified_devices(vec![erased]).await.unwrap(), [(erased, name(2))]);
     assert!(store.draft(other).await.unwrap().is_some());
     assert!(store.peek_secret(other, name(1)).await.unwrap().is_some());
 }
@@ -138,10 +139,10 @@ pub async fn an_erased_person_leaves_no_code_device_or_snooze(stage: &Stage) {
         let device =
             Device { name: name(n), human: human(whose), key: None, made_at: now, closed: vec![n] };
         assert!(store.put_device(device).await.unwrap());
-        assert!(store.note_told(ask, name(n)).await.unwrap());
+        assert!(store.record_notified(ask, name(n)).await.unwrap());
         assert!(store.snooze(human(whose), ask, Some(until)).await.unwrap());
         let (means, hash) = (name(n), Digest::of(b"123456"));
-        let code = Code { human: human(whose), means, hash, expires_at: until };
+        let code = VerificationCode { human: human(whose), means, hash, expires_at: until };
         store.put_code(code).await.unwrap();
     }
     store.erase_side_of_human(&human("olga")).await.unwrap();
@@ -150,9 +151,9 @@ pub async fn an_erased_person_leaves_no_code_device_or_snooze(stage: &Stage) {
     };
     assert_eq!(store.devices(vec![human("olga")]).await.unwrap(), []);
     assert_eq!(store.snoozed(human("olga"), now).await.unwrap(), []);
-    assert_eq!(attempt("olga", 1).await, CodeTried::Gone);
-    assert_eq!(store.told(vec![ask]).await.unwrap(), [(ask, name(2))]);
+    assert_eq!(attempt("olga", 1).await, CodeCheck::Gone);
+    assert_eq!(store.notified_devices(vec![ask]).await.unwrap(), [(ask, name(2))]);
     assert_eq!(store.devices(vec![human("mark")]).await.unwrap().len(), 1);
     assert_eq!(store.snoozed(human("mark"), now).await.unwrap(), [(ask, until)]);
-    assert_eq!(attempt("mark", 2).await, CodeTried::Right);
+    assert_eq!(attempt("mark", 2).await, CodeCheck::Right);
 }

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use kernel::actor::{Actor, Assurance, Reach, Via};
+use kernel::actor::{Actor, AnswerInterface, Assurance, KeyScope};
 use kernel::ask::Phase;
 use kernel::audit::{Digest, Salts};
 use kernel::command::NewAsk;
@@ -13,18 +13,18 @@ use kernel::testing::{everyone, human};
 use kernel::{Ask, AskCommand, AskId, Command, Envelope, KeyId, Refusal, Subject, Time};
 use ulid::Ulid;
 
-use crate::followers::{Advance, DELIVERIES};
-use crate::listing::{Filter, List, Order, Page, Scope};
-use crate::{Clock, Idempotency, Job, Outcome, Result, Store, StoreError};
+use crate::followers::{DELIVERIES, FollowerAdvance};
+use crate::listing::{AskListPage, AskListQuery, Filter, ListScope, Order};
+use crate::{Clock, Idempotency, Job, JobOutcome, Result, Store, StoreError};
 
 /// Something that must live as long as the store: a folder, a database.
 pub type Guard = Box<dyn Any + Send + Sync>;
 
 /// A clock that tests control.
 #[derive(Debug)]
-pub struct Hands(AtomicI64);
+pub struct ManualClock(AtomicI64);
 
-impl Hands {
+impl ManualClock {
     /// A clock at the time the kernel's tests begin.
     pub fn new() -> Arc<Self> {
         Arc::new(Self(AtomicI64::new(1_770_372_000_000)))
@@ -36,7 +36,7 @@ impl Hands {
     }
 }
 
-impl Clock for Hands {
+impl Clock for ManualClock {
     fn now(&self) -> Time {
         Time::from_millis(self.0.load(Ordering::SeqCst))
     }
@@ -45,7 +45,7 @@ impl Clock for Hands {
 /// A store with people and agents in it.
 pub struct Stage {
     pub store: Arc<dyn Store>,
-    pub clock: Arc<Hands>,
+    pub clock: Arc<ManualClock>,
     drawn: AtomicU64,
     _guard: Guard,
 }
@@ -57,7 +57,7 @@ impl Stage {
         F: FnOnce(Arc<dyn Clock>) -> O,
         O: Future<Output = (Arc<dyn Store>, Guard)>,
     {
-        let clock = Hands::new();
+        let clock = ManualClock::new();
         let (store, guard) = open(Arc::clone(&clock) as Arc<dyn Clock>).await;
         let stage = Self::on(store, clock, guard);
         stage.cast().await;
@@ -65,7 +65,7 @@ impl Stage {
     }
 
     /// A stage on a store that may already contain them.
-    pub fn on(store: Arc<dyn Store>, clock: Arc<Hands>, guard: Guard) -> Self {
+    pub fn on(store: Arc<dyn Store>, clock: Arc<ManualClock>, guard: Guard) -> Self {
         Self { store, clock, drawn: AtomicU64::new(0), _guard: guard }
     }
 
@@ -96,7 +96,7 @@ impl Stage {
     pub fn envelope(&self, actor: Actor, command: impl Into<Command>) -> Envelope {
         let fresh = self.draw();
         let seed = Digest::of(&fresh.to_bytes()).0;
-        let shown = kernel::ask::Shown::Nothing;
+        let shown = kernel::ask::DisplayedContent::Nothing;
         let salts = Salts::new(seed);
         Envelope {
             actor,
@@ -136,11 +136,11 @@ impl Stage {
         job
     }
 
-    pub async fn attempt(&self, actor: Actor, command: impl Into<Command>) -> Result<Outcome> {
+    pub async fn attempt(&self, actor: Actor, command: impl Into<Command>) -> Result<JobOutcome> {
         self.store.transact(self.job(actor, command)).await
     }
 
-    pub async fn run(&self, actor: Actor, command: impl Into<Command>) -> Outcome {
+    pub async fn run(&self, actor: Actor, command: impl Into<Command>) -> JobOutcome {
         self.attempt(actor, command).await.unwrap()
     }
 
@@ -152,7 +152,7 @@ impl Stage {
     }
 
     /// The next step of the delivery follower; `None` at the end of the feed.
-    pub async fn next_step(&self) -> Option<Advance> {
+    pub async fn next_step(&self) -> Option<FollowerAdvance> {
         let from = self.store.follower(DELIVERIES).await.unwrap();
         let records = self.store.records(crate::FeedQuery::After(from), 100).await.unwrap();
         let to = records.last()?.0;
@@ -166,7 +166,7 @@ impl Stage {
             let follow_ups = kernel::follow_ups(&event, ask.as_deref(), &directory);
             work.extend(follow_ups.into_iter().map(|one| (self.now(), one.into())));
         }
-        Some(Advance { follower: DELIVERIES, from, to, work })
+        Some(FollowerAdvance { follower: DELIVERIES, from, to, work })
     }
 
     pub async fn ask(&self, new: NewAsk) -> AskId {
@@ -177,35 +177,35 @@ impl Stage {
         Arc::unwrap_or_clone(self.store.ask(id).await.unwrap().unwrap())
     }
 
-    pub async fn page(&self, list: List) -> Page {
+    pub async fn page(&self, list: AskListQuery) -> AskListPage {
         self.store.list(list).await.unwrap()
     }
 
     /// The ids of the first hundred asks of a list.
-    pub async fn ids(&self, scope: Scope, phases: &[Phase]) -> Vec<AskId> {
+    pub async fn ids(&self, scope: ListScope, phases: &[Phase]) -> Vec<AskId> {
         ids(&self.page(list(vec![scope], phases)).await)
     }
 }
 
 /// A list of up to a hundred asks, without a filter.
-pub fn list(scopes: Vec<Scope>, phases: &[Phase]) -> List {
+pub fn list(scopes: Vec<ListScope>, phases: &[Phase]) -> AskListQuery {
     let (phases, filter) = (phases.to_vec(), Filter::default());
-    let people = scopes.iter().any(|one| matches!(one, Scope::Human(_) | Scope::Pool(..)));
+    let people = scopes.iter().any(|one| matches!(one, ListScope::Human(_) | ListScope::Pool(..)));
     let order = if people { Order::Urgency } else { Order::Age };
-    List { scopes, phases, order, filter, after: None, limit: 100 }
+    AskListQuery { scopes, phases, order, filter, after: None, limit: 100 }
 }
 
-pub fn ids(page: &Page) -> Vec<AskId> {
+pub fn ids(page: &AskListPage) -> Vec<AskId> {
     page.asks.iter().map(|ask| ask.id).collect()
 }
 
 pub fn person(name: &str) -> Actor {
-    Actor::Human { id: human(name), via: Via::Api, assurance: Assurance::Session }
+    Actor::Human { id: human(name), via: AnswerInterface::Api, assurance: Assurance::Session }
 }
 
 fn agent(name: &str, project: &str) -> Actor {
     let (id, project) = (name.parse().unwrap(), project.parse().unwrap());
-    Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), reach: Reach::Agent }
+    Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), reach: KeyScope::Agent }
 }
 
 pub fn bot() -> Actor {
@@ -216,16 +216,16 @@ pub fn spy() -> Actor {
     agent("spy", "rival")
 }
 
-pub fn acme() -> Scope {
-    Scope::Project("acme".parse().unwrap())
+pub fn acme() -> ListScope {
+    ListScope::Project("acme".parse().unwrap())
 }
 
-pub fn inbox(name: &str) -> Scope {
-    Scope::Human(human(name))
+pub fn inbox(name: &str) -> ListScope {
+    ListScope::Human(human(name))
 }
 
 /// The refusal of a job that must have been refused.
-pub fn refusal(outcome: Result<Outcome>) -> Refusal {
+pub fn refusal(outcome: Result<JobOutcome>) -> Refusal {
     match outcome {
         Err(StoreError::Refused(refusal)) => refusal,
         other => panic!("expected a refusal, got {other:?}"),

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kernel::directory::{NewHuman, Profile};
-use kernel::task::{Contract, Duty, Given, Handover, NewEntry, NewTask, Party, State, TaskCommand};
+use kernel::task::{
+    AgentInput, Contract, Duty, Handover, NewEntry, NewTask, Party, State, TaskCommand,
+};
 use kernel::testing::human;
 use kernel::{Actor, AgentId, Command, DirectoryCommand, EntryId, ProjectId, Subject, TaskId};
 use serde_json::json;
@@ -14,7 +16,7 @@ use super::stage::{Stage, bot, person, refusal};
 use super::tasks::{
     amend, assign, begun, create, created, ledger, new_task, of, raise, seen, story, write,
 };
-use crate::{CONTRACT_DAYS, Count, Job, TaskList};
+use crate::{CONTRACT_DAYS, Count, Job, TaskListQuery};
 
 fn project(name: &str) -> ProjectId {
     name.parse().unwrap()
@@ -24,12 +26,12 @@ fn agent() -> AgentId {
     "bot".parse().unwrap()
 }
 
-fn list(projects: &[&str]) -> TaskList {
+fn list(projects: &[&str]) -> TaskListQuery {
     let projects = projects.iter().map(|name| project(name)).collect();
-    TaskList { projects, limit: 100, ..TaskList::default() }
+    TaskListQuery { projects, limit: 100, ..TaskListQuery::default() }
 }
 
-async fn ids(stage: &Stage, list: TaskList) -> Vec<TaskId> {
+async fn ids(stage: &Stage, list: TaskListQuery) -> Vec<TaskId> {
     let page = stage.store.tasks(list).await.unwrap();
     page.tasks.iter().map(|task| task.id).collect()
 }
@@ -81,7 +83,7 @@ pub async fn lists_of_tasks_are_narrowed_every_way(stage: &Stage) {
                         let (states, assignee) = (states.to_vec(), assignee.clone());
                         let principal = principal.clone();
                         let wanted =
-                            TaskList { states, assignee, principal, parent, ..list(projects) };
+                            TaskListQuery { states, assignee, principal, parent, ..list(projects) };
                         let admitted = tasks.iter().filter(|task| {
                             wanted.projects.contains(&task.project)
                                 && (wanted.states.is_empty() || wanted.states.contains(&task.state))
@@ -107,11 +109,11 @@ pub async fn lists_of_tasks_are_narrowed_every_way(stage: &Stage) {
 /// no longer has.
 pub async fn an_agent_has_a_list_of_what_it_was_given(stage: &Stage) {
     let all = many(stage).await;
-    let given = |agent: &str, states: &[State]| TaskList {
+    let given = |agent: &str, states: &[State]| TaskListQuery {
         agent: agent.parse().ok(),
         states: states.to_vec(),
         limit: 100,
-        ..TaskList::default()
+        ..TaskListQuery::default()
     };
     let mut tasks = Vec::new();
     for id in all.iter().rev() {
@@ -144,7 +146,7 @@ pub async fn pages_of_tasks_join_without_gaps(stage: &Stage) {
     for limit in [1, 2, 5, 14, 15] {
         let (mut joined, mut after) = (Vec::new(), None);
         loop {
-            let wanted = TaskList { after, limit, ..list(&["acme", "rival"]) };
+            let wanted = TaskListQuery { after, limit, ..list(&["acme", "rival"]) };
             let page = stage.store.tasks(wanted).await.unwrap();
             assert!(page.tasks.len() <= limit);
             assert_eq!(page.next.is_some(), joined.len() + page.tasks.len() < whole.len());
@@ -157,7 +159,7 @@ pub async fn pages_of_tasks_join_without_gaps(stage: &Stage) {
         }
         assert_eq!(joined, whole, "{limit} at a time");
     }
-    let none = stage.store.tasks(TaskList { limit: 0, ..list(&["acme"]) }).await.unwrap();
+    let none = stage.store.tasks(TaskListQuery { limit: 0, ..list(&["acme"]) }).await.unwrap();
     assert_eq!((none.tasks.len(), none.next), (0, None));
 }
 
@@ -174,8 +176,8 @@ pub async fn tasks_are_counted_by_state(stage: &Stage) {
     ];
     assert_eq!(found.collect::<Vec<_>>(), expected);
     assert_eq!(counts.len(), State::ALL.len());
-    let marks = TaskList { principal: Some(human("mark")), limit: 1, ..list(&["acme"]) };
-    let blocked = TaskList { states: vec![State::Blocked], ..marks };
+    let marks = TaskListQuery { principal: Some(human("mark")), limit: 1, ..list(&["acme"]) };
+    let blocked = TaskListQuery { states: vec![State::Blocked], ..marks };
     let counts = stage.store.task_counts(blocked).await.unwrap();
     assert_eq!(counts, [(State::Blocked, exact(2))]);
 }
@@ -374,7 +376,7 @@ pub async fn contracts_are_not_passed_over_while_others_write(stage: &Stage) {
 pub async fn the_projects_of_what_an_agent_was_given_are_known(stage: &Stage) {
     let given = async |name: &str| {
         let agent: AgentId = name.parse().unwrap();
-        stage.store.projects_given(agent).await.unwrap()
+        stage.store.projects_with_tasks(agent).await.unwrap()
     };
     assert_eq!(given("bot").await, []);
     for _ in 0..3 {
@@ -392,7 +394,7 @@ pub async fn the_projects_of_what_an_agent_was_given_are_known(stage: &Stage) {
     let theirs = NewTask { project: Some(project("rival")), ..new_task() };
     let id = stage.run(person("zoe"), create(theirs)).await.task.unwrap().id;
     let spy: AgentId = "spy".parse().unwrap();
-    stage.run(person("zoe"), of(TaskCommand::Assign(id, spy, Given::default()))).await;
+    stage.run(person("zoe"), of(TaskCommand::Assign(id, spy, AgentInput::default()))).await;
     assert_eq!(given("spy").await, [project("rival")]);
     assert_eq!(given("bot").await, [project("acme")]);
 }

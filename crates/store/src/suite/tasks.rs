@@ -6,9 +6,9 @@ use crate::Work;
 use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::task::{
-    Artifact, CheckpointKind, Entry, Given, Intent, NewCheckpoint, NewEntry, NewReview, NewTask,
-    NewVersion, Payload, PayloadKind, ReviewKind, Role, Scope as Ledger, State, TaskCommand,
-    Verdict, VersionRef, Words,
+    AgentInput, Artifact, CheckpointKind, Entry, Intent, LedgerScope as Ledger, NewCheckpoint,
+    NewEntry, NewReview, NewTask, NewVersion, Payload, PayloadKind, ReviewKind, ReviewText, Role,
+    State, TaskCommand, Verdict, VersionRef,
 };
 use kernel::testing::{human, yes};
 use kernel::{
@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use ulid::Ulid;
 
 use super::stage::{Stage, bot, person, refusal, spy};
-use crate::{Job, Outcome, Result, Scope};
+use crate::{Job, JobOutcome, ListScope, Result};
 
 pub fn new_task() -> NewTask {
     let goal = "Say what the refunds cost us.";
@@ -36,7 +36,7 @@ pub fn create(new: NewTask) -> Command {
 }
 
 pub fn assign(id: TaskId) -> Command {
-    of(TaskCommand::Assign(id, "bot".parse().unwrap(), Given::default()))
+    of(TaskCommand::Assign(id, "bot".parse().unwrap(), AgentInput::default()))
 }
 
 pub fn amend(id: TaskId, text: &str) -> Command {
@@ -75,7 +75,8 @@ pub fn commit(id: TaskId, text: &str) -> Command {
 
 pub fn review(id: TaskId, verdict: Verdict) -> Command {
     let changes = (verdict == Verdict::ChangesRequested).then(|| "Add the taxes.".to_owned());
-    let words = Words { requested_changes: changes.into_iter().collect(), ..Words::default() };
+    let words =
+        ReviewText { requested_changes: changes.into_iter().collect(), ..ReviewText::default() };
     let (artifact, version, kind) = (None, None, ReviewKind::Deliverable);
     let new = NewReview { artifact, version, kind, verdict, words };
     of(TaskCommand::Review(id, Box::new(new)))
@@ -131,7 +132,7 @@ pub async fn folded(stage: &Stage, subject: Subject, seq: u64) -> Entity {
     state.unwrap()
 }
 
-async fn at_once(stage: &Stage, jobs: Vec<Job>) -> Vec<Result<Outcome>> {
+async fn at_once(stage: &Stage, jobs: Vec<Job>) -> Vec<Result<JobOutcome>> {
     let mut running = JoinSet::new();
     for job in jobs {
         let store = Arc::clone(&stage.store);
@@ -360,7 +361,7 @@ async fn over_tasks(stage: &Stage, since: kernel::Time, limit: usize) -> Vec<Tas
 /// HACP-024 and erasure: the text is erased, the chain stays complete.
 pub async fn an_erased_task_keeps_its_chain(stage: &Stage) {
     let ((over, _), open) = (story(stage).await, begun(stage).await);
-    let ended = seen(stage, over).await.kept_since().unwrap();
+    let ended = seen(stage, over).await.retention_start().unwrap();
     assert_eq!(over_tasks(stage, ended, 9).await, [over]);
     let earlier = kernel::Time::from_millis(ended.millis() - 1);
     assert_eq!(over_tasks(stage, earlier, 9).await, []);
@@ -422,7 +423,7 @@ pub async fn the_feed_tells_of_tasks(stage: &Stage) {
         heard.extend_from_slice(&feed.recv().await.unwrap());
     }
     let (tasks, runtime) =
-        (Scope::Tasks("acme".parse().unwrap()), Scope::Runtime("bot".parse().unwrap()));
+        (ListScope::Tasks("acme".parse().unwrap()), ListScope::Runtime("bot".parse().unwrap()));
     let own = heard.iter().filter(|news| news.change.subject == Subject::Task(id));
     let mut wanted = Vec::new();
     for news in own {

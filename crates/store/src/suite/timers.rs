@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kernel::ask::DefaultAction;
-use kernel::command::{NewAsk, Silence};
+use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::testing::{human, new_ask, yes};
 use kernel::{Actor, AskCommand, AskId, Refusal};
 use tokio::task::JoinSet;
@@ -14,7 +14,7 @@ use super::stage::{Stage, bot, person, refusal};
 use crate::Clock;
 
 async fn expiring(stage: &Stage, seconds: u64) -> AskId {
-    stage.ask(NewAsk { timeout: Some(seconds), on_expiry: Silence::Fail, ..new_ask() }).await
+    stage.ask(NewAsk { timeout: Some(seconds), on_expiry: NewOnExpiry::Fail, ..new_ask() }).await
 }
 
 const LEASE: Duration = Duration::from_secs(30);
@@ -76,7 +76,7 @@ pub async fn what_is_over_wakes_nobody(stage: &Stage) {
 }
 
 pub async fn a_held_answer_wakes_and_the_deadline_waits(stage: &Stage) {
-    let via = kernel::Via::Web;
+    let via = kernel::AnswerInterface::Web;
     let assurance = kernel::Assurance::Session;
     let olga = || Actor::Human { id: human("olga"), via, assurance };
     let (sent, undone) = (expiring(stage, 3).await, expiring(stage, 3).await);
@@ -110,7 +110,7 @@ pub async fn reminders_then_deadline(stage: &Stage) {
     let id = stage
         .ask(NewAsk {
             timeout: Some(60),
-            on_expiry: Silence::Report(DefaultAction::Skip),
+            on_expiry: NewOnExpiry::Report(DefaultAction::Skip),
             reminders: vec![reminder],
             ..new_ask()
         })

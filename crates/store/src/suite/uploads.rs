@@ -1,12 +1,12 @@
 //! Uploads in progress.
 
 use kernel::audit::Digest;
-use kernel::task::{Held, Party};
+use kernel::task::{Party, StoredContent};
 use kernel::testing::{human, new_ask};
 use kernel::{AskCommand, Refusal, Time, UploadId};
 
 use super::stage::{Stage, bot, person, refusal};
-use crate::{Job, MOST_UPLOADS, Outcome, Piece, Result, Upload};
+use crate::{Job, JobOutcome, MOST_UPLOADS, Result, Upload, UploadPart};
 
 fn new(stage: &Stage) -> Upload {
     let id = UploadId::new(stage.draw());
@@ -19,15 +19,15 @@ async fn begin(stage: &Stage) -> UploadId {
     upload.id
 }
 
-fn piece(n: u8, size: u64) -> Piece {
-    Piece { digest: Digest([n; 32]), size }
+fn piece(n: u8, size: u64) -> UploadPart {
+    UploadPart { digest: Digest([n; 32]), size }
 }
 
-fn whole(size: u64) -> Held {
-    Held { checksum: Digest([7; 32]), size, manifest: Digest([8; 32]) }
+fn whole(size: u64) -> StoredContent {
+    StoredContent { checksum: Digest([7; 32]), size, manifest: Digest([8; 32]) }
 }
 
-async fn append(stage: &Stage, id: UploadId, offset: u64, piece: Piece) -> bool {
+async fn append(stage: &Stage, id: UploadId, offset: u64, piece: UploadPart) -> bool {
     stage.store.append_piece(id, offset, piece, stage.now()).await.unwrap()
 }
 
@@ -40,7 +40,7 @@ fn ask() -> AskCommand {
 }
 
 /// Runs a job that uses an upload.
-async fn make_of(stage: &Stage, id: UploadId) -> Result<Outcome> {
+async fn make_of(stage: &Stage, id: UploadId) -> Result<JobOutcome> {
     let job = Job { uses: Some(id), ..stage.job(bot(), ask()) };
     stage.store.transact(job).await
 }
@@ -54,7 +54,7 @@ async fn of_no_use(stage: &Stage, id: UploadId) {
 
 async fn given_up(stage: &Stage, seconds: i64) -> Vec<UploadId> {
     let before = Time::from_millis(stage.now().millis() + seconds * 1000);
-    stage.store.given_up_uploads(before, 10).await.unwrap()
+    stage.store.abandoned_uploads(before, 10).await.unwrap()
 }
 
 /// HACP-028: the progress is known, piece by piece; nothing of it is in the audit log.
@@ -128,8 +128,8 @@ pub async fn what_nobody_goes_on_with_is_given_up(stage: &Stage) {
     stage.clock.advance(10);
     let young = begin(stage).await;
     let told = begin(stage).await;
-    assert!(stage.store.give_up_upload(told).await.unwrap());
-    assert!(!stage.store.give_up_upload(told).await.unwrap());
+    assert!(stage.store.abandon_upload(told).await.unwrap());
+    assert!(!stage.store.abandon_upload(told).await.unwrap());
     assert_eq!(given_up(stage, -20).await, [told], "asked for, however young");
     assert_eq!(given_up(stage, -5).await, [old, finished, told]);
     assert_eq!(given_up(stage, -5).await, [old, finished, told], "until they are forgotten");
@@ -153,7 +153,7 @@ pub async fn what_is_refused_uses_no_upload(stage: &Stage) {
     store.transact(stage.keyed(bot(), ask(), "once", "text")).await.unwrap();
     let repeated = Job { uses: Some(id), ..stage.keyed(bot(), ask(), "once", "text") };
     assert!(store.transact(repeated).await.unwrap().replayed);
-    assert!(store.give_up_upload(id).await.unwrap());
+    assert!(store.abandon_upload(id).await.unwrap());
 }
 
 pub async fn what_something_is_made_of_is_not_given_up(stage: &Stage) {
@@ -164,7 +164,7 @@ pub async fn what_something_is_made_of_is_not_given_up(stage: &Stage) {
     for _ in 0..2 {
         make_of(stage, id).await.unwrap();
     }
-    assert!(!store.give_up_upload(id).await.unwrap());
+    assert!(!store.abandon_upload(id).await.unwrap());
     assert_eq!(given_up(stage, -5).await, []);
     assert_eq!(size(stage, id).await, Some(4), "whoever repeats themselves still finds it");
     assert_eq!(given_up(stage, 5).await, []);

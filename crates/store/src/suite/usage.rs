@@ -6,7 +6,7 @@ use kernel::{Actor, AskCommand};
 use ulid::Ulid;
 
 use super::stage::{Stage, bot, person};
-use crate::usage::{Charge, Counting};
+use crate::usage::{Charge, ChargeLifetime};
 
 fn agent() -> Account {
     Account::Agent("bot".parse().unwrap())
@@ -57,7 +57,7 @@ pub async fn charges_are_taken_whole_or_not_at_all(stage: &Stage) {
     let name = agent().counter(Metric::Notifications, now);
     let other = "notifications/project/acme/1".to_owned();
     let charge = |name: &str, by, limit| {
-        let (name, kind) = (name.to_owned(), Counting::Until(until));
+        let (name, kind) = (name.to_owned(), ChargeLifetime::Until(until));
         Charge { name, by, limit, kind }
     };
     let both = |by| vec![charge(&other, by, None), charge(&name, by, Some(5))];
@@ -76,7 +76,7 @@ pub async fn recipients_count_once(stage: &Stage) {
     let until = resets_at(Metric::Recipients, now).unwrap();
     let name = agent().counter(Metric::Recipients, now);
     let charge = async |who: &str| {
-        let kind = Counting::OnceUntil(until, who.to_owned());
+        let kind = ChargeLifetime::OnceUntil(until, who.to_owned());
         let charge = Charge { name: name.clone(), by: 1, limit: Some(2), kind };
         stage.store.charge(vec![charge]).await.unwrap()
     };
@@ -93,7 +93,7 @@ pub async fn files_are_released_with_their_holder(stage: &Stage) {
     let name = agent().counter(Metric::StoredBytes, stage.now());
     let (one, other) = (Ulid::from(1_u128), Ulid::from(2_u128));
     let charge = async |holder, by| {
-        let kind = Counting::Held(holder);
+        let kind = ChargeLifetime::Held(holder);
         let charge = Charge { name: name.clone(), by, limit: Some(100), kind };
         stage.store.charge(vec![charge]).await.unwrap()
     };

@@ -10,23 +10,23 @@ use kernel::ask::CallbackResult;
 use kernel::ask::Priority;
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
-use kernel::directory::{Format, Hears, NewWebhook};
-use kernel::follow_up::{Occasion, WebhookMessage};
+use kernel::directory::{NewWebhook, WebhookFormat, WebhookScope};
+use kernel::follow_up::{NotificationReason, WebhookMessage};
 use kernel::testing::{human, new_ask, yes};
 use kernel::{AskCommand, AskId, DirectoryCommand, Topic, WebhookId};
 use tokio::task::JoinSet;
 
 use super::stage::{Stage, bot, person, spy};
-use crate::work_queue::{Attempt, Entry, Standing};
-use crate::{Backlog, Delivery, Settlement};
+use crate::work_queue::{DeliveryLogUpdate, WebhookDeliveryAttempt, WebhookDeliveryStatus};
+use crate::{Backlog, ClaimedWork, Settlement};
 
 pub(super) const LEASE: Duration = Duration::from_secs(30);
 
-async fn claim(stage: &Stage) -> Vec<Delivery> {
+async fn claim(stage: &Stage) -> Vec<ClaimedWork> {
     claim_lane(stage, Work::PEOPLE).await
 }
 
-async fn claim_lane(stage: &Stage, lane: &str) -> Vec<Delivery> {
+async fn claim_lane(stage: &Stage, lane: &str) -> Vec<ClaimedWork> {
     stage.follow().await;
     stage.store.claim(lane, stage.now(), LEASE, 10).await.unwrap()
 }
@@ -35,7 +35,7 @@ async fn settle(stage: &Stage, id: u64, settlement: Settlement) {
     stage.store.settle(vec![(id, settlement)], Vec::new()).await.unwrap();
 }
 
-fn about(delivery: &Delivery) -> AskId {
+fn about(delivery: &ClaimedWork) -> AskId {
     delivery.work.ask().unwrap()
 }
 
@@ -101,7 +101,7 @@ pub async fn what_is_hastened_is_due_at_once_and_once(stage: &Stage) {
     let ask = stage.ask(new_ask()).await;
     let reach = |tried: &[u8]| Work::NotificationStep {
         ask,
-        why: Occasion::Asked,
+        why: NotificationReason::Asked,
         priority: Priority::Normal,
         plan: NotificationPlan {
             human: "ada".parse().unwrap(),
@@ -161,7 +161,7 @@ pub async fn what_is_split_is_tried_each_by_itself(stage: &Stage) {
     let (ask, other) = (stage.ask(new_ask()).await, stage.ask(new_ask()).await);
     let claimed = claim(stage).await;
     let part = |n: u8, priority| {
-        let (device, why) = (Digest([n; 32]), Some(Occasion::Asked));
+        let (device, why) = (Digest([n; 32]), Some(NotificationReason::Asked));
         Work::Push { device, ask, why, priority, plan: None }
     };
     let [first, second] = [Priority::Low, Priority::High].map(|priority| part(1, priority));
@@ -182,7 +182,7 @@ pub async fn what_is_split_is_tried_each_by_itself(stage: &Stage) {
     assert_eq!(of(&first).await, [], "not before its time");
     stage.clock.advance(5);
     let [mut parts, others] = [of(&first).await, of(&elsewhere).await];
-    let effects = |parts: &[Delivery]| parts.iter().map(|p| p.work.clone()).collect::<Vec<_>>();
+    let effects = |parts: &[ClaimedWork]| parts.iter().map(|p| p.work.clone()).collect::<Vec<_>>();
     assert_eq!(effects(&parts), [first, second], "in order of time");
     assert_eq!(effects(&others), [elsewhere]);
     parts.extend(others);
@@ -279,10 +279,10 @@ pub async fn endpoint(stage: &Stage) -> WebhookId {
     let id = WebhookId::new(stage.draw());
     let new = NewWebhook {
         id,
-        of: Hears::Agent("bot".parse().unwrap()),
+        of: WebhookScope::Agent("bot".parse().unwrap()),
         url: "https://agent.example/hook".to_owned(),
         events: Topic::ALL.into(),
-        format: Format::Standard,
+        format: WebhookFormat::Standard,
         description: String::new(),
         enabled: true,
     };
@@ -290,11 +290,11 @@ pub async fn endpoint(stage: &Stage) -> WebhookId {
     id
 }
 
-pub(super) async fn claim_of(stage: &Stage, webhook: WebhookId) -> Vec<Delivery> {
+pub(super) async fn claim_of(stage: &Stage, webhook: WebhookId) -> Vec<ClaimedWork> {
     claim_lane(stage, &webhook.to_string()).await
 }
 
-pub(super) fn message(delivery: &Delivery) -> WebhookMessage {
+pub(super) fn message(delivery: &ClaimedWork) -> WebhookMessage {
     match &delivery.work {
         Work::Webhook { message: told, .. } => told.clone(),
         other => panic!("{other:?} tells nobody anything"),
@@ -302,24 +302,36 @@ pub(super) fn message(delivery: &Delivery) -> WebhookMessage {
 }
 
 /// The log entry of an attempt with this result.
-fn entry(stage: &Stage, webhook: WebhookId, delivery: &Delivery, status: Standing) -> Entry {
+fn entry(
+    stage: &Stage,
+    webhook: WebhookId,
+    delivery: &ClaimedWork,
+    status: WebhookDeliveryStatus,
+) -> DeliveryLogUpdate {
     let result = match status {
-        Standing::Done => CallbackResult::Taken { status: 200 },
-        Standing::Waiting | Standing::Dead => CallbackResult::Refused { status: 500 },
+        WebhookDeliveryStatus::Done => CallbackResult::Taken { status: 200 },
+        WebhookDeliveryStatus::Waiting | WebhookDeliveryStatus::Dead => {
+            CallbackResult::Refused { status: 500 }
+        }
     };
-    let answer = (status != Standing::Done).then(|| "a\u{0}b".to_owned());
-    Entry {
+    let answer = (status != WebhookDeliveryStatus::Done).then(|| "a\u{0}b".to_owned());
+    DeliveryLogUpdate {
         webhook,
         message: message(delivery),
         status,
         delivery: delivery.id,
-        next_at: (status == Standing::Waiting).then(|| stage.now().plus_seconds(60)),
-        attempt: Some(Attempt { at: stage.now(), result, answer }),
+        next_at: (status == WebhookDeliveryStatus::Waiting).then(|| stage.now().plus_seconds(60)),
+        attempt: Some(WebhookDeliveryAttempt { at: stage.now(), result, answer }),
         at: stage.now(),
     }
 }
 
-pub async fn settle_as(stage: &Stage, webhook: WebhookId, delivery: &Delivery, status: Standing) {
+pub async fn settle_as(
+    stage: &Stage,
+    webhook: WebhookId,
+    delivery: &ClaimedWork,
+    status: WebhookDeliveryStatus,
+) {
     let entry = entry(stage, webhook, delivery, status);
     let settlement = match entry.next_at {
         Some(at) => Settlement::Retry { at, error: "500".to_owned() },
@@ -359,12 +371,12 @@ pub async fn lanes_are_told_with_whether_something_is_due(stage: &Stage) {
     assert_eq!(lanes(Work::PEOPLE, 1).await, [due(&first)]);
     assert_eq!(lanes(&first, 9).await, [due(&second)]);
     for delivery in claim_of(stage, one).await {
-        settle_as(stage, one, &delivery, Standing::Waiting).await;
+        settle_as(stage, one, &delivery, WebhookDeliveryStatus::Waiting).await;
     }
     let claimed = claim_of(stage, other).await;
     let later = [(first.clone(), false), (second.clone(), false)];
     assert_eq!(lanes(Work::PEOPLE, 9).await, later, "to be tried later, and claimed");
-    settle_as(stage, other, &claimed[0], Standing::Done).await;
+    settle_as(stage, other, &claimed[0], WebhookDeliveryStatus::Done).await;
     let at = stage.now();
     let again = Settlement::Retry { at, error: "busy".to_owned() };
     settle(stage, claimed[1].id, again).await;
@@ -374,7 +386,7 @@ pub async fn lanes_are_told_with_whether_something_is_due(stage: &Stage) {
         "one can be, whatever becomes of the others"
     );
     for delivery in &claimed[1..] {
-        settle_as(stage, other, delivery, Standing::Done).await;
+        settle_as(stage, other, delivery, WebhookDeliveryStatus::Done).await;
     }
     assert_eq!(lanes(Work::PEOPLE, 9).await, [(first, false)], "where nothing waits is no lane");
 }

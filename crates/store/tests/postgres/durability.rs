@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use kernel::AskCommand;
-use kernel::command::{NewAsk, Silence};
+use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::testing::new_ask;
 use store::postgres::Postgres;
 use store::suite::stage::bot;
-use store::suite::{Hands, Stage};
-use store::{Clock, Health, StoreError};
+use store::suite::{ManualClock, Stage};
+use store::{Clock, StoreError, StoreHealth};
 
 use super::proxy::{Proxy, RESETS};
 use super::support::{Database, missing, with};
@@ -30,7 +30,7 @@ async fn sets(database: &Database, setting: &str) {
 }
 
 async fn opened(url: &str) -> store::Result<Postgres> {
-    Postgres::open(url, with(Hands::new() as Arc<dyn Clock>)).await
+    Postgres::open(url, with(ManualClock::new() as Arc<dyn Clock>)).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -64,7 +64,7 @@ async fn every_session_waits_for_the_disk() {
     assert_eq!(store.durability().await.unwrap().unwrap().synchronous_commit, "on");
     // Whoever only looks sees what the server is set to.
     sets(&database, "off").await;
-    let looking = Postgres::open_to_check(&database.url, with(Hands::new())).await.unwrap();
+    let looking = Postgres::open_to_check(&database.url, with(ManualClock::new())).await.unwrap();
     assert_eq!(looking.durability().await.unwrap().unwrap().synchronous_commit, "off");
 }
 
@@ -141,7 +141,7 @@ async fn a_database_that_cannot_be_written_fails_the_probe() {
 }
 
 async fn expiring(stage: &Stage) {
-    let ask = NewAsk { timeout: Some(60), on_expiry: Silence::Fail, ..new_ask() };
+    let ask = NewAsk { timeout: Some(60), on_expiry: NewOnExpiry::Fail, ..new_ask() };
     stage.ask(ask).await;
     stage.is_sound().await;
 }

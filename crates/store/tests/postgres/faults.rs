@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kernel::audit::Why;
+use kernel::audit::ChainFault;
 use kernel::testing::{new_ask, yes};
 use kernel::{AskCommand, AskId, Subject, audit::Verifier};
 use store::Work;
-use store::postgres::{Options, Postgres};
+use store::postgres::{Postgres, PostgresOptions};
 use store::suite::stage::{bot, person};
-use store::suite::{Hands, Stage};
-use store::{Asks, AuditFeed, Backlog, Clock, Job, Store, StoreError, WorkQueue};
+use store::suite::{ManualClock, Stage};
+use store::{AskStore, AuditFeed, Backlog, Clock, Job, Store, StoreError, WorkQueue};
 
-use super::proxy::{Line, Proxy};
+use super::proxy::{Proxy, ProxyMode};
 use super::support::{Database, Raw, hasty, missing, shared, soon, with};
 
 /// Longer than anything may take on a node with little patience.
@@ -57,7 +57,7 @@ async fn a_database_that_was_away_is_used_again() {
     }
     let database = Database::new().await;
     let proxy = Proxy::before(&database.url).await;
-    let clock = Hands::new();
+    let clock = ManualClock::new();
     let store =
         Postgres::open(&proxy.url, hasty(Arc::clone(&clock) as Arc<dyn Clock>)).await.unwrap();
     let stage = Stage::on(Arc::new(store), clock, Box::new(()));
@@ -65,12 +65,12 @@ async fn a_database_that_was_away_is_used_again() {
     let other = database.node(Arc::clone(&stage.clock)).await;
     let id = stage.ask(new_ask()).await;
     let mut feed = stage.store.feed();
-    for line in [Line::Cut, Line::Stuck] {
+    for line in [ProxyMode::Cut, ProxyMode::Stuck] {
         proxy.set(line);
         is_away(&stage, id).await;
         let meanwhile =
             other.run(bot(), AskCommand::Create(Box::new(new_ask()))).await.ask.unwrap();
-        proxy.set(Line::Up);
+        proxy.set(ProxyMode::Up);
         soon("it answers again", async || stage.store.ping().await.is_ok()).await;
         let after = stage.ask(new_ask()).await;
         stage.run(person("olga"), AskCommand::Open(after)).await;
@@ -128,7 +128,7 @@ async fn a_statement_that_takes_too_long_is_given_up() {
 
 #[tokio::test]
 async fn nobody_to_connect_to_is_no_password_told() {
-    let clock = Hands::new() as Arc<dyn Clock>;
+    let clock = ManualClock::new() as Arc<dyn Clock>;
     for url in [
         "postgres://ann:s3cret@127.0.0.1:1/x",
         "postgres://ann:s3cret@127.0.0.1:1/x?sslmode=verify-full",
@@ -212,13 +212,13 @@ async fn an_altered_record_is_the_verifiers_to_name() {
     let stage = database.stage().await;
     let raw = database.raw().await;
     for (spoil, expected) in [
-        ("body = replace(body, 'acme', 'evil')", Why::Hash),
-        ("hash = '\\x00'", Why::Hash),
-        ("prev = '\\x01'", Why::Link),
-        ("seq = seq + 7", Why::Gap),
-        ("what = 'nonsense'", Why::Columns),
-        ("at = at + 1", Why::Columns),
-        ("contents = 'not json'", Why::Content),
+        ("body = replace(body, 'acme', 'evil')", ChainFault::Hash),
+        ("hash = '\\x00'", ChainFault::Hash),
+        ("prev = '\\x01'", ChainFault::Link),
+        ("seq = seq + 7", ChainFault::Gap),
+        ("what = 'nonsense'", ChainFault::Columns),
+        ("at = at + 1", ChainFault::Columns),
+        ("contents = 'not json'", ChainFault::Content),
     ] {
         let subject = Subject::Ask(stage.ask(new_ask()).await);
         execute(&raw, &format!("UPDATE record SET {spoil} WHERE subject = '{subject}'")).await;
@@ -241,7 +241,8 @@ async fn what_has_no_position_yet_stands_behind_what_has() {
     execute(&raw, "SELECT pg_advisory_lock(7165074649429406323)").await;
     let id = stage.ask(new_ask()).await;
     stage.run(person("olga"), AskCommand::Answer(id, yes())).await;
-    let checking = Postgres::open_to_check(&database.url, Options::default()).await.unwrap();
+    let checking =
+        Postgres::open_to_check(&database.url, PostgresOptions::default()).await.unwrap();
     let positions = async || {
         let chains = checking.chains(None, 1000).await.unwrap().chains;
         let chain = chains.into_iter().find(|chain| chain.subject == id.to_string()).unwrap();
@@ -264,7 +265,7 @@ async fn a_reader_looks_on() {
         return;
     }
     let database = Database::new().await;
-    let early = Postgres::open_read_only(&database.url, Options::default()).await;
+    let early = Postgres::open_read_only(&database.url, PostgresOptions::default()).await;
     assert!(matches!(early.map(drop), Err(StoreError::Damaged { .. })), "first for writing");
     let stage = database.stage().await;
     let id = stage.ask(new_ask()).await;
@@ -282,7 +283,8 @@ async fn a_reader_looks_on() {
     ] {
         assert!(matches!(refused, Some(StoreError::Unavailable(_))), "{refused:?}");
     }
-    let checking = Postgres::open_to_check(&database.url, Options::default()).await.unwrap();
+    let checking =
+        Postgres::open_to_check(&database.url, PostgresOptions::default()).await.unwrap();
     assert_eq!(checking.directory().agents().count(), 0);
     assert_eq!(checking.chains(None, 1000).await.unwrap().chains.len(), 9);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kernel::command::{NewAsk, Silence};
+use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::directory::NewProject;
 use kernel::testing::{new_ask, yes};
 use kernel::{Actor, AskCommand, AskId, DirectoryCommand, Refusal, Subject};
@@ -12,8 +12,8 @@ use store::Work;
 use store::followers::DELIVERIES;
 use store::suite::blocks::next_block;
 use store::suite::stage::{acme, bot, person};
-use store::suite::{Hands, Stage};
-use store::{Change, Clock, News, StoreError};
+use store::suite::{ManualClock, Stage};
+use store::{AnnouncedChange, Change, Clock, StoreError};
 use tokio::sync::broadcast::Receiver;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -33,7 +33,7 @@ fn project(name: &str) -> DirectoryCommand {
 }
 
 /// The next `n` changes a node tells of, within bounds.
-async fn hear(feed: &mut Receiver<Arc<[News]>>, n: usize) -> Vec<Change> {
+async fn hear(feed: &mut Receiver<Arc<[AnnouncedChange]>>, n: usize) -> Vec<Change> {
     let mut heard = Vec::new();
     while heard.len() < n {
         let news = timeout(Duration::from_secs(20), feed.recv()).await.unwrap().unwrap();
@@ -154,7 +154,7 @@ async fn four_nodes_start_at_once() {
         return;
     }
     let database = Arc::new(Database::new().await);
-    let clock = Hands::new();
+    let clock = ManualClock::new();
     let mut starting = JoinSet::new();
     for _ in 0..4 {
         let (database, clock) = (Arc::clone(&database), Arc::clone(&clock));
@@ -220,7 +220,7 @@ async fn nodes_share_what_is_due_and_what_is_to_be_delivered() {
     let (one, other) = two(&database).await;
     for _ in 0..30 {
         let timeout = Some(10);
-        one.ask(NewAsk { timeout, on_expiry: Silence::Fail, ..new_ask() }).await;
+        one.ask(NewAsk { timeout, on_expiry: NewOnExpiry::Fail, ..new_ask() }).await;
     }
     one.follow().await;
     one.clock.advance(10);
@@ -267,7 +267,7 @@ async fn one_node_at_a_time_runs_a_follower() {
     let (one, other) = two(&database).await;
     let lease = Duration::from_secs(3);
     let lead = async |stage: &Stage, node: u128| {
-        stage.store.lead(DELIVERIES, Ulid::from(node), one.now(), lease).await.unwrap()
+        stage.store.acquire_lead(DELIVERIES, Ulid::from(node), one.now(), lease).await.unwrap()
     };
     assert!(lead(&one, 1).await);
     assert!(!lead(&other, 2).await);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use kernel::AskCommand;
 use kernel::testing::{new_ask, yes};
 use store::followers::DELIVERIES;
-use store::postgres::{Options, Postgres};
-use store::suite::Hands;
+use store::postgres::{Postgres, PostgresOptions};
+use store::suite::ManualClock;
 use store::suite::stage::{bot, person};
 use store::{Clock, Store};
 
@@ -14,7 +14,8 @@ use super::support::{Database, missing, with};
 
 /// Why a database was not opened.
 async fn why(database: &Database) -> String {
-    let error = Postgres::open(&database.url, Options::default()).await.map(drop).unwrap_err();
+    let error =
+        Postgres::open(&database.url, PostgresOptions::default()).await.map(drop).unwrap_err();
     std::error::Error::source(&error).unwrap().to_string()
 }
 
@@ -28,7 +29,7 @@ async fn a_newer_database_is_refused_unless_it_serves() {
     let raw = database.raw().await;
     let newer = "INSERT INTO migration VALUES (1000, 'later', 'x', 1)";
     raw.client.batch_execute(newer).await.unwrap();
-    drop(database.open(Hands::new()).await);
+    drop(database.open(ManualClock::new()).await);
     raw.client
         .batch_execute("UPDATE migration SET serves = 1000 WHERE version = 1000")
         .await
@@ -94,7 +95,7 @@ async fn the_database_has_the_time() {
     }
     let database = Database::new().await;
     let stage = database.stage().await;
-    let node = Postgres::open(&database.url, Options::default()).await.unwrap();
+    let node = Postgres::open(&database.url, PostgresOptions::default()).await.unwrap();
     let job = stage.job(bot(), AskCommand::Create(Box::new(new_ask())));
     let at = node.transact(job).await.unwrap().at.millis();
     let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
@@ -110,7 +111,7 @@ async fn queries_go_by_an_index() {
         return;
     }
     let database = Database::new().await;
-    let clock = Hands::new() as Arc<dyn Clock>;
+    let clock = ManualClock::new() as Arc<dyn Clock>;
     drop(Postgres::open(&database.url, with(clock)).await.unwrap());
     let raw = database.raw().await;
     let settings = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;

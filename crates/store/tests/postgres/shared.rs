@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kernel::audit::Digest;
-use store::FileHolders;
-use store::postgres::{Options, Postgres};
-use store::suite::Hands;
+use store::FileHolderStore;
+use store::postgres::{Postgres, PostgresOptions};
+use store::suite::ManualClock;
 use tokio::task::JoinSet;
 use ulid::Ulid;
 
@@ -18,7 +18,7 @@ async fn a_secret_is_replaced_by_whoever_read_it_last() {
         return;
     }
     let database = Database::new().await;
-    let store = Arc::new(database.open(Hands::new()).await);
+    let store = Arc::new(database.open(ManualClock::new()).await);
     assert_eq!(store.secret("a").await.unwrap(), None);
     assert!(!store.put_secret("a", 3, vec![9]).await.unwrap(), "there is no version 3");
     let mut putting = JoinSet::new();
@@ -41,12 +41,12 @@ async fn a_file_is_found_by_its_digest() {
         return;
     }
     let database = Database::new().await;
-    let store = database.open(Hands::new()).await;
+    let store = database.open(ManualClock::new()).await;
     let bytes = vec![7; 3 << 20];
     let digest = Digest::of(&bytes);
     assert_eq!(store.file(&digest).await.unwrap(), None);
     for _ in 0..2 {
-        store.keep_file(digest, &bytes).await.unwrap();
+        store.put_file(digest, &bytes).await.unwrap();
     }
     assert_eq!(store.file(&digest).await.unwrap(), Some(bytes));
 }
@@ -59,21 +59,21 @@ async fn nobody_is_given_what_is_just_delete_files() {
         return;
     }
     let database = Database::new().await;
-    let one = database.open(Hands::new()).await;
-    let other = Arc::new(database.open(Hands::new()).await);
+    let one = database.open(ManualClock::new()).await;
+    let other = Arc::new(database.open(ManualClock::new()).await);
     let (ann, bob) = (Ulid::from(1_u128), Ulid::from(2_u128));
     let (lone, shared) = (Digest::of(b"lone"), Digest::of(b"shared"));
     for (holder, digest) in [(ann, lone), (ann, shared), (bob, shared)] {
-        one.note_file(holder, digest).await.unwrap();
+        one.record_file(holder, digest).await.unwrap();
     }
     let mut deletion = one.delete_files(ann).await.unwrap();
     assert_eq!(deletion.next().await.unwrap(), Some(vec![lone]));
     let mut waiting = JoinSet::new();
     let waits = Arc::clone(&other);
-    waiting.spawn(async move { waits.note_file(bob, lone).await });
+    waiting.spawn(async move { waits.record_file(bob, lone).await });
     let early = tokio::time::timeout(Duration::from_millis(200), waiting.join_next()).await;
     assert!(early.is_err(), "it waits");
-    other.note_file(bob, Digest::of(b"another")).await.unwrap();
+    other.record_file(bob, Digest::of(b"another")).await.unwrap();
     deletion.confirm().await.unwrap();
     waiting.join_next().await.unwrap().unwrap().unwrap();
     assert_eq!(deletion.next().await.unwrap(), None);
@@ -83,7 +83,7 @@ async fn nobody_is_given_what_is_just_delete_files() {
     let mut deletion = one.delete_files(bob).await.unwrap();
     assert_eq!(deletion.next().await.unwrap().unwrap().len(), 3);
     drop(deletion);
-    other.note_file(ann, lone).await.unwrap();
+    other.record_file(ann, lone).await.unwrap();
     assert_eq!(other.own_files(bob).await.unwrap().len(), 2);
 }
 
@@ -94,10 +94,10 @@ async fn files_are_listed() {
         return;
     }
     let database = Database::new().await;
-    let store = database.open(Hands::new()).await;
+    let store = database.open(ManualClock::new()).await;
     let mut kept: Vec<Digest> = (0..5_u8).map(|n| Digest::of(&[n])).collect();
     for n in 0..5_u8 {
-        store.keep_file(Digest::of(&[n]), &[n]).await.unwrap();
+        store.put_file(Digest::of(&[n]), &[n]).await.unwrap();
     }
     kept.sort();
     let first = store.files(None, 3).await.unwrap();
@@ -115,8 +115,8 @@ async fn a_lock_is_held_by_one_node_at_a_time() {
         return;
     }
     let database = Database::new().await;
-    let one = database.open(Hands::new()).await;
-    let other = Arc::new(database.open(Hands::new()).await);
+    let one = database.open(ManualClock::new()).await;
+    let other = Arc::new(database.open(ManualClock::new()).await);
     let lock = one.lock("start").await.unwrap();
     drop(other.lock("another thing").await.unwrap());
     let mut waiting = JoinSet::new();
@@ -135,7 +135,7 @@ async fn the_clock_is_the_databases() {
         return;
     }
     let database = Database::new().await;
-    let store = Postgres::open(&database.url, Options::default()).await.unwrap();
+    let store = Postgres::open(&database.url, PostgresOptions::default()).await.unwrap();
     let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
     let row = database.raw().await.client.query_one(sql, &[]).await.unwrap();
     let apart = store.clock().now().millis() - row.get::<_, i64>(0);

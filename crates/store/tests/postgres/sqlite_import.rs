@@ -6,22 +6,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kernel::audit::Digest;
-use kernel::command::{NewAsk, Silence};
-use kernel::insight::Whose;
+use kernel::command::{NewAsk, NewOnExpiry};
+use kernel::insight::CountScope;
 use kernel::testing::{new_ask, yes};
 use kernel::{AskCommand, AskId, HumanId, Phase, Time};
 use store::Work;
 use store::followers::DELIVERIES;
 use store::postgres::{DatabaseNotEmpty, Postgres};
-use store::sqlite::{Locked, Sqlite};
+use store::sqlite::{DatabaseLocked, Sqlite};
 use store::suite::blocks::next_block;
 use store::suite::insights::everything;
 use store::suite::stage::{acme, bot, person};
 use store::suite::tasks::{amend, begun, ledger, raise, story};
 use store::suite::work_queue::{endpoint, settle_as};
-use store::suite::{Hands, Stage};
-use store::work_queue::{LogQuery, Standing};
-use store::{Clock, Code, Device, SideKind, SideRow, SideRows, Store, StoreError, TaskList};
+use store::suite::{ManualClock, Stage};
+use store::work_queue::{DeliveryLogQuery, WebhookDeliveryStatus};
+use store::{
+    Clock, Device, SideKind, SideRow, SideSelection, Store, StoreError, TaskListQuery,
+    VerificationCode,
+};
 
 use super::support::{Database, missing, soon};
 
@@ -39,7 +42,7 @@ fn file(folder: &Path) -> PathBuf {
     folder.join("store.db")
 }
 
-fn embedded(folder: &Path, hands: &Arc<Hands>) -> Stage {
+fn embedded(folder: &Path, hands: &Arc<ManualClock>) -> Stage {
     let clock = Arc::clone(hands) as Arc<dyn Clock>;
     let store = Sqlite::open(&file(folder), clock).unwrap();
     Stage::on(Arc::new(store), Arc::clone(hands), Box::new(()))
@@ -74,7 +77,7 @@ async fn shown(store: &dyn Store, asks: &[AskId]) -> impl PartialEq + std::fmt::
         side(store).await,
         told(store).await,
         tasks(store).await,
-        store.counts(everything(vec![Whose::All])).await.unwrap(),
+        store.counts(everything(vec![CountScope::All])).await.unwrap(),
     )
 }
 
@@ -82,7 +85,7 @@ async fn shown(store: &dyn Store, asks: &[AskId]) -> impl PartialEq + std::fmt::
 async fn side(store: &dyn Store) -> Vec<SideRow> {
     let mut rows = Vec::new();
     for kind in SIDE {
-        let found = store.side(kind, SideRows::Prefix(String::new())).await.unwrap();
+        let found = store.side(kind, SideSelection::Prefix(String::new())).await.unwrap();
         assert!(!found.is_empty(), "{kind:?}");
         rows.extend(found);
     }
@@ -94,8 +97,12 @@ async fn fill_side(stage: &Stage, ask: AskId) {
     let (store, until) = (&stage.store, stage.now().plus_seconds(600));
     let (olga, name): (HumanId, Digest) = ("olga".parse().unwrap(), Digest([7; 32]));
     store.anchor(3).await.unwrap();
-    let code =
-        Code { human: olga.clone(), means: name, hash: Digest::of(b"123456"), expires_at: until };
+    let code = VerificationCode {
+        human: olga.clone(),
+        means: name,
+        hash: Digest::of(b"123456"),
+        expires_at: until,
+    };
     store.put_code(code).await.unwrap();
     let device = Device {
         name,
@@ -105,7 +112,7 @@ async fn fill_side(stage: &Stage, ask: AskId) {
         closed: b"closed\xff".to_vec(),
     };
     assert!(store.put_device(device).await.unwrap());
-    assert!(store.note_told(ask, name).await.unwrap());
+    assert!(store.record_notified(ask, name).await.unwrap());
     assert!(store.put_draft(ask, b"begun\xff".to_vec()).await.unwrap());
     store.put_secret(ask, name, b"secret\xff".to_vec()).await.unwrap();
     assert!(store.snooze(olga, ask, Some(until)).await.unwrap());
@@ -114,7 +121,7 @@ async fn fill_side(stage: &Stage, ask: AskId) {
 /// Tasks and what belongs to them.
 async fn tasks(store: &dyn Store) -> impl PartialEq + std::fmt::Debug + use<> {
     let projects = vec!["acme".parse().unwrap()];
-    let list = TaskList { projects: projects.clone(), limit: 9, ..TaskList::default() };
+    let list = TaskListQuery { projects: projects.clone(), limit: 9, ..TaskListQuery::default() };
     let tasks = store.tasks(list.clone()).await.unwrap().tasks;
     let (mut artifacts, mut reviews) = (Vec::new(), Vec::new());
     for task in &tasks {
@@ -141,7 +148,7 @@ async fn tasks(store: &dyn Store) -> impl PartialEq + std::fmt::Debug + use<> {
 async fn told(store: &dyn Store) -> impl PartialEq + std::fmt::Debug + use<> {
     let mut found = Vec::new();
     for webhook in store.directory().webhooks_after(None) {
-        let wanted = LogQuery { webhook: webhook.id, status: None, after: None, limit: 9 };
+        let wanted = DeliveryLogQuery { webhook: webhook.id, status: None, after: None, limit: 9 };
         let log = store.delivery_log(wanted).await.unwrap();
         found.push((webhook.clone(), log));
     }
@@ -153,10 +160,10 @@ async fn everything_is_there_as_it_was() {
     if missing() {
         return;
     }
-    let (folder, hands) = (tempfile::tempdir().unwrap(), Hands::new());
+    let (folder, hands) = (tempfile::tempdir().unwrap(), ManualClock::new());
     let stage = embedded(folder.path(), &hands);
     stage.cast().await;
-    let expiring = NewAsk { timeout: Some(60), on_expiry: Silence::Fail, ..new_ask() };
+    let expiring = NewAsk { timeout: Some(60), on_expiry: NewOnExpiry::Fail, ..new_ask() };
     let mut asks = vec![stage.ask(expiring).await, stage.ask(new_ask()).await];
     stage.run(person("olga"), AskCommand::Answer(asks[1], yes())).await;
     let keyed = || stage.keyed(bot(), AskCommand::Create(Box::new(new_ask())), "once", "the same");
@@ -169,7 +176,7 @@ async fn everything_is_there_as_it_was() {
     let lane = webhook.to_string();
     let lease = Duration::from_secs(9);
     let claimed = stage.store.claim(&lane, stage.now(), lease, 9).await.unwrap();
-    settle_as(&stage, webhook, &claimed[0], Standing::Dead).await;
+    settle_as(&stage, webhook, &claimed[0], WebhookDeliveryStatus::Dead).await;
     asks.push(stage.ask(new_ask()).await);
     story(&stage).await;
     let task = begun(&stage).await;
@@ -177,7 +184,7 @@ async fn everything_is_there_as_it_was() {
     let place = stage.store.transact(amended()).await.unwrap().place;
     asks.push(stage.run(bot(), raise(task)).await.ask.unwrap().id);
     assert_eq!(stage.store.ack_contracts("bot".parse().unwrap(), 3).await.unwrap(), 3);
-    assert!(!stage.store.count_on(1_000).await.unwrap().tally.is_empty());
+    assert!(!stage.store.count_next(1_000).await.unwrap().tally.is_empty());
     fill_side(&stage, asks[0]).await;
     let before = shown(&*stage.store, &asks).await;
     let (again, amended) = (keyed(), amended());
@@ -185,7 +192,7 @@ async fn everything_is_there_as_it_was() {
     let database = Database::new().await;
     let store = database.open(Arc::clone(&hands) as Arc<dyn Clock>).await;
     let busy = take(&store, folder.path()).await.unwrap_err();
-    assert!(matches!(busy, StoreError::Unavailable(why) if why.is::<Locked>()));
+    assert!(matches!(busy, StoreError::Unavailable(why) if why.is::<DatabaseLocked>()));
     drop(stage);
     let first = take(&store, folder.path()).await.unwrap();
     assert_eq!(take(&store, folder.path()).await.unwrap(), first, "again, with the same result");
@@ -227,7 +234,7 @@ async fn a_history_of_its_own_is_not_replaced() {
     if missing() {
         return;
     }
-    let (folder, hands) = (tempfile::tempdir().unwrap(), Hands::new());
+    let (folder, hands) = (tempfile::tempdir().unwrap(), ManualClock::new());
     let stage = embedded(folder.path(), &hands);
     stage.cast().await;
     drop(stage);
@@ -256,7 +263,7 @@ async fn an_import_that_meets_a_reader_is_tried_again() {
         return;
     }
     let (folder, database) = (tempfile::tempdir().unwrap(), Database::new().await);
-    let hands = Hands::new();
+    let hands = ManualClock::new();
     let stage = embedded(folder.path(), &hands);
     stage.cast().await;
     drop(stage);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use store::postgres::{Options, Postgres};
-use store::suite::{Hands, Stage};
+use store::postgres::{Postgres, PostgresOptions};
+use store::suite::{ManualClock, Stage};
 use store::{Clock, Store};
 use tokio::task::JoinHandle;
 use tokio_postgres::{Client, NoTls};
@@ -50,13 +50,13 @@ impl Database {
 
     /// A node with the cast of the suite in it.
     pub(crate) async fn stage(&self) -> Stage {
-        let stage = self.node(Hands::new()).await;
+        let stage = self.node(ManualClock::new()).await;
         stage.cast().await;
         stage
     }
 
     /// A node beside others.
-    pub(crate) async fn node(&self, clock: Arc<Hands>) -> Stage {
+    pub(crate) async fn node(&self, clock: Arc<ManualClock>) -> Stage {
         let store = self.open(Arc::clone(&clock) as Arc<dyn Clock>).await;
         Stage::on(Arc::new(store), clock, Box::new(()))
     }
@@ -102,14 +102,14 @@ impl Drop for Raw {
     }
 }
 
-pub(crate) fn with(clock: Arc<dyn Clock>) -> Options {
-    Options { clock: Some(clock), ..Options::default() }
+pub(crate) fn with(clock: Arc<dyn Clock>) -> PostgresOptions {
+    PostgresOptions { clock: Some(clock), ..PostgresOptions::default() }
 }
 
 /// Little patience, so that tests need little.
-pub(crate) fn hasty(clock: Arc<dyn Clock>) -> Options {
+pub(crate) fn hasty(clock: Arc<dyn Clock>) -> PostgresOptions {
     let (connect, statement) = (Duration::from_millis(500), Duration::from_millis(500));
-    Options { connect, statement, ..with(clock) }
+    PostgresOptions { connect, statement, ..with(clock) }
 }
 
 /// What becomes true within a few seconds.

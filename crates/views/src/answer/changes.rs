@@ -6,44 +6,44 @@ use serde_json::{Map, Value};
 use similar::{ChangeTag, TextDiff};
 
 use crate::components::facts::leaves;
-use crate::components::words::Words;
+use crate::components::words::VisibleText;
 
 /// Longer texts are shown in full one above the other, because a diff would delay the page.
 const LONGEST: usize = 20_000;
 
 /// One changed value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Changed {
-    pub label: Words,
-    pub how: How,
+pub struct ChangedValue {
+    pub label: VisibleText,
+    pub how: ValueChange,
 }
 
 /// How a value changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum How {
+pub enum ValueChange {
     /// A single line that replaces another.
     Line {
         /// The agent's proposal.
-        was: Words,
+        was: VisibleText,
         /// The new value.
-        now: Words,
+        now: VisibleText,
     },
     /// A line diff.
-    Lines(Vec<Line>),
+    Lines(Vec<ChangedLine>),
 }
 
 /// A line of a changed text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct ChangedLine {
     /// `+`, `-`, or a space for an unchanged line.
     pub sign: char,
     /// The same as a word, for screen readers.
     pub word: &'static str,
-    pub text: Words,
+    pub text: VisibleText,
 }
 
 /// Every changed value, in the agent's order.
-pub fn changes(proposed: &Map<String, Value>, edited: &Map<String, Value>) -> Vec<Changed> {
+pub fn changes(proposed: &Map<String, Value>, edited: &Map<String, Value>) -> Vec<ChangedValue> {
     let mut found = Vec::new();
     for leaf in leaves(proposed) {
         let now = leaf.path.iter().try_fold(None, |at: Option<&Value>, key| match at {
@@ -52,13 +52,14 @@ pub fn changes(proposed: &Map<String, Value>, edited: &Map<String, Value>) -> Ve
         });
         let Some(Some(now)) = now else { continue };
         if now != leaf.value {
-            found.push(Changed { label: leaf.label(), how: How::new(leaf.value, now) });
+            found
+                .push(ChangedValue { label: leaf.label(), how: ValueChange::new(leaf.value, now) });
         }
     }
     found
 }
 
-impl How {
+impl ValueChange {
     fn new(was: &Value, now: &Value) -> Self {
         let (was, now) = (text(was), text(now));
         let small = was.len() + now.len() <= LONGEST;
@@ -70,11 +71,15 @@ impl How {
                     ChangeTag::Insert => ('+', "added"),
                     ChangeTag::Equal => (' ', "kept"),
                 };
-                Line { sign, word, text: Words::of(change.value().trim_end_matches('\n')) }
+                ChangedLine {
+                    sign,
+                    word,
+                    text: VisibleText::of(change.value().trim_end_matches('\n')),
+                }
             };
             return Self::Lines(diff.iter_all_changes().map(line).collect());
         }
-        Self::Line { was: Words::of(&was), now: Words::of(&now) }
+        Self::Line { was: VisibleText::of(&was), now: VisibleText::of(&now) }
     }
 }
 
@@ -95,7 +100,7 @@ fn text(value: &Value) -> String {
 
 /// Every value that an approval changes in the agent's proposal; empty for other answers. The
 /// values of a request for changes are shown the same way, although they are only a wish.
-pub fn of_reply(question: Option<&Question>, reply: Option<&Reply>) -> Vec<Changed> {
+pub fn of_reply(question: Option<&Question>, reply: Option<&Reply>) -> Vec<ChangedValue> {
     match (question.map(Question::body), reply.map(|reply| &reply.answer)) {
         (
             Some(Body::Approve { details, .. }),
@@ -108,12 +113,12 @@ pub fn of_reply(question: Option<&Question>, reply: Option<&Reply>) -> Vec<Chang
     }
 }
 
-impl Changed {
+impl ChangedValue {
     /// "Amount: 120 → 90", on one line for lists and messages.
     pub fn line(&self) -> String {
         match &self.how {
-            How::Line { was, now } => format!("{}: {was} → {now}", self.label),
-            How::Lines(lines) => {
+            ValueChange::Line { was, now } => format!("{}: {was} → {now}", self.label),
+            ValueChange::Lines(lines) => {
                 let count = |sign| lines.iter().filter(|line| line.sign == sign).count();
                 format!("{}: {} lines added, {} removed", self.label, count('+'), count('-'))
             }
@@ -131,10 +136,10 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    fn shown(changed: &[Changed]) -> Vec<String> {
-        let how = |how: &How| match how {
-            How::Line { was, now } => format!("{was} → {now}"),
-            How::Lines(lines) => {
+    fn shown(changed: &[ChangedValue]) -> Vec<String> {
+        let how = |how: &ValueChange| match how {
+            ValueChange::Line { was, now } => format!("{was} → {now}"),
+            ValueChange::Lines(lines) => {
                 let lines: Vec<String> =
                     lines.iter().map(|line| format!("{}{}", line.sign, line.text)).collect();
                 lines.join("|")
@@ -172,6 +177,6 @@ mod tests {
     fn a_long_text_is_shown_whole() {
         let was = map(json!({"body": "a\n".repeat(LONGEST)}));
         let now = map(json!({"body": "b"}));
-        assert!(matches!(changes(&was, &now)[0].how, How::Line { .. }));
+        assert!(matches!(changes(&was, &now)[0].how, ValueChange::Line { .. }));
     }
 }

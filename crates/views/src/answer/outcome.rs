@@ -2,24 +2,24 @@
 //! next.
 
 use kernel::ask::Ending;
-use kernel::ask::{OnExpiry, Resolution};
+use kernel::ask::{OnExpiry, RecordedAnswer};
 use kernel::directory::Directory;
 use kernel::form::{Field, FileRef, REDACTED};
 use kernel::question::{Answer, Body, Choice, Question, Reply};
-use kernel::task::Action;
+use kernel::task::ResolutionAction;
 use kernel::text::reveal;
 use kernel::verification::Proof;
-use kernel::{Ask, Assurance, By, Time};
+use kernel::{ActorRef, Ask, Assurance, Time};
 use serde_json::Value;
 
-use crate::answer::changes::{self, Changed};
-use crate::components::facts::{Block, Fact, Facts, fact};
-use crate::components::when::When;
+use crate::answer::changes::{self, ChangedValue};
+use crate::components::facts::{Fact, FactList, TextBlock, fact};
+use crate::components::relative_time::RelativeTime;
 use crate::components::words::{self};
 
 /// The end of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct OutcomeView {
     /// The style class: `yes`, `no` or `over`.
     pub tone: &'static str,
     /// Its state in a word: "Answered", "Closed", "Sent".
@@ -30,31 +30,31 @@ pub struct Outcome {
     pub sentence: String,
     /// The person's name, for lists.
     pub who: Option<String>,
-    pub at: When,
+    pub at: RelativeTime,
     /// The values of the answer.
     pub said: Vec<Fact>,
     /// The changes to the agent's proposal, old and new.
-    pub changed: Vec<Changed>,
+    pub changed: Vec<ChangedValue>,
     /// Whether it was approved with those changes, rather than sent back with them.
     pub edited: bool,
     /// The comment on the answer.
-    pub comment: Option<Block>,
+    pub comment: Option<TextBlock>,
     /// What happens next, as a sentence.
     pub next: Option<String>,
 }
 
-impl Outcome {
+impl OutcomeView {
     /// The end of an ask; `None` while it is open. A passed deadline counts as the end even before
     /// the timer records it.
     pub fn of(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
-        let mut outcome = Self::as_it_ended(ask, directory, now)?;
+        let mut outcome = Self::without_revocation(ask, directory, now)?;
         if let Some(revoked) = &ask.revoked {
             let why = revoked.reason.value().map(|reason| format!(": {}", reveal(reason)));
             (outcome.tone, outcome.over) = ("over", "Closed");
             outcome.headline.push_str(", then revoked");
             outcome.next = Some(format!(
                 "Its receipt was revoked {}{}. It no longer counts.",
-                When::new(revoked.at, now).words,
+                RelativeTime::new(revoked.at, now).words,
                 why.unwrap_or_default(),
             ));
         }
@@ -64,36 +64,39 @@ impl Outcome {
     /// The changes of an approval on one line; `None` if there are none. With changes, the question
     /// shows the old values.
     pub fn changes(&self) -> Option<String> {
-        let lines: Vec<String> = self.changed.iter().map(Changed::line).collect();
+        let lines: Vec<String> = self.changed.iter().map(ChangedValue::line).collect();
         (self.edited && !lines.is_empty()).then(|| lines.join(" · "))
     }
 
-    fn as_it_ended(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
+    fn without_revocation(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
         let question = ask.question.value();
         let Some(ending) = ask.ending() else {
             // The deadline waits while an answer can still be undone.
             let deadline = ask.expires_at.filter(|at| *at <= now && ask.held.is_none())?;
-            return lapsing(&ask.on_expiry, deadline, question, now);
+            return unrecorded_expiry(&ask.on_expiry, deadline, question, now);
         };
         match ending {
-            Ending::Completed(resolution) if ask.is_opening() => {
-                Some(written(answered(resolution, question, directory, now), ask))
+            Ending::Completed(resolution) if ask.starts_conversation() => {
+                Some(message_outcome(answered_outcome(resolution, question, directory, now), ask))
             }
-            Ending::Completed(resolution) => Some(answered(resolution, question, directory, now)),
+            Ending::Completed(resolution) => {
+                Some(answered_outcome(resolution, question, directory, now))
+            }
             Ending::Expired { at, report } => {
                 let next = format!("The agent {}.", words::default_action(*report));
-                Some(over("Expired", "Nobody answered in time.", *at, now, next))
+                Some(closed_outcome("Expired", "Nobody answered in time.", *at, now, next))
             }
             Ending::Failed { at } => {
-                Some(over("Failed", "Nobody answered in time.", *at, now, FAILS))
+                Some(closed_outcome("Failed", "Nobody answered in time.", *at, now, FAILS))
             }
             Ending::Cancelled { at, by, reason, decided } => {
-                let who = words::by(directory, by);
+                let who = words::actor_name(directory, by);
                 let (headline, sentence, next) = closed(*decided, &who);
-                let mut outcome = over(headline, sentence, *at, now, next);
-                outcome.who = Some(words::by(directory, by));
+                let mut outcome = closed_outcome(headline, sentence, *at, now, next);
+                outcome.who = Some(words::actor_name(directory, by));
                 let reason = reason.as_ref().and_then(|reason| reason.value());
-                outcome.comment = reason.map(|text| Block::new("comment-said".to_owned(), text));
+                outcome.comment =
+                    reason.map(|text| TextBlock::new("comment-said".to_owned(), text));
                 Some(outcome)
             }
         }
@@ -102,20 +105,22 @@ impl Outcome {
 
 /// How a request closed without an answer: a headline, a sentence, and the consequence. A decision
 /// on a HACP checkpoint has its own wording.
-fn closed(decided: Option<Action>, who: &str) -> (&'static str, String, &'static str) {
+fn closed(decided: Option<ResolutionAction>, who: &str) -> (&'static str, String, &'static str) {
     match decided {
         None => (
             "Withdrawn",
             format!("Withdrawn by {who}."),
             "Nothing is needed from you: the agent no longer waits for an answer.",
         ),
-        Some(Action::Reject) => ("Rejected", format!("Rejected by {who}."), "The task has ended."),
-        Some(Action::Approve | Action::Choose | Action::Provide) => (
+        Some(ResolutionAction::Reject) => {
+            ("Rejected", format!("Rejected by {who}."), "The task has ended.")
+        }
+        Some(ResolutionAction::Approve | ResolutionAction::Choose | ResolutionAction::Provide) => (
             "Answered",
             format!("Answered by {who} in other words."),
             "The agent goes on with that.",
         ),
-        Some(Action::Reassign) => (
+        Some(ResolutionAction::Reassign) => (
             "Reassigned",
             format!("{who} gave the task to another agent."),
             "The other agent goes on with the task.",
@@ -125,20 +130,20 @@ fn closed(decided: Option<Action>, who: &str) -> (&'static str, String, &'static
 
 const FAILS: &str = "The agent is told that the request failed.";
 
-fn over(
+fn closed_outcome(
     headline: &str,
     sentence: impl Into<String>,
     at: Time,
     now: Time,
     next: impl Into<String>,
-) -> Outcome {
-    Outcome {
+) -> OutcomeView {
+    OutcomeView {
         tone: "over",
         over: "Closed",
         headline: headline.to_owned(),
         sentence: sentence.into(),
         who: None,
-        at: When::new(at, now),
+        at: RelativeTime::new(at, now),
         said: Vec::new(),
         changed: Vec::new(),
         edited: false,
@@ -148,12 +153,12 @@ fn over(
 }
 
 /// The outcome after the deadline has passed and before the timer has recorded it.
-fn lapsing(
+fn unrecorded_expiry(
     on_expiry: &OnExpiry,
     deadline: Time,
     question: Option<&Question>,
     now: Time,
-) -> Option<Outcome> {
+) -> Option<OutcomeView> {
     let next = match on_expiry {
         OnExpiry::StayOpen => return None,
         OnExpiry::Fail => FAILS.to_owned(),
@@ -165,7 +170,7 @@ fn lapsing(
                 .map_or_else(|| "no longer known".to_owned(), |reply| brief(reply, question))
         ),
     };
-    Some(over("Expired", "Nobody answered in time.", deadline, now, next))
+    Some(closed_outcome("Expired", "Nobody answered in time.", deadline, now, next))
 }
 
 /// What happens without an answer, stated before the deadline.
@@ -184,20 +189,20 @@ pub fn on_silence(on_expiry: &OnExpiry, question: Option<&Question>) -> String {
     }
 }
 
-fn answered(
-    resolution: &Resolution,
+fn answered_outcome(
+    resolution: &RecordedAnswer,
     question: Option<&Question>,
     directory: &Directory,
     now: Time,
-) -> Outcome {
-    let Resolution { reply, by, via, assurance, at, attested, verification, shown, .. } =
+) -> OutcomeView {
+    let RecordedAnswer { reply, by, via, assurance, at, attested, verification, shown, .. } =
         resolution;
     let reply = reply.value();
     let attested = attested.as_ref().and_then(|attested| attested.value());
-    let who = attested.map_or_else(|| words::by(directory, by), words::attested);
-    let sentence = if *by == By::System {
+    let who = attested.map_or_else(|| words::actor_name(directory, by), words::attested_user);
+    let sentence = if *by == ActorRef::System {
         "Nobody answered in time, so the agent's default was taken.".to_owned()
-    } else if *by == By::LinkHolder {
+    } else if *by == ActorRef::LinkHolder {
         // Older answers do not record where their link was sent. They have the same assurance
         // for every link.
         let proves = match (assurance, shown) {
@@ -209,44 +214,48 @@ fn answered(
         };
         format!("Answered by {who}.{proves}")
     } else {
-        format!("Answered by {who} {} ({}).", words::door(*via), words::sureness(resolution))
+        format!(
+            "Answered by {who} {} ({}).",
+            words::channel_name(*via),
+            words::assurance_words(resolution)
+        )
     };
     let sentence = match verification.as_ref().filter(|found| found.satisfied) {
-        Some(found) => format!("{sentence} {}", proven(&found.proofs)),
+        Some(found) => format!("{sentence} {}", proof_providers(&found.proofs)),
         None => sentence,
     };
     let comment = reply.and_then(|reply| reply.comment.as_deref());
     let tone = reply.map_or("over", |reply| tone(&reply.answer));
-    Outcome {
+    OutcomeView {
         tone,
         over: if tone == "over" { "Closed" } else { "Answered" },
         headline: reply.map_or_else(|| "Answered".to_owned(), |reply| brief(reply, question)),
         sentence,
         who: Some(who),
-        at: When::new(*at, now),
+        at: RelativeTime::new(*at, now),
         said: reply.map(|reply| said(&reply.answer, question)).unwrap_or_default(),
         changed: changes::of_reply(question, reply),
         edited: reply
             .is_some_and(|reply| matches!(reply.answer, Answer::Approved { edits: Some(_) })),
-        comment: comment.map(|text| Block::new("comment-said".to_owned(), text)),
+        comment: comment.map(|text| TextBlock::new("comment-said".to_owned(), text)),
         next: reply.is_none().then(|| "The words of this answer were erased.".to_owned()),
     }
 }
 
 /// The outcome of a message that a person sent without a question. Its text is shown
 /// in the conversation.
-fn written(outcome: Outcome, ask: &Ask) -> Outcome {
+fn message_outcome(outcome: OutcomeView, ask: &Ask) -> OutcomeView {
     let sentence = outcome.sentence.replacen("Answered", "Written", 1);
     let next = outcome.next.or_else(|| {
         let agent = &ask.agent;
         ask.latest.is_none().then(|| format!("{agent} will answer here, and in the inbox."))
     });
     let headline = "Message sent".to_owned();
-    Outcome { over: "Sent", headline, sentence, said: Vec::new(), next, ..outcome }
+    OutcomeView { over: "Sent", headline, sentence, said: Vec::new(), next, ..outcome }
 }
 
 /// The providers that confirmed that the answerer is a person; they do not identify the person.
-fn proven(proofs: &[Proof]) -> String {
+fn proof_providers(proofs: &[Proof]) -> String {
     let names: Vec<String> = proofs.iter().map(|proof| reveal(&proof.provider)).collect();
     format!("That a person answered was confirmed by {}.", names.join(" and "))
 }
@@ -291,7 +300,7 @@ pub fn brief(reply: &Reply, question: Option<&Question>) -> String {
 
 fn confirm_label(question: Option<&Question>, went_ahead: bool) -> String {
     match question.map(Question::body) {
-        Some(Body::Confirm { yes, no, .. }) if !words::are_bare(yes, no) => {
+        Some(Body::Confirm { yes, no, .. }) if !words::are_protocol_labels(yes, no) => {
             format!("“{}”", reveal(if went_ahead { yes } else { no }))
         }
         Some(_) | None if went_ahead => "Confirmed".to_owned(),
@@ -311,7 +320,7 @@ fn option_label(id: &str, question: Option<&Question>) -> String {
 /// The values of an answer that need more room than its headline. Secret values are redacted.
 pub fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
     let all = |map, prefix| {
-        let Facts { headline, rows } = Facts::of(map, prefix);
+        let FactList { headline, rows } = FactList::of(map, prefix);
         headline.into_iter().chain(rows).collect::<Vec<_>>()
     };
     match answer {
@@ -328,7 +337,7 @@ pub fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
                 let shown = values.redacted(form);
                 let one = |(key, value): (&String, &Value)| {
                     let label = form.field(key).map_or(key.as_str(), Field::label);
-                    fact(label, &readable(value, form.field(key)), &format!("said-{key}"))
+                    fact(label, &display_value(value, form.field(key)), &format!("said-{key}"))
                 };
                 shown.iter().map(one).collect()
             }
@@ -347,7 +356,7 @@ pub fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
 }
 
 /// A form value as the person saw it: labels for options, names for files, nothing for secrets.
-pub(crate) fn readable(value: &Value, field: Option<&Field>) -> Value {
+pub(crate) fn display_value(value: &Value, field: Option<&Field>) -> Value {
     let label = |value: &Value| {
         let options = field.map(Field::options).unwrap_or_default();
         let option = options.iter().find(|option| *value == option.value);

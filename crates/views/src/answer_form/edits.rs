@@ -4,15 +4,17 @@
 use std::fmt::Write;
 
 use dialects::nesting::{DEEPEST, too_deep};
-use kernel::form::{Choice, Field, Form, Kind};
+use kernel::form::{Field, FieldKind, Form, FormChoice};
 use kernel::text::is_hidden;
 use serde_json::{Map, Number, Value};
 
-use crate::answer_form::fields::{Control, FieldView, Input, Mark, Pickable};
-use crate::answer_form::problem::{Draft, FormProblem, Place};
-use crate::answer_form::submitted::{Submitted, same, unix};
+use crate::answer_form::fields::{
+    Control, ControlOption, FieldView, InputControl, RequirementMark,
+};
+use crate::answer_form::problem::{AnswerDraft, FormProblems, ProblemLocation};
+use crate::answer_form::submitted::{SubmittedForm, same_value, unix_line_breaks};
 use crate::components::facts::{Leaf, leaves};
-use crate::components::words::Words;
+use crate::components::words::VisibleText;
 
 /// A text with this many characters or more gets a text area.
 const LONG: usize = 60;
@@ -45,14 +47,15 @@ impl Edits {
         map: &Map<String, Value>,
         form: Option<&Form>,
         (name, summary, hint): (&'static str, &'static str, &'static str),
-        draft: Option<&Draft>,
+        draft: Option<&AnswerDraft>,
     ) -> Self {
         let field = |(n, leaf): (usize, &Leaf<'_>)| match leaf.ticked(form) {
             Some(declared) => leaf.ticks(declared, name, n, draft),
             None => leaf.field(name, n, draft),
         };
         let fields: Vec<FieldView> = leaves(map).iter().enumerate().map(field).collect();
-        let error = draft.and_then(|draft| draft.problem_at(&Place::Edits)).map(str::to_owned);
+        let error =
+            draft.and_then(|draft| draft.problem_at(&ProblemLocation::Edits)).map(str::to_owned);
         let entered =
             |field: &FieldView| draft.is_some_and(|draft| draft.value(&field.name).is_some());
         let touched = |field: &FieldView| field.error.is_some() || entered(field);
@@ -71,9 +74,9 @@ pub fn changed(
     map: &Map<String, Value>,
     form: Option<&Form>,
     name: &'static str,
-    submitted: &Submitted,
-) -> Result<Option<Map<String, Value>>, FormProblem> {
-    let mut problem = FormProblem::default();
+    submitted: &SubmittedForm,
+) -> Result<Option<Map<String, Value>>, FormProblems> {
+    let mut problem = FormProblems::default();
     let mut edited = map.clone();
     let mut any = false;
     for (n, leaf) in leaves(map).iter().enumerate() {
@@ -91,10 +94,10 @@ pub fn changed(
             Ok(None) => {}
             Ok(Some(value)) => {
                 any = true;
-                put(&mut edited, &leaf.path, value);
+                set_value_at(&mut edited, &leaf.path, value);
             }
             Err(message) => {
-                let place = Place::Edit(name, n);
+                let place = ProblemLocation::Edit(name, n);
                 problem.add(place, Some(leaf.label()), message);
             }
         }
@@ -111,7 +114,7 @@ pub(crate) fn entered(
 ) -> Vec<(String, String)> {
     let mut pairs = Vec::new();
     for (n, leaf) in leaves(map).iter().enumerate() {
-        let now = at(edited, &leaf.path).filter(|now| *now != leaf.value);
+        let now = value_at(edited, &leaf.path).filter(|now| *now != leaf.value);
         let Some(now) = now else { continue };
         let control = format!("{name}.{n}");
         if leaf.ticked(form).is_some() {
@@ -130,14 +133,14 @@ pub(crate) fn entered(
     pairs
 }
 
-fn at<'m>(map: &'m Map<String, Value>, path: &[&str]) -> Option<&'m Value> {
+fn value_at<'m>(map: &'m Map<String, Value>, path: &[&str]) -> Option<&'m Value> {
     let (first, rest) = path.split_first()?;
     let value = map.get(*first)?;
-    if rest.is_empty() { Some(value) } else { at(value.as_object()?, rest) }
+    if rest.is_empty() { Some(value) } else { value_at(value.as_object()?, rest) }
 }
 
 /// The members that differ from the original.
-pub fn differing(
+pub fn changed_members(
     mut edited: Map<String, Value>,
     original: &Map<String, Value>,
 ) -> Map<String, Value> {
@@ -145,13 +148,13 @@ pub fn differing(
     edited
 }
 
-fn ticked<'f>(form: Option<&'f Form>, key: &str) -> Option<&'f Field> {
-    form?.field(key).filter(|field| matches!(field.kind(), Kind::Multiselect(_)))
+fn multiple_choice_field<'f>(form: Option<&'f Form>, key: &str) -> Option<&'f Field> {
+    form?.field(key).filter(|field| matches!(field.kind(), FieldKind::Multiselect(_)))
 }
 
 /// Whether a member is edited with checkboxes.
 pub(crate) fn is_ticked(form: Option<&Form>, key: &str) -> bool {
-    ticked(form, key).is_some()
+    multiple_choice_field(form, key).is_some()
 }
 
 /// Whether a control still has its initial value.
@@ -161,14 +164,14 @@ pub(crate) fn is_untouched(map: &Map<String, Value>, prefix: &str, name: &str, s
     n.and_then(|n| leaves(map).into_iter().nth(n)).is_some_and(|leaf| leaf.read(sent) == Ok(None))
 }
 
-fn put(map: &mut Map<String, Value>, path: &[&str], value: Value) {
+fn set_value_at(map: &mut Map<String, Value>, path: &[&str], value: Value) {
     match path {
         [last] => {
             map.insert((*last).to_owned(), value);
         }
         [first, rest @ ..] => {
             if let Some(Value::Object(inner)) = map.get_mut(*first) {
-                put(inner, rest, value);
+                set_value_at(inner, rest, value);
             }
         }
         [] => {}
@@ -180,7 +183,7 @@ impl Leaf<'_> {
     fn read(&self, sent: &str) -> Result<Option<Value>, String> {
         match self.value {
             Value::String(text) if !text.contains(is_hidden) => {
-                Ok((!same(text, sent)).then(|| Value::from(unix(sent))))
+                Ok((!same_value(text, sent)).then(|| Value::from(unix_line_breaks(sent))))
             }
             Value::Number(number) => {
                 let sent = sent.trim();
@@ -206,7 +209,7 @@ impl Leaf<'_> {
     /// The field with which the agent declared this value as a multiple choice.
     fn ticked<'f>(&self, form: Option<&'f Form>) -> Option<&'f Field> {
         let [key] = self.path[..] else { return None };
-        ticked(form, key)
+        multiple_choice_field(form, key)
     }
 
     fn ticks(
@@ -214,29 +217,29 @@ impl Leaf<'_> {
         declared: &Field,
         prefix: &'static str,
         n: usize,
-        draft: Option<&Draft>,
+        draft: Option<&AnswerDraft>,
     ) -> FieldView {
         let plain = self.field(prefix, n, draft);
         let kept = draft.filter(|draft| draft.value(&plain.name).is_some());
-        let pick = |choice: &Choice| Pickable {
+        let pick = |choice: &FormChoice| ControlOption {
             value: choice.value.clone(),
-            label: Words::of(&choice.label),
+            label: VisibleText::of(&choice.label),
             note: None,
             checked: match kept {
-                Some(draft) => draft.holds(&plain.name, &choice.value),
+                Some(draft) => draft.is_selected(&plain.name, &choice.value),
                 None => self.value.as_array().is_some_and(|ids| {
                     ids.iter().any(|id| id.as_str() == Some(choice.value.as_str()))
                 }),
             },
         };
         let control = Control::Checks(declared.options().iter().map(pick).collect());
-        FieldView { label: Words::of(declared.label()), hint: None, control, ..plain }
+        FieldView { label: VisibleText::of(declared.label()), hint: None, control, ..plain }
     }
 
-    fn field(&self, prefix: &'static str, n: usize, draft: Option<&Draft>) -> FieldView {
+    fn field(&self, prefix: &'static str, n: usize, draft: Option<&AnswerDraft>) -> FieldView {
         let name = format!("{prefix}.{n}");
         let kept = draft.and_then(|draft| draft.value(&name)).map(str::to_owned);
-        let place = Place::Edit(prefix, n);
+        let place = ProblemLocation::Edit(prefix, n);
         let error = draft.and_then(|draft| draft.problem_at(&place)).map(str::to_owned);
         let mut hint = None;
         let control = match self.value {
@@ -252,9 +255,9 @@ impl Leaf<'_> {
             }
             Value::Bool(was) => {
                 let now = kept.map_or(*was, |kept| kept == "true");
-                let pick = |value: bool, label: &str| Pickable {
+                let pick = |value: bool, label: &str| ControlOption {
                     value: value.to_string(),
-                    label: Words::of(label),
+                    label: VisibleText::of(label),
                     note: None,
                     checked: now == value,
                 };
@@ -262,7 +265,7 @@ impl Leaf<'_> {
             }
             // A text with hidden characters is edited as JSON, where they are visible.
             Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => {
-                hint = Some(Words::of("As JSON."));
+                hint = Some(VisibleText::of("As JSON."));
                 area(kept.unwrap_or_else(|| visible_json(self.value)), true)
             }
         };
@@ -274,7 +277,7 @@ impl Leaf<'_> {
             rules: None,
             condition: None,
             when: None,
-            mark: Mark::None,
+            mark: RequirementMark::None,
             insist: false,
             secret: false,
             held: None,
@@ -286,7 +289,7 @@ impl Leaf<'_> {
 
 fn line(kind: &'static str, value: String, attributes: Vec<(&'static str, String)>) -> Control {
     let placeholder = String::new();
-    Control::Input(Input { kind, value, placeholder, attributes, suggestions: Vec::new() })
+    Control::Input(InputControl { kind, value, placeholder, attributes, suggestions: Vec::new() })
 }
 
 fn area(value: String, mono: bool) -> Control {
@@ -331,8 +334,8 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    fn sent(pairs: &[(&str, &str)]) -> Submitted {
-        Submitted::new(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
+    fn sent(pairs: &[(&str, &str)]) -> SubmittedForm {
+        SubmittedForm::new(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
     }
 
     /// HITL-140: edited values keep their type.

@@ -1,11 +1,11 @@
 //! The fields of a form as controls: labels, hints, limits in words, values.
 
-use kernel::form::{Bounds, Condition, Field, Form, Kind, Layout, Operator, TextRules};
+use kernel::form::{Bounds, Condition, Field, FieldKind, Form, Layout, Operator, TextRules};
 use kernel::text::is_hidden;
 use serde_json::{Number, Value};
 
-use crate::answer_form::problem::{Draft, Place};
-use crate::components::words::Words;
+use crate::answer_form::problem::{AnswerDraft, ProblemLocation};
+use crate::components::words::VisibleText;
 
 /// Up to this many options are shown as radio buttons; more become a list.
 const FEW: usize = 6;
@@ -14,9 +14,9 @@ const FEW: usize = 6;
 #[derive(Debug, Clone)]
 pub struct StepView {
     /// The heading, if the form has steps.
-    pub title: Option<Words>,
+    pub title: Option<VisibleText>,
     /// The text below the heading.
-    pub description: Option<Words>,
+    pub description: Option<VisibleText>,
     pub fields: Vec<FieldView>,
 }
 
@@ -28,17 +28,17 @@ pub struct FieldView {
     /// The name of the control.
     pub name: String,
     /// The agent's label.
-    pub label: Words,
+    pub label: VisibleText,
     /// The agent's help text.
-    pub hint: Option<Words>,
+    pub hint: Option<VisibleText>,
     /// The limits in the server's words.
     pub rules: Option<String>,
     /// When it applies, if that depends on an earlier field.
-    pub condition: Option<Words>,
+    pub condition: Option<VisibleText>,
     /// The same for the script, if that field is on the same page.
-    pub when: Option<When>,
+    pub when: Option<FieldCondition>,
     /// Whether an answer is required.
-    pub mark: Mark,
+    pub mark: RequirementMark,
     /// Whether the browser enforces it. It does not for fields that may not apply.
     pub insist: bool,
     /// Whether the value is never shown again.
@@ -52,7 +52,7 @@ pub struct FieldView {
 
 /// The mark next to the label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
+pub enum RequirementMark {
     Required,
     Optional,
     /// No mark, because the field always has a value.
@@ -63,7 +63,7 @@ pub enum Mark {
 #[derive(Debug, Clone)]
 pub enum Control {
     /// A one-line control.
-    Input(Input),
+    Input(InputControl),
     /// A text area.
     Area {
         /// The current value.
@@ -76,19 +76,19 @@ pub enum Control {
         mono: bool,
     },
     /// One of a few options.
-    Radios(Vec<Pickable>),
+    Radios(Vec<ControlOption>),
     /// Several of some options.
-    Checks(Vec<Pickable>),
+    Checks(Vec<ControlOption>),
     /// One of many options.
-    List(Vec<Pickable>),
+    List(Vec<ControlOption>),
     /// One of many options, with one already selected.
-    Select(Vec<Pickable>),
+    Select(Vec<ControlOption>),
     /// A file upload.
     File,
 }
 
 #[derive(Debug, Clone)]
-pub struct Input {
+pub struct InputControl {
     /// The HTML input type.
     pub kind: &'static str,
     /// The current value.
@@ -102,12 +102,12 @@ pub struct Input {
 
 /// An option of a control.
 #[derive(Debug, Clone)]
-pub struct Pickable {
+pub struct ControlOption {
     /// The submitted value.
     pub value: String,
-    pub label: Words,
+    pub label: VisibleText,
     /// An explanation of the option.
-    pub note: Option<Words>,
+    pub note: Option<VisibleText>,
     /// Whether it is selected.
     pub checked: bool,
 }
@@ -136,7 +136,7 @@ impl FieldView {
     }
 
     pub fn required(&self) -> bool {
-        self.mark == Mark::Required
+        self.mark == RequirementMark::Required
     }
 
     /// The control of a field. `near` says which earlier fields are on the same page; the script
@@ -144,22 +144,26 @@ impl FieldView {
     pub fn new(
         field: &Field,
         form: &Form,
-        draft: Option<&Draft>,
+        draft: Option<&AnswerDraft>,
         near: impl Fn(&str) -> bool,
     ) -> Self {
         let name = format!("field.{}", field.key());
-        let place = Place::Field(field.key().to_owned());
+        let place = ProblemLocation::Field(field.key().to_owned());
         let held = draft.and_then(|draft| draft.held(&name)).map(str::to_owned);
         let condition = field.condition();
         let live = condition.filter(|condition| near(condition.field()));
         Self {
             id: format!("field-{}", field.key()),
-            label: Words::of(field.label()),
+            label: VisibleText::of(field.label()),
             hint: hint(field),
             rules: rules(field),
             condition: live.map(|condition| in_words(condition, form)),
-            when: live.map(|condition| When::new(condition, form)),
-            mark: if field.is_required() { Mark::Required } else { Mark::Optional },
+            when: live.map(|condition| FieldCondition::new(condition, form)),
+            mark: if field.is_required() {
+                RequirementMark::Required
+            } else {
+                RequirementMark::Optional
+            },
             insist: field.is_required() && condition.is_none() && held.is_none(),
             secret: field.is_sensitive(),
             held,
@@ -172,7 +176,7 @@ impl FieldView {
 
 /// All steps of the form below each other, so that the page works without a script. The controls
 /// have the draft's values or the agent's defaults.
-pub fn steps(form: &Form, draft: Option<&Draft>) -> Vec<StepView> {
+pub fn steps(form: &Form, draft: Option<&AnswerDraft>) -> Vec<StepView> {
     let views = |fields: &[Field]| -> Vec<FieldView> {
         fields.iter().map(|field| FieldView::new(field, form, draft, |_| true)).collect()
     };
@@ -183,19 +187,19 @@ pub fn steps(form: &Form, draft: Option<&Draft>) -> Vec<StepView> {
         Layout::Steps(steps) => steps
             .iter()
             .map(|step| StepView {
-                title: Some(Words::of(step.title())),
-                description: step.description().map(Words::of),
+                title: Some(VisibleText::of(step.title())),
+                description: step.description().map(VisibleText::of),
                 fields: views(step.fields()),
             })
             .collect(),
     }
 }
 
-fn control(field: &Field, name: &str, draft: Option<&Draft>) -> Control {
-    let draft = draft.filter(|draft| draft.knows(name));
+fn control(field: &Field, name: &str, draft: Option<&AnswerDraft>) -> Control {
+    let draft = draft.filter(|draft| draft.has_field(name));
     let held = |value: &str| match draft {
-        Some(draft) => draft.holds(name, value),
-        None => match in_sight(field) {
+        Some(draft) => draft.is_selected(name, value),
+        None => match visible_default(field) {
             Some(Value::Array(items)) => items.iter().any(|item| plain(item) == value),
             Some(default) => plain(default) == value,
             None => false,
@@ -203,19 +207,19 @@ fn control(field: &Field, name: &str, draft: Option<&Draft>) -> Control {
     };
     let value = || match draft {
         Some(draft) => draft.value(name).unwrap_or_default().to_owned(),
-        None => in_sight(field).map(plain).unwrap_or_default(),
+        None => visible_default(field).map(plain).unwrap_or_default(),
     };
     let pick = |value: String, label: &str| {
         let checked = held(&value);
-        Pickable { value, label: Words::of(label), note: None, checked }
+        ControlOption { value, label: VisibleText::of(label), note: None, checked }
     };
     let allowed: Vec<String> = field.allowed_values().iter().map(plain).collect();
-    let options = || -> Vec<Pickable> {
+    let options = || -> Vec<ControlOption> {
         let open = |value: &String| allowed.is_empty() || allowed.contains(value);
         let options = field.options().iter().filter(|option| open(&option.value));
         options.map(|option| pick(option.value.clone(), &option.label)).collect()
     };
-    let of = |options: Vec<Pickable>| {
+    let of = |options: Vec<ControlOption>| {
         // A selected radio button cannot be cleared, so optional fields get a list with
         // an empty entry.
         let few = options.len() <= FEW && field.is_required();
@@ -225,61 +229,67 @@ fn control(field: &Field, name: &str, draft: Option<&Draft>) -> Control {
         let (kind, value) =
             if field.is_sensitive() { ("password", String::new()) } else { (kind, value()) };
         let placeholder = field.placeholder().map(kernel::text::reveal).unwrap_or_default();
-        Control::Input(Input { kind, value, placeholder, attributes, suggestions: Vec::new() })
+        Control::Input(InputControl {
+            kind,
+            value,
+            placeholder,
+            attributes,
+            suggestions: Vec::new(),
+        })
     };
     match field.kind() {
-        Kind::Boolean => {
+        FieldKind::Boolean => {
             let both = vec![pick("true".to_owned(), "Yes"), pick("false".to_owned(), "No")];
             of(both)
         }
-        Kind::Select(_) => of(options()),
-        Kind::Multiselect(_) => Control::Checks(options()),
-        Kind::File => Control::File,
+        FieldKind::Select(_) => of(options()),
+        FieldKind::Multiselect(_) => Control::Checks(options()),
+        FieldKind::File => Control::File,
         _ if !allowed.is_empty() && !field.is_sensitive() => {
             of(allowed.iter().map(|value| pick(value.clone(), value)).collect())
         }
-        Kind::Textarea(_) => Control::Area {
+        FieldKind::Textarea(_) => Control::Area {
             value: if field.is_sensitive() { String::new() } else { value() },
             placeholder: field.placeholder().map(kernel::text::reveal).unwrap_or_default(),
             rows: 5,
             mono: false,
         },
-        Kind::Number(bounds) => input("number", limits(bounds.min(), bounds.max())),
-        Kind::Range { min, max } => match scale(min, max) {
+        FieldKind::Number(bounds) => input("number", limits(bounds.min(), bounds.max())),
+        FieldKind::Range { min, max } => match scale(min, max) {
             Some(marks) if field.is_required() => {
                 Control::Radios(marks.map(|n| pick(n.to_string(), &n.to_string())).collect())
             }
             Some(_) | None => input("number", limits(Some(min), Some(max))),
         },
-        Kind::Date(_) if value().len() <= 10 => input("date", Vec::new()),
-        Kind::Email(_) => input("email", vec![("autocomplete", "email".to_owned())]),
-        Kind::Url(_) => input("url", vec![("inputmode", "url".to_owned())]),
-        Kind::Custom(..) => {
+        FieldKind::Date(_) if value().len() <= 10 => input("date", Vec::new()),
+        FieldKind::Email(_) => input("email", vec![("autocomplete", "email".to_owned())]),
+        FieldKind::Url(_) => input("url", vec![("inputmode", "url".to_owned())]),
+        FieldKind::Custom(..) => {
             let mut control = input("text", Vec::new());
             if let Control::Input(input) = &mut control {
                 input.suggestions = options().into_iter().map(|option| option.value).collect();
             }
             control
         }
-        Kind::Text(_) | Kind::Date(_) => input("text", Vec::new()),
+        FieldKind::Text(_) | FieldKind::Date(_) => input("text", Vec::new()),
     }
 }
 
 /// The agent's default. A default with hidden characters is mentioned and not filled in.
-fn in_sight(field: &Field) -> Option<&Value> {
+fn visible_default(field: &Field) -> Option<&Value> {
     field.default_value().filter(|value| !plain(value).contains(is_hidden))
 }
 
-fn hint(field: &Field) -> Option<Words> {
+fn hint(field: &Field) -> Option<VisibleText> {
     let hint = field.hint().filter(|hint| !hint.trim().is_empty());
-    let hides = field.default_value().filter(|_| in_sight(field).is_none());
+    let hides = field.default_value().filter(|_| visible_default(field).is_none());
     let suggested = hides.map(|value| format!("The agent suggests: {}", plain(value)));
     // The server does not fetch the URL, but shows it, because the person may know its content.
     let kept = field.default_ref();
     let kept = kept.map(|url| format!("The agent has a value for this elsewhere, at {url}"));
     let said = suggested.iter().chain(&kept).map(String::as_str);
     let parts: Vec<&str> = hint.into_iter().chain(said).collect();
-    (!parts.is_empty()).then(|| Words::of(&parts.join(" ")))
+    (!parts.is_empty()).then(|| VisibleText::of(&parts.join(" ")))
 }
 
 /// A short range of integers becomes radio buttons, which are easier to tap than to type.
@@ -305,23 +315,23 @@ pub(crate) fn plain(value: &Value) -> String {
 
 fn rules(field: &Field) -> Option<String> {
     fn between<T: ToString>(bounds: &Bounds<T>) -> Option<String> {
-        ends(bounds.min().map(T::to_string), bounds.max().map(T::to_string))
+        range_text(bounds.min().map(T::to_string), bounds.max().map(T::to_string))
     }
     match field.kind() {
-        Kind::Text(rules)
-        | Kind::Textarea(rules)
-        | Kind::Email(rules)
-        | Kind::Url(rules)
-        | Kind::Custom(_, rules) => lengths(rules),
-        Kind::Number(bounds) => between(bounds),
-        Kind::Range { min, max } => ends(Some(min.to_string()), Some(max.to_string())),
-        Kind::Date(bounds) => between(bounds),
-        Kind::Multiselect(_) => Some("Choose all that apply.".to_owned()),
-        Kind::Boolean | Kind::Select(_) | Kind::File => None,
+        FieldKind::Text(rules)
+        | FieldKind::Textarea(rules)
+        | FieldKind::Email(rules)
+        | FieldKind::Url(rules)
+        | FieldKind::Custom(_, rules) => lengths(rules),
+        FieldKind::Number(bounds) => between(bounds),
+        FieldKind::Range { min, max } => range_text(Some(min.to_string()), Some(max.to_string())),
+        FieldKind::Date(bounds) => between(bounds),
+        FieldKind::Multiselect(_) => Some("Choose all that apply.".to_owned()),
+        FieldKind::Boolean | FieldKind::Select(_) | FieldKind::File => None,
     }
 }
 
-fn ends(min: Option<String>, max: Option<String>) -> Option<String> {
+fn range_text(min: Option<String>, max: Option<String>) -> Option<String> {
     match (min, max) {
         (Some(min), Some(max)) => Some(format!("From {min} to {max}.")),
         (Some(min), None) => Some(format!("{min} or more.")),
@@ -351,7 +361,7 @@ fn lengths(rules: &TextRules) -> Option<String> {
 
 /// A condition that the script can evaluate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct When {
+pub struct FieldCondition {
     /// The name of the control it depends on.
     pub name: String,
     /// The operator: `eq`, `neq`, `in`, `gt` or `lt`.
@@ -362,7 +372,7 @@ pub struct When {
     pub kind: &'static str,
 }
 
-impl When {
+impl FieldCondition {
     /// The condition as data.
     pub fn new(condition: &Condition, form: &Form) -> Self {
         let operator = match condition.operator() {
@@ -381,18 +391,18 @@ impl When {
         };
         let values: Vec<Value> = condition.operands().iter().map(text).collect();
         let kind = match form.field(condition.field()).map(Field::kind) {
-            Some(Kind::Number(_) | Kind::Range { .. }) => "number",
-            Some(Kind::Date(_)) => "date",
+            Some(FieldKind::Number(_) | FieldKind::Range { .. }) => "number",
+            Some(FieldKind::Date(_)) => "date",
             Some(
-                Kind::Text(_)
-                | Kind::Textarea(_)
-                | Kind::Email(_)
-                | Kind::Url(_)
-                | Kind::Boolean
-                | Kind::Select(_)
-                | Kind::Multiselect(_)
-                | Kind::File
-                | Kind::Custom(..),
+                FieldKind::Text(_)
+                | FieldKind::Textarea(_)
+                | FieldKind::Email(_)
+                | FieldKind::Url(_)
+                | FieldKind::Boolean
+                | FieldKind::Select(_)
+                | FieldKind::Multiselect(_)
+                | FieldKind::File
+                | FieldKind::Custom(..),
             )
             | None => "text",
         };
@@ -406,7 +416,7 @@ impl When {
 }
 
 /// The condition as a sentence.
-pub fn in_words(condition: &Condition, form: &Form) -> Words {
+pub fn in_words(condition: &Condition, form: &Form) -> VisibleText {
     let earlier = form.field(condition.field());
     let label = earlier.map_or_else(|| condition.field(), Field::label);
     let shown = |value: &Value| match value {
@@ -427,5 +437,5 @@ pub fn in_words(condition: &Condition, form: &Form) -> Words {
         Operator::Gt => "is more than",
         Operator::Lt => "is less than",
     };
-    Words::of(&format!("Only if “{label}” {relation} {values}."))
+    VisibleText::of(&format!("Only if “{label}” {relation} {values}."))
 }

@@ -10,18 +10,18 @@ pub mod submitted;
 
 use kernel::AskId;
 use kernel::ask::Ask;
-use kernel::form::{Form, Kind};
-use kernel::question::{Body, Choice, Pick, Question, Reply};
+use kernel::form::{FieldKind, Form};
+use kernel::question::{Body, Choice, PickMode, Question, Reply};
 use url::Url;
 
-use crate::Frame;
+use crate::PageContext;
 use crate::answer::outcome;
 use crate::answer_form::edits::Edits;
-use crate::answer_form::fields::{Control, FieldView, Pickable, StepView};
-use crate::answer_form::problem::{Draft, FormProblem, Place};
+use crate::answer_form::fields::{Control, ControlOption, FieldView, StepView};
+use crate::answer_form::problem::{AnswerDraft, FormProblems, ProblemLocation};
 use crate::answer_form::steps::Stepper;
 use crate::answer_form::submitted::{EDITS, PARAMS};
-use crate::components::words::{self, Words, subject};
+use crate::components::words::{self, VisibleText, subject};
 use crate::site::paths;
 
 /// The label of an approval with edits, because the question shows the old values.
@@ -31,7 +31,7 @@ const FEW: usize = 6;
 
 /// The context of an answer form: the inbox of a signed-in person, or a review link.
 #[derive(Debug, Clone)]
-pub struct Desk {
+pub struct AnswerFormContext {
     pub href: String,
     /// The name and value of the hidden input that authorises the form; it is the first input.
     pub proof: (&'static str, String),
@@ -42,9 +42,9 @@ pub struct Desk {
     pub link: Option<usize>,
 }
 
-impl Desk {
+impl AnswerFormContext {
     /// The context of the inbox.
-    pub fn inbox(id: AskId, frame: &Frame) -> Self {
+    pub fn inbox(id: AskId, frame: &PageContext) -> Self {
         let proof = ("csrf", frame.csrf.clone());
         Self { href: paths::answer(id), proof, keep: id.to_string(), link: None }
     }
@@ -62,31 +62,31 @@ impl Desk {
 
 /// The answer form.
 #[derive(Debug, Clone)]
-pub struct Card {
-    pub desk: Desk,
+pub struct AnswerForm {
+    pub desk: AnswerFormContext,
     /// The kind of answer, as a heading.
     pub heading: &'static str,
     /// Whether it contains file uploads.
     pub multipart: bool,
     /// The controls above the buttons.
-    pub body: CardBody,
+    pub body: AnswerFormBody,
     /// The buttons, the affirmative one first.
-    pub buttons: Vec<Button>,
+    pub buttons: Vec<AnswerButton>,
     /// The buttons that do not answer yet.
-    pub minor: Vec<Button>,
+    pub minor: Vec<AnswerButton>,
     /// A button that cannot be undone, set apart.
-    pub apart: Option<Button>,
+    pub apart: Option<AnswerButton>,
     /// Secrets and uploads that were entered before, sealed.
     pub held: Option<String>,
     /// The comment field; a conversation has a reply field instead.
-    pub comment: Option<Comment>,
+    pub comment: Option<CommentField>,
     /// The sign-in link that replaces the buttons that let the agent proceed.
-    pub sign_in: Option<SignIn>,
+    pub sign_in: Option<SignInPrompt>,
 }
 
 /// The sign-in link for answers that a review link alone does not allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SignIn {
+pub struct SignInPrompt {
     pub href: String,
     pub label: &'static str,
     /// The reason, in one sentence.
@@ -95,7 +95,7 @@ pub struct SignIn {
 
 /// The part of the form that depends on the kind of question.
 #[derive(Debug, Clone)]
-pub enum CardBody {
+pub enum AnswerFormBody {
     /// Only buttons.
     Buttons {
         /// The problem with the button that was pressed before.
@@ -120,7 +120,7 @@ pub enum CardBody {
         stepper: Option<Stepper>,
     },
     /// The items of a confirmation.
-    Items(Vec<Item>),
+    Items(Vec<ConfirmationItem>),
     /// A free reply.
     Reply {
         /// The text entered before.
@@ -132,15 +132,15 @@ pub enum CardBody {
 
 /// One item of a confirmation.
 #[derive(Debug, Clone)]
-pub struct Item {
-    pub label: Words,
+pub struct ConfirmationItem {
+    pub label: VisibleText,
     /// An explanation of the item.
-    pub note: Option<Words>,
+    pub note: Option<VisibleText>,
 }
 
 /// The comment field.
 #[derive(Debug, Clone)]
-pub struct Comment {
+pub struct CommentField {
     pub label: &'static str,
     /// When a comment is required.
     pub hint: &'static str,
@@ -152,7 +152,7 @@ pub struct Comment {
 
 /// A button of the form.
 #[derive(Debug, Clone)]
-pub struct Button {
+pub struct AnswerButton {
     /// The style class. It follows the consequence, not the verb: `danger` lets the agent do
     /// something destructive, `yes` and `primary` let it proceed, `safe` stops it, `plain` is
     /// one of several.
@@ -162,16 +162,16 @@ pub struct Button {
     /// The action, in the server's words.
     pub verb: &'static str,
     /// The object of the action, often in the agent's words.
-    pub object: Option<Words>,
+    pub object: Option<VisibleText>,
     /// The consequence of pressing it.
-    pub consequence: Option<Words>,
+    pub consequence: Option<VisibleText>,
     /// Whether it works on an incomplete form.
     pub anyway: bool,
     /// Whether the agent suggests it.
     pub suggested: bool,
 }
 
-impl Button {
+impl AnswerButton {
     pub(crate) fn act(tone: &'static str, value: &str, verb: &'static str) -> Self {
         Self {
             tone,
@@ -187,21 +187,21 @@ impl Button {
 
     /// A button with only the agent's label.
     fn labelled(tone: &'static str, value: &str, label: &str) -> Self {
-        Self::act(tone, value, "").to(Some(Words::of(label)))
+        Self::act(tone, value, "").with_object(Some(VisibleText::of(label)))
     }
 
     /// A button that does not answer yet.
-    fn quiet(value: &str, verb: &'static str) -> Self {
+    fn minor(value: &str, verb: &'static str) -> Self {
         Self { anyway: true, ..Self::act("quiet", value, verb) }
     }
 
-    fn to(mut self, object: Option<Words>) -> Self {
+    fn with_object(mut self, object: Option<VisibleText>) -> Self {
         self.object = object;
         self
     }
 
-    pub(crate) fn so(mut self, consequence: &str) -> Self {
-        self.consequence = Some(Words::of(consequence));
+    pub(crate) fn with_consequence(mut self, consequence: &str) -> Self {
+        self.consequence = Some(VisibleText::of(consequence));
         self
     }
 }
@@ -209,27 +209,33 @@ impl Button {
 /// The value of the button that closes a request without an answer.
 pub const CLOSE: &str = "close";
 
-impl Card {
+impl AnswerForm {
     /// The form for a question, with the values entered before. `careful` says that the ask needs a
     /// confirmation, so the buttons that let the agent proceed are marked as dangerous.
-    pub fn new(question: &Question, careful: bool, draft: Option<&Draft>, desk: Desk) -> Self {
+    pub fn new(
+        question: &Question,
+        careful: bool,
+        draft: Option<&AnswerDraft>,
+        desk: AnswerFormContext,
+    ) -> Self {
         let risky = |label: &str| careful || words::is_destructive(label);
         let go = if risky(question.prompt()) { "danger" } else { "yes" };
         let typed = |name: &str| draft.and_then(|draft| draft.value(name)).unwrap_or("").to_owned();
-        let error =
-            |place: Place| draft.and_then(|draft| draft.problem_at(&place)).map(str::to_owned);
+        let error = |place: ProblemLocation| {
+            draft.and_then(|draft| draft.problem_at(&place)).map(str::to_owned)
+        };
         // Only an approval supports a request for changes; other questions are answered
         // with a comment.
         let changes = matches!(question.body(), Body::Approve { .. });
         let mut card = Self {
             heading: "Your answer",
             multipart: false,
-            body: CardBody::Buttons { error: None },
+            body: AnswerFormBody::Buttons { error: None },
             buttons: Vec::new(),
             minor: Vec::new(),
             apart: None,
             held: draft.and_then(|draft| draft.sealed().map(str::to_owned)),
-            comment: Some(Comment {
+            comment: Some(CommentField {
                 label: "Comment",
                 hint: if changes {
                     "Optional. Needed to request changes."
@@ -237,7 +243,7 @@ impl Card {
                     "Optional. It goes to the agent with your answer."
                 },
                 value: typed("comment"),
-                error: error(Place::Comment),
+                error: error(ProblemLocation::Comment),
             }),
             sign_in: None,
             desk,
@@ -260,11 +266,11 @@ impl Card {
                         edits.summary = "Leave something out";
                         edits.hint = "If you approve, the agent does only what is ticked.";
                     }
-                    card.body = CardBody::Edits(Edits { taken: editable.is_any(), ..edits });
+                    card.body = AnswerFormBody::Edits(Edits { taken: editable.is_any(), ..edits });
                 }
                 let edited = matches!(
                     &card.body,
-                    CardBody::Edits(edits) if edits.taken && edits.touched
+                    AnswerFormBody::Edits(edits) if edits.taken && edits.touched
                 );
                 if let (true, Some(comment)) = (*reject_requires_reason, &mut card.comment) {
                     comment.label = "Reason or comment";
@@ -272,11 +278,12 @@ impl Card {
                 }
                 let yes = match subject(question.prompt()) {
                     // The question shows the values before the change.
-                    _ if edited => Button::act(go, "approve", WITH_CHANGES),
-                    Some(subject) => Button::act(go, "approve", "Approve:").to(Some(subject)),
-                    None => {
-                        Button::act(go, "approve", "Approve").to(Some(Words::of("this request")))
+                    _ if edited => AnswerButton::act(go, "approve", WITH_CHANGES),
+                    Some(subject) => {
+                        AnswerButton::act(go, "approve", "Approve:").with_object(Some(subject))
                     }
+                    None => AnswerButton::act(go, "approve", "Approve")
+                        .with_object(Some(VisibleText::of("this request"))),
                 };
                 card.buttons = approval(yes, reject_options);
             }
@@ -288,7 +295,8 @@ impl Card {
             Body::Confirm { items, yes, no } => {
                 card.heading = "Confirm";
                 if !items.is_empty() {
-                    card.body = CardBody::Items(items.iter().map(Item::from).collect());
+                    card.body =
+                        AnswerFormBody::Items(items.iter().map(ConfirmationItem::from).collect());
                 }
                 let go = match words::is_destructive(no) {
                     // The agent swapped the buttons: "no" is destructive, so "yes" is harmless.
@@ -296,23 +304,26 @@ impl Card {
                     _ if go == "danger" || risky(yes) => "danger",
                     _ => "primary",
                 };
-                let (go, stop) = if words::are_bare(yes, no) {
+                let (go, stop) = if words::are_protocol_labels(yes, no) {
                     // The protocol's own labels: "Cancel" alone could be read as
                     // cancelling the order.
                     (
-                        Button::act(go, "confirm", words::GO_AHEAD),
-                        Button::act("safe", "decline", words::DO_NOT_GO_AHEAD),
+                        AnswerButton::act(go, "confirm", words::GO_AHEAD),
+                        AnswerButton::act("safe", "decline", words::DO_NOT_GO_AHEAD),
                     )
                 } else {
                     let stop = if words::is_destructive(no) { "danger" } else { "safe" };
-                    (Button::labelled(go, "confirm", yes), Button::labelled(stop, "decline", no))
+                    (
+                        AnswerButton::labelled(go, "confirm", yes),
+                        AnswerButton::labelled(stop, "decline", no),
+                    )
                 };
                 card.buttons = if items.is_empty() {
                     vec![go, stop]
                 } else {
                     vec![
-                        go.so("The agent does exactly what is listed"),
-                        stop.so("The agent does none of it"),
+                        go.with_consequence("The agent does exactly what is listed"),
+                        stop.with_consequence("The agent does none of it"),
                     ]
                 };
             }
@@ -322,34 +333,41 @@ impl Card {
                     let summary = "Change the parameters of the retry";
                     let hint = "Only what you change is sent, and only if you press Retry.";
                     let edits = Edits::new(params, None, (PARAMS, summary, hint), draft);
-                    card.body = CardBody::Edits(edits);
+                    card.body = AnswerFormBody::Edits(edits);
                 }
                 card.buttons = vec![
-                    Button::act(go, "retry", "Retry").so("The agent tries the same step again"),
-                    Button::act("plain", "skip", "Skip this step")
-                        .so("The agent goes on without it"),
+                    AnswerButton::act(go, "retry", "Retry")
+                        .with_consequence("The agent tries the same step again"),
+                    AnswerButton::act("plain", "skip", "Skip this step")
+                        .with_consequence("The agent goes on without it"),
                 ];
-                let abort = Button::act("grave", "abort", "Abort the whole task");
-                card.apart = Some(abort.so("The agent stops. This cannot be undone."));
+                let abort = AnswerButton::act("grave", "abort", "Abort the whole task");
+                card.apart =
+                    Some(abort.with_consequence("The agent stops. This cannot be undone."));
             }
             Body::Converse => {
                 card.heading = "Your reply";
                 card.comment = None;
-                card.body = CardBody::Reply { value: typed("reply"), error: error(Place::Reply) };
-                let send = Button::act(go, "reply", "Send this reply");
-                card.buttons.push(send.so("The agent reads it and goes on"));
+                card.body = AnswerFormBody::Reply {
+                    value: typed("reply"),
+                    error: error(ProblemLocation::Reply),
+                };
+                let send = AnswerButton::act(go, "reply", "Send this reply");
+                card.buttons.push(send.with_consequence("The agent reads it and goes on"));
             }
         }
         if changes {
-            let changes = Button::quiet("changes", "Request changes");
-            card.minor.push(changes.so("Goes back to the agent with your comment"));
+            let changes = AnswerButton::minor("changes", "Request changes");
+            card.minor.push(changes.with_consequence("Goes back to the agent with your comment"));
         }
         // These questions have no "no" button. With a link, every question has a separate
         // button to decline.
         let declinable = matches!(question.body(), Body::Choose { .. } | Body::Provide { .. });
         if declinable && card.desk.link.is_none() {
-            let close = Button::quiet(CLOSE, "Close without an answer");
-            card.minor.push(close.so("The agent is told so, with your comment as the reason"));
+            let close = AnswerButton::minor(CLOSE, "Close without an answer");
+            card.minor.push(
+                close.with_consequence("The agent is told so, with your comment as the reason"),
+            );
         }
         card
     }
@@ -358,7 +376,7 @@ impl Card {
     /// link replaces them. The buttons that stop the agent, or return the request to it, stay.
     /// `because` is the reason, as in "This can't be undone".
     #[must_use]
-    pub fn signing_in(mut self, question: &Question, href: String, because: &str) -> Self {
+    pub fn with_sign_in(mut self, question: &Question, href: String, because: &str) -> Self {
         let (label, act) = match question.body() {
             Body::Approve { .. } => ("Sign in to approve", "approve it"),
             Body::Confirm { .. } => ("Sign in to confirm", "confirm it"),
@@ -367,11 +385,11 @@ impl Card {
             }
         };
         let why = format!("{because}, so only somebody who is signed in can {act}.");
-        self.sign_in = Some(SignIn { href, label, why });
+        self.sign_in = Some(SignInPrompt { href, label, why });
         match question.body() {
             Body::Approve { .. } => {
                 self.buttons.retain(|button| button.value != "approve" || button.name != "action");
-                if let CardBody::Edits(edits) = &mut self.body {
+                if let AnswerFormBody::Edits(edits) = &mut self.body {
                     // The person can still suggest other values with a request for changes.
                     edits.taken = false;
                     edits.summary = "Suggest other details";
@@ -381,18 +399,20 @@ impl Card {
             Body::Confirm { .. } => self.buttons.retain(|button| button.value == "decline"),
             Body::Escalate { .. } => {
                 self.buttons.clear();
-                self.body = CardBody::Buttons { error: None };
+                self.body = AnswerFormBody::Buttons { error: None };
             }
             Body::Choose { options, .. } => {
                 self.buttons.clear();
-                self.body = CardBody::Items(options.choices().iter().map(Item::from).collect());
+                self.body = AnswerFormBody::Items(
+                    options.choices().iter().map(ConfirmationItem::from).collect(),
+                );
                 self.comment = None;
             }
             Body::Provide { .. } | Body::Converse => {
                 self.heading = "Your answer";
                 self.buttons.clear();
                 self.minor.clear();
-                self.body = CardBody::Buttons { error: None };
+                self.body = AnswerFormBody::Buttons { error: None };
                 self.comment = None;
                 self.multipart = false;
             }
@@ -401,13 +421,13 @@ impl Card {
     }
 }
 
-fn provide(card: &mut Card, form: &Form, go: &'static str, draft: Option<&Draft>) {
+fn provide(card: &mut AnswerForm, form: &Form, go: &'static str, draft: Option<&AnswerDraft>) {
     card.heading = "Fill in";
-    card.multipart = form.fields().any(|field| matches!(field.kind(), Kind::File));
-    let send = Button::act(go, "provide", "Send to the agent")
-        .so("The agent goes on with what you filled in");
+    card.multipart = form.fields().any(|field| matches!(field.kind(), FieldKind::File));
+    let send = AnswerButton::act(go, "provide", "Send to the agent")
+        .with_consequence("The agent goes on with what you filled in");
     let Some(step) = card.desk.link else {
-        card.body = CardBody::Form { steps: fields::steps(form, draft), stepper: None };
+        card.body = AnswerFormBody::Form { steps: fields::steps(form, draft), stepper: None };
         card.buttons.push(send);
         return;
     };
@@ -415,88 +435,93 @@ fn provide(card: &mut Card, form: &Form, go: &'static str, draft: Option<&Draft>
     card.comment = None;
     let (view, stepper) = steps::view(form, step, draft);
     // The next step may depend on the values of this one.
-    let next = Button::act("yes", "next", "Go on to the next step");
+    let next = AnswerButton::act("yes", "next", "Go on to the next step");
     card.buttons.push(if stepper.is_last { send } else { next });
     if let Some(back) = &stepper.back {
-        card.minor.push(Button::quiet("back", "Go back:").to(Some(back.clone())));
+        card.minor.push(AnswerButton::minor("back", "Go back:").with_object(Some(back.clone())));
     }
-    let save = Button::quiet("save", "Save and finish later");
-    card.minor.push(save.so("Open the same link to go on"));
+    let save = AnswerButton::minor("save", "Save and finish later");
+    card.minor.push(save.with_consequence("Open the same link to go on"));
     let stepper = (stepper.total > 1).then_some(stepper);
-    card.body = CardBody::Form { steps: vec![view], stepper };
+    card.body = AnswerFormBody::Form { steps: vec![view], stepper };
 }
 
 /// A "yes" button, a "no" button for each reason that the agent offers, and a "no" button with
 /// another reason or none.
-fn approval(yes: Button, reasons: &[Choice]) -> Vec<Button> {
-    let reason = |choice: &Choice| Button {
+fn approval(yes: AnswerButton, reasons: &[Choice]) -> Vec<AnswerButton> {
+    let reason = |choice: &Choice| AnswerButton {
         name: "reject",
-        consequence: choice.description.as_deref().map(Words::of),
-        ..Button::act("safe", &choice.id, "Reject:").to(Some(Words::of(&choice.label)))
+        consequence: choice.description.as_deref().map(VisibleText::of),
+        ..AnswerButton::act("safe", &choice.id, "Reject:")
+            .with_object(Some(VisibleText::of(&choice.label)))
     };
-    let no = Button::act("safe", "reject", "Reject").to(Some(Words::of("this request")));
-    [yes.so("The agent goes ahead")]
+    let no = AnswerButton::act("safe", "reject", "Reject")
+        .with_object(Some(VisibleText::of("this request")));
+    [yes.with_consequence("The agent goes ahead")]
         .into_iter()
         .chain(reasons.iter().map(reason))
-        .chain([no.so("The agent does not do it")])
+        .chain([no.with_consequence("The agent does not do it")])
         .collect()
 }
 
 fn choose(
-    card: &mut Card,
+    card: &mut AnswerForm,
     (choices, suggested): (&[Choice], Option<&str>),
-    pick: Pick,
+    pick: PickMode,
     go: &'static str,
-    draft: Option<&Draft>,
+    draft: Option<&AnswerDraft>,
 ) {
-    let pickable = |choice: &Choice| Pickable {
+    let pickable = |choice: &Choice| ControlOption {
         value: choice.id.clone(),
-        label: Words::of(&choice.label),
-        note: choice.description.as_deref().map(Words::of),
-        checked: draft.is_some_and(|draft| draft.holds("option", &choice.id)),
+        label: VisibleText::of(&choice.label),
+        note: choice.description.as_deref().map(VisibleText::of),
+        checked: draft.is_some_and(|draft| draft.is_selected("option", &choice.id)),
     };
     let all = || choices.iter().map(pickable).collect::<Vec<_>>();
-    let error = draft.and_then(|draft| draft.problem_at(&Place::Choice)).map(str::to_owned);
+    let error =
+        draft.and_then(|draft| draft.problem_at(&ProblemLocation::Choice)).map(str::to_owned);
     match pick {
-        Pick::One if choices.len() <= FEW => {
+        PickMode::One if choices.len() <= FEW => {
             card.heading = "Choose one";
-            card.body = CardBody::Buttons { error };
+            card.body = AnswerFormBody::Buttons { error };
             card.buttons = choices
                 .iter()
-                .map(|choice| Button {
+                .map(|choice| AnswerButton {
                     // Only its label shows whether an option is destructive.
                     tone: if words::is_destructive(&choice.label) { "danger" } else { "plain" },
                     name: "choose",
                     value: choice.id.clone(),
                     verb: "Choose",
-                    object: Some(Words::of(&choice.label)),
-                    consequence: choice.description.as_deref().map(Words::of),
+                    object: Some(VisibleText::of(&choice.label)),
+                    consequence: choice.description.as_deref().map(VisibleText::of),
                     anyway: false,
                     suggested: suggested == Some(choice.id.as_str()),
                 })
                 .collect();
         }
-        Pick::One => {
+        PickMode::One => {
             card.heading = "Choose one";
             let suggested = suggested.map(str::to_owned);
-            card.body = CardBody::Options { error, control: Control::Radios(all()), suggested };
-            let send = Button::act(go, "choose", "Send the option you picked");
-            card.buttons.push(send.so("The agent goes on with it"));
+            card.body =
+                AnswerFormBody::Options { error, control: Control::Radios(all()), suggested };
+            let send = AnswerButton::act(go, "choose", "Send the option you picked");
+            card.buttons.push(send.with_consequence("The agent goes on with it"));
         }
-        Pick::Many => {
+        PickMode::Many => {
             card.heading = "Choose one or more";
             let suggested = suggested.map(str::to_owned);
-            card.body = CardBody::Options { error, control: Control::Checks(all()), suggested };
-            let send = Button::act(go, "choose", "Send the options you ticked");
-            card.buttons.push(send.so("The agent goes on with them"));
+            card.body =
+                AnswerFormBody::Options { error, control: Control::Checks(all()), suggested };
+            let send = AnswerButton::act(go, "choose", "Send the options you ticked");
+            card.buttons.push(send.with_consequence("The agent goes on with them"));
         }
     }
 }
 
-impl From<&Choice> for Item {
+impl From<&Choice> for ConfirmationItem {
     fn from(choice: &Choice) -> Self {
-        let note = choice.description.as_deref().map(Words::of);
-        Self { label: Words::of(&choice.label), note }
+        let note = choice.description.as_deref().map(VisibleText::of);
+        Self { label: VisibleText::of(&choice.label), note }
     }
 }
 
@@ -507,45 +532,45 @@ pub const PROOF: &str = "proof.";
 
 /// The content of the step.
 #[derive(Debug, Clone)]
-pub struct Confirm {
+pub struct ProofStep {
     /// The pending answer, in a few words.
     pub answer: String,
     /// The style class of the button that sends it.
     pub tone: &'static str,
     /// The agent that requires the proof.
-    pub agent: Words,
+    pub agent: VisibleText,
     /// The providers that can confirm it.
-    pub ways: Vec<Way>,
+    pub ways: Vec<ProofProvider>,
     /// The providers that have confirmed it.
     pub confirmed: Vec<String>,
     /// The values that a proof must contain: the case, the action, the challenge.
     pub made_for: Vec<(&'static str, String)>,
     /// The problems with the submitted proofs.
-    pub problem: FormProblem,
+    pub problem: FormProblems,
 }
 
 /// A provider that can confirm it.
 #[derive(Debug, Clone)]
-pub struct Way {
+pub struct ProofProvider {
     /// The provider's name in policies.
     pub name: String,
     /// The provider's display name.
-    pub title: Words,
+    pub title: VisibleText,
     /// The provider's page; without one, the person pastes the proof.
     pub href: Option<Url>,
 }
 
-impl Confirm {
+impl ProofStep {
     /// The step for an answer to an ask.
-    pub fn new(ask: &Ask, reply: &Reply, ways: Vec<Way>) -> Self {
+    pub fn new(ask: &Ask, reply: &Reply, ways: Vec<ProofProvider>) -> Self {
         Self {
             answer: outcome::brief(reply, ask.question.value()),
             tone: second_step::tone(ask, reply),
-            agent: Words::of(ask.agent.as_str()),
+            agent: VisibleText::of(ask.agent.as_str()),
             ways,
             confirmed: Vec::new(),
             made_for: Vec::new(),
-            problem: FormProblem::default(),
+            problem: FormProblems::default(),
         }
     }
 
@@ -567,7 +592,8 @@ impl Confirm {
 
     /// The problem with the proof of one provider.
     pub fn error(&self, name: &str) -> Option<&str> {
-        let here = |place: &Place| matches!(place, Place::Proof(of) if of == name);
+        let here =
+            |place: &ProblemLocation| matches!(place, ProblemLocation::Proof(of) if of == name);
         let problem = self.problem.problems.iter().find(|problem| here(&problem.place));
         problem.map(|problem| problem.message.as_str())
     }

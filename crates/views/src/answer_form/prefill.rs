@@ -7,10 +7,10 @@ use kernel::question::{Answer, Body, Question, Reply};
 use serde_json::{Map, Value};
 
 use crate::answer_form::edits;
-use crate::answer_form::submitted::{EDITS, PARAMS, Submitted};
+use crate::answer_form::submitted::{EDITS, PARAMS, SubmittedForm};
 
 /// The form that produces this reply to this question.
-pub fn of(question: &Question, reply: &Reply) -> Submitted {
+pub fn of(question: &Question, reply: &Reply) -> SubmittedForm {
     let mut pairs: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| pairs.push((name.to_owned(), value));
     if let Some(comment) = &reply.comment {
@@ -64,7 +64,7 @@ pub fn of(question: &Question, reply: &Reply) -> Submitted {
             _,
         ) => {}
     }
-    Submitted::new(pairs)
+    SubmittedForm::new(pairs)
 }
 
 fn merged(original: &Map<String, Value>, edited: &Map<String, Value>) -> Map<String, Value> {
@@ -80,7 +80,7 @@ fn text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use kernel::form::Form;
-    use kernel::question::{Choice, Options, Pick};
+    use kernel::question::{Choice, Options, PickMode};
     use serde_json::json;
 
     use super::*;
@@ -111,7 +111,7 @@ mod tests {
         let form: Form = serde_json::from_value(fields).unwrap();
         let choices = vec![Choice::plain("a"), Choice::plain("b"), Choice::plain("c")];
         let options = Options::new(choices).unwrap();
-        let choose = Body::Choose { options, pick: Pick::Many, suggested: None };
+        let choose = Body::Choose { options, pick: PickMode::Many, suggested: None };
         let params = object(json!({ "retries": 3, "url": "https://a.example" }));
         let escalate = Body::Escalate { error: Map::new(), params };
         for (body, action, pairs) in [
@@ -138,7 +138,7 @@ mod tests {
         ] {
             let question = question(body);
             let typed = |pairs: Vec<(String, String)>| {
-                let mut form = Submitted::new(pairs);
+                let mut form = SubmittedForm::new(pairs);
                 form.pairs.push(("action".to_owned(), action.to_owned()));
                 submitted::reply(&question, &form)
             };

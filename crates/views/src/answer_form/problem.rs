@@ -6,16 +6,16 @@ use kernel::question::{AnswerError, Body, Question};
 use kernel::text::reveal;
 
 use crate::answer_form::edits;
-use crate::answer_form::steps::Filled;
-use crate::answer_form::submitted::{EDITS, PARAMS, Submitted};
-use crate::components::words::Words;
+use crate::answer_form::steps::PartialForm;
+use crate::answer_form::submitted::{EDITS, PARAMS, SubmittedForm};
+use crate::components::words::VisibleText;
 
 /// The hidden inputs that authorise a form. They are not part of the answer.
-pub(crate) const PROOFS: [&str; 2] = ["csrf", "token"];
+pub(crate) const AUTHORIZATION_INPUTS: [&str; 2] = ["csrf", "token"];
 
 /// The place of a problem in the answer form.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum ProblemLocation {
     /// The request as a whole.
     Page,
     /// The comment or reason.
@@ -33,7 +33,7 @@ pub enum Place {
     Proof(String),
 }
 
-impl Place {
+impl ProblemLocation {
     /// The id of the control on the page; `None` for the page itself.
     pub fn id(&self) -> Option<String> {
         match self {
@@ -51,41 +51,46 @@ impl Place {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    pub place: Place,
+    pub place: ProblemLocation,
     /// The label of the control, to distinguish fields in the summary.
-    pub label: Option<Words>,
+    pub label: Option<VisibleText>,
     /// The instruction for the person, in one sentence.
     pub message: String,
 }
 
 /// All problems of a form, in page order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FormProblem {
+pub struct FormProblems {
     pub problems: Vec<Problem>,
 }
 
-impl FormProblem {
-    pub fn one(place: Place, message: impl Into<String>) -> Self {
+impl FormProblems {
+    pub fn one(place: ProblemLocation, message: impl Into<String>) -> Self {
         Self { problems: vec![Problem { place, label: None, message: message.into() }] }
     }
 
     /// Adds a problem.
-    pub fn add(&mut self, place: Place, label: Option<Words>, message: impl Into<String>) {
+    pub fn add(
+        &mut self,
+        place: ProblemLocation,
+        label: Option<VisibleText>,
+        message: impl Into<String>,
+    ) {
         self.problems.push(Problem { place, label, message: message.into() });
     }
 
     /// Keeps only the problems of these fields and the problems that belong to no field.
     #[must_use]
-    pub fn about(mut self, concerns: impl Fn(&str) -> bool) -> Self {
+    pub fn for_fields(mut self, concerns: impl Fn(&str) -> bool) -> Self {
         self.problems.retain(|problem| match &problem.place {
-            Place::Field(key) => concerns(key),
-            Place::Page
-            | Place::Comment
-            | Place::Choice
-            | Place::Edits
-            | Place::Edit(..)
-            | Place::Reply
-            | Place::Proof(_) => true,
+            ProblemLocation::Field(key) => concerns(key),
+            ProblemLocation::Page
+            | ProblemLocation::Comment
+            | ProblemLocation::Choice
+            | ProblemLocation::Edits
+            | ProblemLocation::Edit(..)
+            | ProblemLocation::Reply
+            | ProblemLocation::Proof(_) => true,
         });
         self
     }
@@ -93,14 +98,14 @@ impl FormProblem {
     /// The first field with a problem.
     pub fn first_field(&self) -> Option<&str> {
         self.problems.iter().find_map(|problem| match &problem.place {
-            Place::Field(key) => Some(key.as_str()),
-            Place::Page
-            | Place::Comment
-            | Place::Choice
-            | Place::Edits
-            | Place::Edit(..)
-            | Place::Reply
-            | Place::Proof(_) => None,
+            ProblemLocation::Field(key) => Some(key.as_str()),
+            ProblemLocation::Page
+            | ProblemLocation::Comment
+            | ProblemLocation::Choice
+            | ProblemLocation::Edits
+            | ProblemLocation::Edit(..)
+            | ProblemLocation::Reply
+            | ProblemLocation::Proof(_) => None,
         })
     }
 
@@ -108,29 +113,31 @@ impl FormProblem {
     pub fn of(error: &AnswerError, question: &Question) -> Self {
         match error {
             AnswerError::WrongKind { .. } => Self::one(
-                Place::Page,
+                ProblemLocation::Page,
                 "This answer does not fit the question. Please answer again.",
             ),
-            AnswerError::UnknownOption => Self::one(Place::Choice, "Choose one of the options"),
+            AnswerError::UnknownOption => {
+                Self::one(ProblemLocation::Choice, "Choose one of the options")
+            }
             AnswerError::WrongCount { expected } => {
-                Self::one(Place::Choice, format!("Choose {expected}"))
+                Self::one(ProblemLocation::Choice, format!("Choose {expected}"))
             }
             AnswerError::ReasonRequired => {
-                Self::one(Place::Comment, "Write a reason: it goes back to the agent")
+                Self::one(ProblemLocation::Comment, "Write a reason: it goes back to the agent")
             }
             AnswerError::NotEditable => Self::one(
-                Place::Page,
+                ProblemLocation::Page,
                 "The agent cannot take changed details here. Request changes instead.",
             ),
             AnswerError::BadEdit { place, expected } => {
-                Self::one(Place::Edits, format!("{place}: use {expected}"))
+                Self::one(ProblemLocation::Edits, format!("{place}: use {expected}"))
             }
-            AnswerError::Empty => Self::one(Place::Reply, "Write a reply"),
+            AnswerError::Empty => Self::one(ProblemLocation::Reply, "Write a reply"),
             AnswerError::BadText { field: "comment", expected } => {
-                Self::one(Place::Comment, format!("Use {expected}"))
+                Self::one(ProblemLocation::Comment, format!("Use {expected}"))
             }
             AnswerError::BadText { expected, .. } => {
-                Self::one(Place::Page, format!("Use {expected}"))
+                Self::one(ProblemLocation::Page, format!("Use {expected}"))
             }
             AnswerError::Fields(errors) => {
                 let form = match question.body() {
@@ -144,8 +151,10 @@ impl FormProblem {
                 let problem = |error: &kernel::form::FieldError| {
                     let field = form.and_then(|form| form.field(&error.key));
                     Problem {
-                        place: field.map_or(Place::Page, |f| Place::Field(f.key().to_owned())),
-                        label: field.map(|field| Words::of(field.label())),
+                        place: field.map_or(ProblemLocation::Page, |f| {
+                            ProblemLocation::Field(f.key().to_owned())
+                        }),
+                        label: field.map(|field| VisibleText::of(field.label())),
                         message: error.message.clone(),
                     }
                 };
@@ -160,7 +169,7 @@ impl FormProblem {
         match refusal {
             Refusal::Answer(error) => Some(Self::of(error, question)),
             Refusal::Invalid { expected, .. } => {
-                Some(Self::one(Place::Page, format!("Expected {expected}")))
+                Some(Self::one(ProblemLocation::Page, format!("Expected {expected}")))
             }
             Refusal::NotFound { .. }
             | Refusal::NotAllowed { .. }
@@ -196,21 +205,21 @@ impl FormProblem {
 
 /// The values that a person entered, to show them again. Secrets are not included.
 #[derive(Debug, Clone, Default)]
-pub struct Draft {
+pub struct AnswerDraft {
     pairs: Vec<(String, String)>,
-    problem: FormProblem,
+    problem: FormProblems,
     held: Vec<(String, String)>,
-    form: Option<Filled>,
+    form: Option<PartialForm>,
     /// Whether the person has seen only some of the fields.
     partial: bool,
     /// The secrets and uploads that the browser carries, sealed.
     sealed: Option<String>,
 }
 
-impl Draft {
+impl AnswerDraft {
     /// Keeps the submitted values for this question, without the values of sensitive fields and
     /// without unchanged values.
-    pub fn new(question: &Question, submitted: &Submitted, problem: FormProblem) -> Self {
+    pub fn new(question: &Question, submitted: &SubmittedForm, problem: FormProblems) -> Self {
         let (mut form, mut json) = (None, None);
         match question.body() {
             Body::Provide { form: fields } => form = Some(fields),
@@ -228,25 +237,28 @@ impl Draft {
             json.as_ref().is_some_and(|(prefix, map)| edits::is_untouched(map, prefix, name, value))
         };
         let kept = |(name, value): &&(String, String)| {
-            !PROOFS.contains(&name.as_str()) && !secret(name) && !untouched(name, value)
+            !AUTHORIZATION_INPUTS.contains(&name.as_str())
+                && !secret(name)
+                && !untouched(name, value)
         };
         let pairs = submitted.pairs.iter().filter(kept).cloned().collect();
-        let form = form
-            .map(|form| Filled::new(form, &crate::answer_form::submitted::values(form, submitted)));
+        let form = form.map(|form| {
+            PartialForm::new(form, &crate::answer_form::submitted::values(form, submitted))
+        });
         Self { pairs, problem, held: Vec::new(), form, partial: false, sealed: None }
     }
 
     /// The same draft if the browser carries the sealed secrets and uploads. The page says that the
     /// person need not enter them again.
     #[must_use]
-    pub fn carrying(
+    pub fn with_sealed_values(
         mut self,
         question: &Question,
-        submitted: &Submitted,
+        submitted: &SubmittedForm,
         sealed: Option<String>,
     ) -> Self {
         if sealed.is_some() {
-            self.hold(question, submitted);
+            self.note_kept_values(question, submitted);
         }
         self.sealed = sealed;
         self
@@ -260,16 +272,16 @@ impl Draft {
     /// The same draft if the server keeps the secrets and uploads. The page says that the person
     /// need not enter them again.
     #[must_use]
-    pub fn holding(mut self, question: &Question, submitted: &Submitted) -> Self {
+    pub fn with_kept_values(mut self, question: &Question, submitted: &SubmittedForm) -> Self {
         if matches!(question.body(), Body::Provide { .. }) {
             self.partial = true;
-            self.hold(question, submitted);
+            self.note_kept_values(question, submitted);
         }
         self
     }
 
     /// Records which secrets and uploads were already submitted.
-    fn hold(&mut self, question: &Question, submitted: &Submitted) {
+    fn note_kept_values(&mut self, question: &Question, submitted: &SubmittedForm) {
         let Body::Provide { form } = question.body() else { return };
         for field in form.fields() {
             let name = format!("field.{}", field.key());
@@ -290,7 +302,7 @@ impl Draft {
     }
 
     /// Whether the person has seen a field of this name; if not, the agent's default applies.
-    pub fn knows(&self, name: &str) -> bool {
+    pub fn has_field(&self, name: &str) -> bool {
         !self.partial || self.pairs.iter().any(|(key, _)| key == name)
     }
 
@@ -300,7 +312,7 @@ impl Draft {
     }
 
     /// The form with its current values.
-    pub(crate) fn filled(&self) -> Option<&Filled> {
+    pub(crate) fn filled(&self) -> Option<&PartialForm> {
         self.form.as_ref()
     }
 
@@ -310,10 +322,10 @@ impl Draft {
     }
 
     /// Whether an option was selected under a name.
-    pub fn holds(&self, name: &str, value: &str) -> bool {
-        self.pairs
-            .iter()
-            .any(|(key, held)| key == name && crate::answer_form::submitted::same(held, value))
+    pub fn is_selected(&self, name: &str, value: &str) -> bool {
+        self.pairs.iter().any(|(key, held)| {
+            key == name && crate::answer_form::submitted::same_value(held, value)
+        })
     }
 
     /// The problems, in page order.
@@ -322,13 +334,13 @@ impl Draft {
     }
 
     /// The problem at one place.
-    pub fn problem_at(&self, place: &Place) -> Option<&str> {
+    pub fn problem_at(&self, place: &ProblemLocation) -> Option<&str> {
         let here = |problem: &&Problem| problem.place == *place;
         self.problems().iter().find(here).map(|problem| problem.message.as_str())
     }
 
     /// All text that the person wrote, to return it if the request was decided meanwhile.
-    pub(crate) fn written(&self) -> String {
+    pub(crate) fn written_text(&self) -> String {
         let written = |name: &str| {
             matches!(name, "comment" | "reply")
                 || [EDITS, PARAMS, "field"]

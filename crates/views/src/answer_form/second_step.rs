@@ -6,37 +6,40 @@ use kernel::question::{Answer, Body, Choice, Question, Reply};
 use kernel::{Ask, Assurance};
 use serde_json::Map;
 
-use crate::answer::changes::{self, Changed};
+use crate::answer::changes::{self, ChangedValue};
 use crate::answer::outcome;
 use crate::answer_form::edits;
-use crate::answer_form::problem::PROOFS;
-use crate::answer_form::submitted::Submitted;
-use crate::answer_form::{Button, Card, Desk, Item, WITH_CHANGES};
+use crate::answer_form::problem::AUTHORIZATION_INPUTS;
+use crate::answer_form::submitted::SubmittedForm;
+use crate::answer_form::{
+    AnswerButton, AnswerForm, AnswerFormContext, ConfirmationItem, WITH_CHANGES,
+};
 use crate::components::facts::Fact;
-use crate::components::words::{self, Words};
+use crate::components::words::{self, VisibleText};
 
 /// The control that proves that the step was shown, and when.
-pub const SURE: &str = "sure";
+pub const SECOND_STEP_PROOF: &str = "sure";
 /// The control with the answer's secrets and uploads, sealed by the server, because a page
 /// never shows them.
-pub const HELD: &str = "held";
+pub const SEALED_VALUES: &str = "held";
 /// Names that control the form and are not part of the answer.
-const ORDERS: [&str; 5] = ["action", "choose", "reject", SURE, HELD];
+const NON_ANSWER_INPUTS: [&str; 5] =
+    ["action", "choose", "reject", SECOND_STEP_PROOF, SEALED_VALUES];
 
 /// What is known about the step when a form is submitted.
 #[derive(Debug, Clone, Default)]
-pub struct Before {
+pub struct SecondStepContext {
     /// Another deliberate step follows, such as a passkey or a proof of personhood.
     pub guarded: bool,
     /// Whether the step was shown for this exact answer.
-    pub taken: Taken,
+    pub taken: SecondStepStatus,
     /// The proof that the step is shown now; its form submits it.
     pub proof: String,
 }
 
 /// Whether the step was completed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Taken {
+pub enum SecondStepStatus {
     /// It was not shown for this answer.
     #[default]
     No,
@@ -59,33 +62,34 @@ pub struct SecondStep {
     pub answer: String,
     pub values: Vec<Fact>,
     /// The items of a confirmation; the agent executes all of them.
-    pub items: Vec<Item>,
+    pub items: Vec<ConfirmationItem>,
     /// The changes to the agent's proposal.
-    pub changed: Vec<Changed>,
+    pub changed: Vec<ChangedValue>,
     /// The comment on the answer.
-    pub comment: Option<Words>,
+    pub comment: Option<VisibleText>,
     pub href: String,
     /// The hidden inputs: the form's token, the entered values, and the proof of this step.
     pub hidden: Vec<(String, String)>,
     /// The button that sends the answer.
-    pub send: Button,
+    pub send: AnswerButton,
     /// The path to go back without sending; if absent, the form has a button for it.
     pub back: Option<String>,
 }
 
 impl SecondStep {
     /// The step for an answer, unless it needs none or it was already completed.
-    pub fn wanted(
+    pub fn if_required(
         ask: &Ask,
         reply: &Reply,
-        sent: &Submitted,
-        desk: Desk,
-        before: Before,
+        sent: &SubmittedForm,
+        desk: AnswerFormContext,
+        before: SecondStepContext,
     ) -> Option<Self> {
         let question = ask.question.value()?;
-        let warned =
-            (ask.must_confirm(&reply.answer) || destroys(ask, question, reply)) && !before.guarded;
-        if before.taken == Taken::Yes || !(warned || changes_values(question, reply)) {
+        let warned = (ask.must_confirm(&reply.answer)
+            || is_destructive_refusal(ask, question, reply))
+            && !before.guarded;
+        if before.taken == SecondStepStatus::Yes || !(warned || changes_values(question, reply)) {
             return None;
         }
         Some(Self::new(ask, question, reply, sent, desk, before))
@@ -95,9 +99,9 @@ impl SecondStep {
         ask: &Ask,
         question: &Question,
         reply: &Reply,
-        sent: &Submitted,
-        desk: Desk,
-        before: Before,
+        sent: &SubmittedForm,
+        desk: AnswerFormContext,
+        before: SecondStepContext,
     ) -> Self {
         let irreversible = ask.is_irreversible();
         let critical = ask.priority == kernel::ask::Priority::Critical;
@@ -107,26 +111,29 @@ impl SecondStep {
         };
         let href = desk.href.clone();
         let mut hidden = vec![(desk.proof.0.to_owned(), desk.proof.1.clone())];
-        hidden.extend(entered(question, sent));
-        hidden.push((SURE.to_owned(), before.proof));
-        let card = Card::new(question, irreversible || critical, None, desk);
+        hidden.extend(visible_values(question, sent));
+        hidden.push((SECOND_STEP_PROOF.to_owned(), before.proof));
+        let card = AnswerForm::new(question, irreversible || critical, None, desk);
         let pressed = card
             .buttons
             .into_iter()
             .find(|button| sent.value(button.name) == Some(button.value.as_str()));
         let send = match (&reply.answer, pressed) {
             // The button would repeat the question, which shows the old values.
-            (Answer::Approved { edits: Some(_) }, _) => Button::act("yes", "approve", WITH_CHANGES)
-                .so("The agent gets its proposal and yours, and goes ahead with yours"),
+            (Answer::Approved { edits: Some(_) }, _) => {
+                AnswerButton::act("yes", "approve", WITH_CHANGES).with_consequence(
+                    "The agent gets its proposal and yours, and goes ahead with yours",
+                )
+            }
             (_, Some(pressed)) => pressed,
             (_, None) => {
                 let action = sent.value("action").unwrap_or_default();
-                Button::act("yes", action, "Send this answer")
+                AnswerButton::act("yes", action, "Send this answer")
             }
         };
         let tone = if irreversible || critical { "danger" } else { send.tone };
         Self {
-            too_soon: before.taken == Taken::TooSoon,
+            too_soon: before.taken == SecondStepStatus::TooSoon,
             title: match (irreversible, critical) {
                 (true, _) => "This can't be undone",
                 (false, true) => "Confirm this critical request",
@@ -143,15 +150,15 @@ impl SecondStep {
             items: match (question.body(), &reply.answer) {
                 (Body::Confirm { items, .. }, Answer::Confirmed { items: ids }) => {
                     let meant = |item: &&Choice| ids.is_empty() || ids.contains(&item.id);
-                    items.iter().filter(meant).map(Item::from).collect()
+                    items.iter().filter(meant).map(ConfirmationItem::from).collect()
                 }
                 _ => Vec::new(),
             },
             changed,
-            comment: reply.comment.as_deref().map(Words::of),
+            comment: reply.comment.as_deref().map(VisibleText::of),
             href,
             hidden,
-            send: Button { tone, suggested: false, ..send },
+            send: AnswerButton { tone, suggested: false, ..send },
             back: None,
         }
     }
@@ -164,9 +171,9 @@ impl SecondStep {
         hidden: Vec<(String, String)>,
         back: String,
     ) -> Self {
-        self.hidden.retain(|(name, _)| name == SURE);
+        self.hidden.retain(|(name, _)| name == SECOND_STEP_PROOF);
         self.hidden.extend(hidden);
-        self.send = Button { name, value, ..self.send };
+        self.send = AnswerButton { name, value, ..self.send };
         self.back = Some(back);
         self
     }
@@ -191,7 +198,7 @@ pub fn tone(ask: &Ask, reply: &Reply) -> &'static str {
     let Some(question) = ask.question.value() else { return "plain" };
     let proceeds = reply.answer.lets_proceed();
     if ask.must_confirm(&reply.answer)
-        || destroys(ask, question, reply)
+        || is_destructive_refusal(ask, question, reply)
         || (proceeds && words::is_destructive(question.prompt()))
     {
         return "danger";
@@ -200,7 +207,7 @@ pub fn tone(ask: &Ask, reply: &Reply) -> &'static str {
 }
 
 /// Whether the "no" of a confirmation is destructive, according to its label.
-fn destroys(ask: &Ask, question: &Question, reply: &Reply) -> bool {
+fn is_destructive_refusal(ask: &Ask, question: &Question, reply: &Reply) -> bool {
     matches!(
         (question.body(), &reply.answer),
         (Body::Confirm { no, .. }, Answer::Declined) if words::is_destructive(no)
@@ -221,19 +228,19 @@ fn changes_values(question: &Question, reply: &Reply) -> bool {
 }
 
 /// The entered values that may appear in a page: no secrets and no buttons.
-fn entered(question: &Question, sent: &Submitted) -> Vec<(String, String)> {
+fn visible_values(question: &Question, sent: &SubmittedForm) -> Vec<(String, String)> {
     let kept = |(name, _): &&(String, String)| {
-        !PROOFS.contains(&name.as_str())
-            && !ORDERS.contains(&name.as_str())
+        !AUTHORIZATION_INPUTS.contains(&name.as_str())
+            && !NON_ANSWER_INPUTS.contains(&name.as_str())
             && !is_secret(question, name)
     };
     sent.pairs.iter().filter(kept).cloned().collect()
 }
 
 /// The values that must not appear in a page: secrets and uploads.
-pub fn held(question: &Question, sent: &Submitted) -> Submitted {
+pub fn held(question: &Question, sent: &SubmittedForm) -> SubmittedForm {
     let secret = |(name, value): &&(String, String)| !value.is_empty() && is_secret(question, name);
-    Submitted {
+    SubmittedForm {
         pairs: sent.pairs.iter().filter(secret).cloned().collect(),
         files: sent.files.clone(),
     }
@@ -245,9 +252,9 @@ fn is_secret(question: &Question, name: &str) -> bool {
     field.is_some_and(|field| field.is_none_or(Field::is_sensitive))
 }
 
-impl Submitted {
+impl SubmittedForm {
     /// Restores the held values, unless the person entered others in their place.
-    pub fn restore(&mut self, held: Submitted) {
+    pub fn restore(&mut self, held: SubmittedForm) {
         for (name, value) in held.pairs {
             if self.value(&name).is_none_or(str::is_empty) {
                 self.pairs.push((name, value));
@@ -269,7 +276,7 @@ impl Submitted {
 mod tests {
     use kernel::ask::Priority;
     use kernel::command::NewAsk;
-    use kernel::question::{Choice, Options, Pick};
+    use kernel::question::{Choice, Options, PickMode};
     use kernel::testing::{Cast, new_ask};
     use serde_json::{Value, json};
 
@@ -280,8 +287,8 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    fn sent(pairs: &[(&str, &str)]) -> Submitted {
-        Submitted::new(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
+    fn sent(pairs: &[(&str, &str)]) -> SubmittedForm {
+        SubmittedForm::new(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
     }
 
     fn with(body: Body) -> NewAsk {
@@ -303,9 +310,19 @@ mod tests {
         let ask = cast.seen(id);
         let sent = sent(pairs);
         let reply = submitted::reply(ask.question.value().unwrap(), &sent).unwrap();
-        let taken = if sent.value(SURE).is_some() { Taken::Yes } else { Taken::No };
-        let before = Before { guarded, taken, proof: "shown".to_owned() };
-        SecondStep::wanted(ask, &reply, &sent, Desk::link("review_x", "secret", 0), before)
+        let taken = if sent.value(SECOND_STEP_PROOF).is_some() {
+            SecondStepStatus::Yes
+        } else {
+            SecondStepStatus::No
+        };
+        let before = SecondStepContext { guarded, taken, proof: "shown".to_owned() };
+        SecondStep::if_required(
+            ask,
+            &reply,
+            &sent,
+            AnswerFormContext::link("review_x", "secret", 0),
+            before,
+        )
     }
 
     fn final_(new: NewAsk) -> NewAsk {
@@ -374,7 +391,7 @@ mod tests {
     fn the_button_is_the_one_that_was_pressed() {
         let options = ["keep", "drop"].map(Choice::plain).to_vec();
         let options = Options::new(options).unwrap();
-        let choose = with(Body::Choose { options, pick: Pick::One, suggested: None });
+        let choose = with(Body::Choose { options, pick: PickMode::One, suggested: None });
         let chosen = step(final_(choose), &[("choose", "keep")], false).unwrap();
         assert_eq!((chosen.send.name, &*chosen.send.value), ("choose", "keep"));
         assert_eq!(chosen.answer, "Chose “keep”");

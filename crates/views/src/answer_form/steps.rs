@@ -1,22 +1,22 @@
 //! A form one step at a time: the steps and fields that apply, and the values so far.
 
-use kernel::form::{Field, Form, Kind, Layout, REDACTED};
+use kernel::form::{Field, FieldKind, Form, Layout, REDACTED};
 use serde_json::{Map, Value};
 
-use crate::answer::outcome::readable;
+use crate::answer::outcome::display_value;
 use crate::answer_form::fields::{FieldView, StepView};
-use crate::answer_form::problem::Draft;
+use crate::answer_form::problem::AnswerDraft;
 use crate::components::facts::{Fact, fact};
-use crate::components::words::Words;
+use crate::components::words::VisibleText;
 
 /// A partly completed form: the fields that apply, and their values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Filled {
+pub struct PartialForm {
     applies: Vec<String>,
     answers: Map<String, Value>,
 }
 
-impl Filled {
+impl PartialForm {
     /// A form with these values.
     pub fn new(form: &Form, values: &Map<String, Value>) -> Self {
         let applies: Vec<&Field> = form.visible(values).collect();
@@ -25,8 +25,8 @@ impl Filled {
             let shown = match (field.kind(), value.as_str()) {
                 _ if field.is_sensitive() => Value::from(REDACTED),
                 // A form submits booleans as text.
-                (Kind::Boolean, Some("true")) => Value::Bool(true),
-                (Kind::Boolean, Some("false")) => Value::Bool(false),
+                (FieldKind::Boolean, Some("true")) => Value::Bool(true),
+                (FieldKind::Boolean, Some("false")) => Value::Bool(false),
                 _ => value.clone(),
             };
             Some((field.key().to_owned(), shown))
@@ -44,7 +44,7 @@ impl Filled {
         let one = |(key, value): (&String, &Value)| {
             let field = form.field(key);
             let label = field.map_or(key.as_str(), Field::label);
-            fact(label, &readable(value, field), &format!("filled-{key}"))
+            fact(label, &display_value(value, field), &format!("filled-{key}"))
         };
         self.answers.iter().map(one).collect()
     }
@@ -67,7 +67,7 @@ pub struct Stepper {
     /// The number of steps.
     pub total: usize,
     /// The title of the previous step, if there is one.
-    pub back: Option<Words>,
+    pub back: Option<VisibleText>,
     /// Whether it is the last step, as far as is known before it is completed.
     pub is_last: bool,
     /// The answers so far, on a step without fields.
@@ -75,7 +75,7 @@ pub struct Stepper {
 }
 
 /// The fields of each step.
-fn pages(form: &Form) -> Vec<(Option<&kernel::form::Step>, &[Field])> {
+fn pages(form: &Form) -> Vec<(Option<&kernel::form::FormStep>, &[Field])> {
     match form.layout() {
         Layout::Single(fields) => vec![(None, fields.as_slice())],
         Layout::Steps(steps) => steps.iter().map(|step| (Some(step), step.fields())).collect(),
@@ -88,27 +88,27 @@ pub fn fields(form: &Form, step: usize) -> &[Field] {
 }
 
 /// The steps that apply: a summary always does, others if one of their fields does.
-fn applying(form: &Form, filled: &Filled) -> Vec<usize> {
-    let applies = |(_, fields): &(Option<&kernel::form::Step>, &[Field])| {
-        fields.is_empty() || !shown(fields, filled).is_empty()
+fn applicable_steps(form: &Form, filled: &PartialForm) -> Vec<usize> {
+    let applies = |(_, fields): &(Option<&kernel::form::FormStep>, &[Field])| {
+        fields.is_empty() || !fields_on_page(fields, filled).is_empty()
     };
     let pages = pages(form);
     (0..pages.len()).filter(|n| pages.get(*n).is_some_and(applies)).collect()
 }
 
 /// The next step that applies.
-pub fn after(form: &Form, filled: &Filled, step: usize) -> Option<usize> {
-    applying(form, filled).into_iter().find(|n| *n > step)
+pub fn after(form: &Form, filled: &PartialForm, step: usize) -> Option<usize> {
+    applicable_steps(form, filled).into_iter().find(|n| *n > step)
 }
 
 /// The previous step that applies.
-pub fn before(form: &Form, filled: &Filled, step: usize) -> Option<usize> {
-    applying(form, filled).into_iter().rfind(|n| *n < step)
+pub fn previous_step(form: &Form, filled: &PartialForm, step: usize) -> Option<usize> {
+    applicable_steps(form, filled).into_iter().rfind(|n| *n < step)
 }
 
 /// The first step at or after this one that applies, or else the last one that does.
-pub fn settle(form: &Form, filled: &Filled, step: usize) -> usize {
-    let applying = applying(form, filled);
+pub fn nearest_step(form: &Form, filled: &PartialForm, step: usize) -> usize {
+    let applying = applicable_steps(form, filled);
     applying.iter().find(|n| **n >= step).or_else(|| applying.last()).copied().unwrap_or(0)
 }
 
@@ -119,7 +119,7 @@ pub fn step_of(form: &Form, key: &str) -> Option<usize> {
 
 /// The fields of a step that its page contains: those that apply, and those that may apply once
 /// another field of the page is answered.
-fn shown<'f>(fields: &'f [Field], filled: &Filled) -> Vec<&'f Field> {
+fn fields_on_page<'f>(fields: &'f [Field], filled: &PartialForm) -> Vec<&'f Field> {
     let mut shown: Vec<&Field> = Vec::new();
     for field in fields {
         let near = |key: &str| shown.iter().any(|earlier| earlier.key() == key);
@@ -132,26 +132,26 @@ fn shown<'f>(fields: &'f [Field], filled: &Filled) -> Vec<&'f Field> {
 }
 
 /// A step as controls, with its position.
-pub fn view(form: &Form, step: usize, draft: Option<&Draft>) -> (StepView, Stepper) {
-    let filled = draft.and_then(Draft::filled).cloned();
-    let filled = filled.unwrap_or_else(|| Filled::new(form, &form.defaults()));
+pub fn view(form: &Form, step: usize, draft: Option<&AnswerDraft>) -> (StepView, Stepper) {
+    let filled = draft.and_then(AnswerDraft::filled).cloned();
+    let filled = filled.unwrap_or_else(|| PartialForm::new(form, &form.defaults()));
     let pages = pages(form);
     let (page, fields) = pages.get(step).copied().unwrap_or((None, &[]));
-    let shown = shown(fields, &filled);
+    let shown = fields_on_page(fields, &filled);
     let near = |key: &str| shown.iter().any(|field| field.key() == key);
     let title = |n: usize| {
         let page = pages.get(n).and_then(|(page, _)| *page);
-        page.map_or_else(|| Words::of("the form"), |page| Words::of(page.title()))
+        page.map_or_else(|| VisibleText::of("the form"), |page| VisibleText::of(page.title()))
     };
     let view = StepView {
-        title: page.map(|page| Words::of(page.title())),
-        description: page.and_then(kernel::form::Step::description).map(Words::of),
+        title: page.map(|page| VisibleText::of(page.title())),
+        description: page.and_then(kernel::form::FormStep::description).map(VisibleText::of),
         fields: shown.iter().map(|field| FieldView::new(field, form, draft, near)).collect(),
     };
     let stepper = Stepper {
         n: step + 1,
         total: pages.len(),
-        back: before(form, &filled, step).map(title),
+        back: previous_step(form, &filled, step).map(title),
         is_last: after(form, &filled, step).is_none(),
         summary: if fields.is_empty() { filled.summary(form) } else { Vec::new() },
     };

@@ -10,15 +10,15 @@
 //! | `edits.{n}`, `params.{n}` | the values of an approval's details or of a retry's parameters, as the person left them |
 //! | `reply` | the free text of a conversation |
 //! | `from` | `inbox` for an answer from the list; the handler returns there |
-//! | `field.{key}` | the value of a form field; uploads are in [`Submitted::files`] |
+//! | `field.{key}` | the value of a form field; uploads are in [`SubmittedForm::files`] |
 
-use kernel::form::{FileRef, Form, Kind};
+use kernel::form::{FieldKind, FileRef, Form};
 use kernel::question::{Answer, AnswerError, Body, Choice, Question, Reply};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::answer_form::edits;
-use crate::answer_form::problem::{FormProblem, Place};
+use crate::answer_form::problem::{FormProblems, ProblemLocation};
 
 /// The prefix of the controls for an approval's details.
 pub const EDITS: &str = "edits";
@@ -30,13 +30,13 @@ pub const PARAMS: &str = "params";
 /// A decoded form: names and values in the order of the page, and uploads by the name
 /// of their input.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Submitted {
+pub struct SubmittedForm {
     pub pairs: Vec<(String, String)>,
     /// Files already stored, by the name of their input (`field.{key}`).
     pub files: Vec<(String, FileRef)>,
 }
 
-impl Submitted {
+impl SubmittedForm {
     /// A form without uploads.
     pub fn new(pairs: Vec<(String, String)>) -> Self {
         Self { pairs, files: Vec::new() }
@@ -54,30 +54,30 @@ impl Submitted {
 
     /// The value of a text area, with the browser's CRLF line breaks converted.
     pub fn text(&self, name: &str) -> Option<String> {
-        self.value(name).map(unix)
+        self.value(name).map(unix_line_breaks)
     }
 }
 
 /// The form as a reply, checked against the question and normalised.
-pub fn reply(question: &Question, submitted: &Submitted) -> Result<Reply, FormProblem> {
+pub fn reply(question: &Question, submitted: &SubmittedForm) -> Result<Reply, FormProblems> {
     let answer = answer(question, submitted)?;
     let comment = submitted.text("comment").filter(|text| !text.trim().is_empty());
     let checked = question.check(Reply { answer, comment });
     checked
-        .map(kernel::question::Checked::into_reply)
-        .map_err(|error| FormProblem::of(&error, question))
+        .map(kernel::question::CheckedReply::into_reply)
+        .map_err(|error| FormProblems::of(&error, question))
 }
 
-fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProblem> {
+fn answer(question: &Question, submitted: &SubmittedForm) -> Result<Answer, FormProblems> {
     let implied = |name| submitted.value(name).map(|_| name);
     let action =
         submitted.value("action").or_else(|| implied("choose")).or_else(|| implied("reject"));
-    let unfit = || FormProblem::one(Place::Page, "Use one of the buttons to answer");
+    let unfit = || FormProblems::one(ProblemLocation::Page, "Use one of the buttons to answer");
     match (question.body(), action.ok_or_else(unfit)?) {
         (Body::Approve { details, editable, .. }, "changes") => {
             let edited =
                 edits::changed(&editable.offered(details), editable.form(), EDITS, submitted)?;
-            let edits = edited.map(|edited| edits::differing(edited, details));
+            let edits = edited.map(|edited| edits::changed_members(edited, details));
             Ok(Answer::ChangesRequested { edits })
         }
         (Body::Approve { details, editable, .. }, action @ ("approve" | APPROVE_EDITED)) => {
@@ -86,31 +86,31 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
             if edits.is_none() && action == APPROVE_EDITED {
                 let message =
                     "You changed nothing. Change a value, or approve the request as it is";
-                return Err(FormProblem::one(Place::Edits, message));
+                return Err(FormProblems::one(ProblemLocation::Edits, message));
             }
             // An edited approval is never sent without the edits, because the person did
             // not approve that.
             if edits.is_some() && !editable.is_any() {
                 let message = "You changed details, and this agent cannot go ahead with changed \
                                ones. Request changes, or undo yours";
-                return Err(FormProblem::one(Place::Edits, message));
+                return Err(FormProblems::one(ProblemLocation::Edits, message));
             }
             Ok(Answer::Approved { edits })
         }
         (Body::Approve { reject_options, .. }, "reject") => {
             let sent = submitted.value("reject");
-            let option = sent.map(|sent| known(reject_options, sent));
+            let option = sent.map(|sent| original_id(reject_options, sent));
             Ok(Answer::Rejected { option })
         }
         (Body::Choose { options, .. }, "choose") => {
             let sent = submitted.values("option").chain(submitted.values("choose"));
-            let id = |sent| known(options.choices(), sent);
+            let id = |sent| original_id(options.choices(), sent);
             Ok(Answer::Chosen { options: sent.map(id).collect() })
         }
         (Body::Provide { form }, "provide") => {
             let values = form
                 .validate(&values(form, submitted))
-                .map_err(|errors| FormProblem::of(&AnswerError::Fields(errors), question))?;
+                .map_err(|errors| FormProblems::of(&AnswerError::Fields(errors), question))?;
             Ok(Answer::Provided { values })
         }
         // The page listed every item, so the answer confirms all of them.
@@ -120,7 +120,7 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
         (Body::Confirm { .. }, "decline") => Ok(Answer::Declined),
         (Body::Escalate { params, .. }, "retry") => {
             let edited = edits::changed(params, None, PARAMS, submitted)?;
-            let changed = edited.map(|edited| edits::differing(edited, params));
+            let changed = edited.map(|edited| edits::changed_members(edited, params));
             Ok(Answer::Retry { params: changed.unwrap_or_default() })
         }
         (Body::Escalate { .. }, "skip") => Ok(Answer::Skip),
@@ -141,40 +141,40 @@ fn answer(question: &Question, submitted: &Submitted) -> Result<Answer, FormProb
 }
 
 /// Maps a submitted id to the agent's spelling of it.
-fn known(choices: &[Choice], sent: &str) -> String {
-    let choice = choices.iter().find(|choice| same(&choice.id, sent));
+fn original_id(choices: &[Choice], sent: &str) -> String {
+    let choice = choices.iter().find(|choice| same_value(&choice.id, sent));
     choice.map_or_else(|| sent.to_owned(), |choice| choice.id.clone())
 }
 
 /// The submitted values of a form by key, unchecked.
-pub fn values(form: &Form, submitted: &Submitted) -> Map<String, Value> {
+pub fn values(form: &Form, submitted: &SubmittedForm) -> Map<String, Value> {
     let mut values = Map::new();
     for field in form.fields() {
         let name = format!("field.{}", field.key());
         let known = |sent: &str| {
-            let option = field.options().iter().find(|option| same(&option.value, sent));
+            let option = field.options().iter().find(|option| same_value(&option.value, sent));
             Value::from(option.map_or(sent, |option| option.value.as_str()))
         };
         let value = match field.kind() {
-            Kind::File => {
+            FieldKind::File => {
                 let file = submitted.files.iter().rfind(|(key, _)| *key == name);
                 file.and_then(|(_, file)| serde_json::to_value(file).ok())
             }
-            Kind::Multiselect(_) => {
+            FieldKind::Multiselect(_) => {
                 let ticked = submitted.values(&name).filter(|value| !value.is_empty());
                 let sent: Vec<Value> = ticked.map(known).collect();
                 Some(Value::Array(sent))
             }
-            Kind::Select(_) => submitted.value(&name).map(known),
-            Kind::Text(_)
-            | Kind::Textarea(_)
-            | Kind::Email(_)
-            | Kind::Url(_)
-            | Kind::Custom(..)
-            | Kind::Number(_)
-            | Kind::Range { .. }
-            | Kind::Date(_)
-            | Kind::Boolean => submitted.value(&name).map(Value::from),
+            FieldKind::Select(_) => submitted.value(&name).map(known),
+            FieldKind::Text(_)
+            | FieldKind::Textarea(_)
+            | FieldKind::Email(_)
+            | FieldKind::Url(_)
+            | FieldKind::Custom(..)
+            | FieldKind::Number(_)
+            | FieldKind::Range { .. }
+            | FieldKind::Date(_)
+            | FieldKind::Boolean => submitted.value(&name).map(Value::from),
         };
         if let Some(value) = value {
             values.insert(field.key().to_owned(), value);
@@ -184,10 +184,12 @@ pub fn values(form: &Form, submitted: &Submitted) -> Map<String, Value> {
 }
 
 /// Whether two values are equal for a browser, which rewrites line breaks.
-pub(crate) fn same(a: &str, b: &str) -> bool {
-    a == b || ((a.contains(['\r', '\n']) || b.contains(['\r', '\n'])) && unix(a) == unix(b))
+pub(crate) fn same_value(a: &str, b: &str) -> bool {
+    a == b
+        || ((a.contains(['\r', '\n']) || b.contains(['\r', '\n']))
+            && unix_line_breaks(a) == unix_line_breaks(b))
 }
 
-pub(crate) fn unix(text: &str) -> String {
+pub(crate) fn unix_line_breaks(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }

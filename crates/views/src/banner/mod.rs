@@ -6,20 +6,20 @@ use kernel::directory::Directory;
 use kernel::question::{Answer, Question, Reply};
 use kernel::{Ask, Assurance, HumanId, Refusal, Time};
 
-use crate::Frame;
-use crate::answer::changes::{self, Changed};
-use crate::answer::outcome::{Outcome, brief, tone};
-use crate::components::when::When;
-use crate::components::words::{self, Words};
+use crate::PageContext;
+use crate::answer::changes::{self, ChangedValue};
+use crate::answer::outcome::{OutcomeView, brief, tone};
+use crate::components::relative_time::RelativeTime;
+use crate::components::words::{self, VisibleText};
 use crate::site::paths;
 
 /// The result of the last action, shown on the next page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Notice {
+pub enum ActionOutcome {
     /// The person's answer was recorded.
     Sent,
     /// The same with details: the decision, and the next steps.
-    Answered(Box<Answered>),
+    Answered(Box<RecentAnswer>),
     /// The person undid this many answers; this many others were already sent.
     Undone(usize, usize),
     /// The person claimed the request.
@@ -72,10 +72,10 @@ pub struct Banner {
     /// The text that the person had written, returned to them.
     pub written: Option<String>,
     /// The decision, and the next steps.
-    pub answered: Option<Answered>,
+    pub answered: Option<RecentAnswer>,
 }
 
-impl Notice {
+impl ActionOutcome {
     /// The note in words. `written` is the person's text if it could not be used.
     pub fn banner(&self, directory: &Directory, now: Time, written: Option<String>) -> Banner {
         let good = |title: &str, text: &str| Banner {
@@ -98,11 +98,11 @@ impl Notice {
                 good("You have taken this on", "Only you are expected to answer it now.")
             }
             Self::Handed(to) => {
-                let name = words::person(directory, to);
+                let name = words::person_name(directory, to);
                 good(&format!("Handed to {name}"), "They have been asked to answer.")
             }
             Self::Aside(until) => good(
-                &format!("Put aside, back {}", When::new(*until, now).words),
+                &format!("Put aside, back {}", RelativeTime::new(*until, now).words),
                 "It comes back by itself. Until then it is under “Put aside”; for others nothing changes.",
             ),
             Self::Back => good("It is back", "The request stands in your inbox again."),
@@ -115,7 +115,7 @@ impl Notice {
                 "This is not an answer: the request still waits for one.",
             ),
             Self::Extended(until) => {
-                let until = When::new(*until, now);
+                let until = RelativeTime::new(*until, now);
                 let title = format!("It now expires {}", until.words);
                 good(&title, "The agent was told, and goes on waiting.")
             }
@@ -140,7 +140,7 @@ impl Notice {
             Self::ClaimedMeanwhile(by) => Banner {
                 tone: "no",
                 role: "alert",
-                title: format!("{} has claimed this request", words::person(directory, by)),
+                title: format!("{} has claimed this request", words::person_name(directory, by)),
                 text: "Your answer was not sent; everything you entered is still here. To answer \
                        anyway, tick the box above your answer."
                     .to_owned(),
@@ -210,19 +210,19 @@ fn refused(refusal: &Refusal, directory: &Directory, now: Time) -> (String, Stri
             format!("Nothing was changed: {quota}."),
         );
     }
-    let (title, text) = in_words(refusal, directory, now);
+    let (title, text) = refusal_words(refusal, directory, now);
     (title, text.to_owned())
 }
 
-fn in_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'static str) {
-    let ago = |at: &Time| When::new(*at, now).words;
+fn refusal_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'static str) {
+    let ago = |at: &Time| RelativeTime::new(*at, now).words;
     match refusal {
         Refusal::AlreadyAnswered { by, at } => (
-            format!("Already answered by {}, {}", words::by(directory, by), ago(at)),
+            format!("Already answered by {}, {}", words::actor_name(directory, by), ago(at)),
             "Your answer was not sent. What they said stands below.",
         ),
         Refusal::AlreadyCancelled { by, at } => (
-            format!("Withdrawn by {}, {}", words::by(directory, by), ago(at)),
+            format!("Withdrawn by {}, {}", words::actor_name(directory, by), ago(at)),
             "Your answer was not sent: nobody waits for it any more.",
         ),
         Refusal::TimedOut { at } => (
@@ -230,11 +230,11 @@ fn in_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'s
             "Your answer came too late and was not sent. What happens now stands below.",
         ),
         Refusal::TakenBy { by } => (
-            format!("{} has taken this on", words::person(directory, by)),
+            format!("{} has taken this on", words::person_name(directory, by)),
             "Your answer was not sent. They are expected to answer.",
         ),
         Refusal::BeingAnswered { by } => (
-            format!("{} has just answered this request", words::person(directory, by)),
+            format!("{} has just answered this request", words::person_name(directory, by)),
             "Nothing was sent from this page. Their answer takes effect in a moment, unless they undo it.",
         ),
         Refusal::AssuranceTooLow { need: Assurance::Passkey, .. } => (
@@ -300,7 +300,7 @@ const BEGINNING: usize = 120;
 
 /// An answer that was just given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answered {
+pub struct RecentAnswer {
     /// The style class: `yes`, `no` or `over`.
     pub tone: &'static str,
     /// The decision: "Approved: Refund order 7".
@@ -308,20 +308,20 @@ pub struct Answered {
     /// The agent that receives it.
     pub agent: String,
     /// The form to undo it, while that is possible.
-    pub undo: Option<Undo>,
+    pub undo: Option<UndoForm>,
     /// The path of the request.
     pub request: String,
     /// The path of the receipt, once the answer was sent.
     pub receipt: Option<String>,
     /// The next request in the inbox.
-    pub next: Option<Next>,
+    pub next: Option<NextRequest>,
     /// Whether the page is the inbox itself.
     pub in_inbox: bool,
 }
 
 /// The form that undoes answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Undo {
+pub struct UndoForm {
     pub href: String,
     pub csrf: String,
     /// The requests, if the path does not name one.
@@ -334,9 +334,13 @@ pub struct Undo {
     pub check: String,
 }
 
-impl Undo {
+impl UndoForm {
     /// The form for several answers, while all of them can be undone.
-    pub fn of<'a>(frame: &Frame, asks: impl Iterator<Item = &'a Ask>, back: &str) -> Option<Self> {
+    pub fn of<'a>(
+        frame: &PageContext,
+        asks: impl Iterator<Item = &'a Ask>,
+        back: &str,
+    ) -> Option<Self> {
         let held: Vec<&Ask> = asks.filter(|ask| ask.held.is_some()).collect();
         let until = held.iter().filter_map(|ask| ask.held.as_ref()).map(|held| held.until).min()?;
         let asks: Vec<String> = held.iter().map(|ask| ask.id.to_string()).collect();
@@ -346,7 +350,7 @@ impl Undo {
             check: paths::sent(&asks, Some(back), true),
             asks,
             back: back.to_owned(),
-            millis: left(until, frame.now)?,
+            millis: remaining_millis(until, frame.now)?,
         })
     }
 
@@ -358,35 +362,35 @@ impl Undo {
 
 /// The next request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Next {
+pub struct NextRequest {
     pub href: String,
     /// The beginning of its question.
-    pub prompt: Words,
+    pub prompt: VisibleText,
 }
 
-impl Next {
+impl NextRequest {
     pub fn of(ask: &Ask) -> Self {
         let prompt = ask.question.value().map(|question| question.prompt().trim());
-        let prompt = prompt.map(|prompt| Words::beginning(prompt, BEGINNING));
+        let prompt = prompt.map(|prompt| VisibleText::beginning(prompt, BEGINNING));
         Self { href: paths::request(ask.id), prompt: prompt.unwrap_or_else(words::erased) }
     }
 }
 
-impl Answered {
+impl RecentAnswer {
     /// An answer to a request, for the page of the request or, with the query of a list,
     /// for the inbox.
     pub fn new(
-        frame: &Frame,
+        frame: &PageContext,
         ask: &Ask,
         vote: &Vote,
-        next: Option<Next>,
+        next: Option<NextRequest>,
         list: Option<&str>,
     ) -> Self {
-        let undo = Undo::of(frame, [ask].into_iter(), list.unwrap_or_default());
+        let undo = UndoForm::of(frame, [ask].into_iter(), list.unwrap_or_default());
         let check = paths::sent(&[ask.id.to_string()], list, false);
         let undo = undo.map(|undo| match list {
-            Some(_) => Undo { check, ..undo },
-            None => Undo { href: paths::undo(ask.id), asks: Vec::new(), check, ..undo },
+            Some(_) => UndoForm { check, ..undo },
+            None => UndoForm { href: paths::undo(ask.id), asks: Vec::new(), check, ..undo },
         });
         Self {
             tone: vote.reply.value().map_or("over", |reply| tone(&reply.answer)),
@@ -410,7 +414,7 @@ pub fn what(ask: &Ask, vote: &Vote) -> String {
     let said = said.unwrap_or_else(|| "Answered".to_owned());
     if matches!(reply, Some(Reply { answer: Answer::Approved { edits: Some(_) }, .. })) {
         let changed = changes::of_reply(question, reply);
-        let lines: Vec<String> = changed.iter().map(Changed::line).collect();
+        let lines: Vec<String> = changed.iter().map(ChangedValue::line).collect();
         if !lines.is_empty() {
             return format!("{said}: {}", lines.join(" · "));
         }
@@ -418,7 +422,10 @@ pub fn what(ask: &Ask, vote: &Vote) -> String {
     match question.map(Question::prompt) {
         Some(prompt) => {
             let about = words::subject(prompt);
-            format!("{said}: {}", about.unwrap_or_else(|| Words::beginning(prompt, BEGINNING)))
+            format!(
+                "{said}: {}",
+                about.unwrap_or_else(|| VisibleText::beginning(prompt, BEGINNING))
+            )
         }
         None => said,
     }
@@ -431,29 +438,31 @@ pub struct AnswersSent {
     /// The message about one answer that was sent or is still held.
     pub banner: Option<Banner>,
     /// The form to undo several held answers.
-    pub undo: Option<Undo>,
+    pub undo: Option<UndoForm>,
     /// The number of answers.
     pub total: usize,
     /// The answers that were not sent.
-    pub unsent: Vec<Unsent>,
+    pub unsent: Vec<UnsentAnswer>,
 }
 
 /// An answer that was not sent.
-pub struct Unsent {
-    prompt: Words,
+pub struct UnsentAnswer {
+    prompt: VisibleText,
     why: String,
     href: String,
 }
 
-impl Unsent {
+impl UnsentAnswer {
     /// An answer without effect, with the reason.
     pub fn of(ask: &Ask, directory: &Directory, now: Time) -> Self {
-        let Next { href, prompt } = Next::of(ask);
-        let why = match Outcome::of(ask, directory, now) {
-            Some(Outcome { headline, who: Some(who), .. }) => {
+        let NextRequest { href, prompt } = NextRequest::of(ask);
+        let why = match OutcomeView::of(ask, directory, now) {
+            Some(OutcomeView { headline, who: Some(who), .. }) => {
                 format!("{headline} by {who} before your answer took effect.")
             }
-            Some(Outcome { headline, .. }) => format!("{headline} before your answer took effect."),
+            Some(OutcomeView { headline, .. }) => {
+                format!("{headline} before your answer took effect.")
+            }
             None => "It was undone on another page, or you may no longer answer this request. The \
                      request is still open."
                 .to_owned(),
@@ -462,7 +471,7 @@ impl Unsent {
     }
 }
 
-fn left(until: Time, now: Time) -> Option<i64> {
+fn remaining_millis(until: Time, now: Time) -> Option<i64> {
     Some(until.millis() - now.millis()).filter(|millis| *millis > 0)
 }
 
@@ -473,7 +482,7 @@ mod tests {
     #[test]
     fn a_second_that_has_begun_counts() {
         for (millis, seconds) in [(1, 1), (1000, 1), (1001, 2), (5000, 5)] {
-            let undo = Undo {
+            let undo = UndoForm {
                 href: String::new(),
                 csrf: String::new(),
                 asks: Vec::new(),
@@ -483,6 +492,6 @@ mod tests {
             };
             assert_eq!(undo.seconds(), seconds);
         }
-        assert_eq!(left(Time::from_millis(5), Time::from_millis(5)), None);
+        assert_eq!(remaining_millis(Time::from_millis(5), Time::from_millis(5)), None);
     }
 }

@@ -7,11 +7,11 @@ use kernel::insight::Day;
 /// stays readable there.
 pub const WIDTH: u32 = 360;
 /// The maximum height of a column.
-const TALL: u32 = 110;
+const COLUMN_HEIGHT: u32 = 110;
 /// The y coordinate of the base line of columns.
-const GROUND: u32 = 130;
+const BASE_LINE: u32 = 130;
 /// The height of one bar with the text above it.
-const ROW: u32 = 36;
+const BAR_HEIGHT: u32 = 36;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chart {
@@ -22,7 +22,7 @@ pub struct Chart {
     pub says: String,
     /// The height of the drawing.
     pub height: u32,
-    pub marks: Vec<Mark>,
+    pub marks: Vec<ChartShape>,
     /// The headings of its table.
     pub head: Vec<&'static str>,
     /// The rows of its table.
@@ -31,7 +31,7 @@ pub struct Chart {
 
 /// One shape or text of a drawing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mark {
+pub enum ChartShape {
     Bar {
         x: u32,
         y: u32,
@@ -69,7 +69,7 @@ pub enum Mark {
 
 /// A number with its label and its formatted text.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
+pub struct ChartValue {
     pub label: String,
     pub n: f64,
     /// The number as it is shown.
@@ -78,7 +78,7 @@ pub struct Part {
     pub tone: &'static str,
 }
 
-impl Part {
+impl ChartValue {
     /// A part that shows a count.
     pub fn count(label: impl Into<String>, n: u64) -> Self {
         Self { label: label.into(), n: number(n), shown: grouped(n), tone: "" }
@@ -103,7 +103,7 @@ pub fn number(n: u64) -> f64 {
 }
 
 /// Bars below each other, each with its text above it.
-pub fn bars(parts: &[Part], most: Option<f64>) -> (u32, Vec<Mark>) {
+pub fn bars(parts: &[ChartValue], most: Option<f64>) -> (u32, Vec<ChartShape>) {
     let most = most.unwrap_or_else(|| largest(parts));
     let mut marks = Vec::with_capacity(parts.len() * 3);
     let mut y = 0;
@@ -111,14 +111,14 @@ pub fn bars(parts: &[Part], most: Option<f64>) -> (u32, Vec<Mark>) {
         marks.push(text(0, y + 13, "start", "", part.label.clone()));
         marks.push(text(WIDTH, y + 13, "end", "n", part.shown.clone()));
         let width = scaled(part.n, most, WIDTH);
-        marks.push(Mark::Bar { x: 0, y: y + 19, width, height: 9, tone: part.tone });
-        y += ROW;
+        marks.push(ChartShape::Bar { x: 0, y: y + 19, width, height: 9, tone: part.tone });
+        y += BAR_HEIGHT;
     }
     (y, marks)
 }
 
 /// Columns beside each other. If there are many, only some have a label below.
-pub fn columns(parts: &[Part], most: Option<f64>) -> (u32, Vec<Mark>) {
+pub fn columns(parts: &[ChartValue], most: Option<f64>) -> (u32, Vec<ChartShape>) {
     let most = most.unwrap_or_else(|| largest(parts));
     let n = u32::try_from(parts.len()).unwrap_or(1).max(1);
     let step = WIDTH / n;
@@ -127,17 +127,17 @@ pub fn columns(parts: &[Part], most: Option<f64>) -> (u32, Vec<Mark>) {
     // of its column, so narrow columns need a larger distance to the second label.
     let room = 52_u32.saturating_sub((step - gap) / 2).max(44);
     let every = (room * n).div_ceil(WIDTH);
-    let mut marks = vec![Mark::Rule { y: GROUND }];
+    let mut marks = vec![ChartShape::Rule { y: BASE_LINE }];
     for (place, part) in (0_u32..).zip(parts) {
         // The position is computed per column: with a year of columns, each is less than
         // one unit wide.
         let (x, next) = (place * WIDTH / n, (place + 1) * WIDTH / n);
-        let height = scaled(part.n, most, TALL);
+        let height = scaled(part.n, most, COLUMN_HEIGHT);
         let width = (next - x).saturating_sub(gap).max(1);
-        marks.push(Mark::Bar { x, y: GROUND - height, width, height, tone: part.tone });
+        marks.push(ChartShape::Bar { x, y: BASE_LINE - height, width, height, tone: part.tone });
         let middle = x + width / 2;
         if n <= 16 && part.n > 0.0 {
-            let above = GROUND.saturating_sub(height + 4);
+            let above = BASE_LINE.saturating_sub(height + 4);
             // A longer number would overlap its neighbours; the table has the full number.
             let shown = if part.shown.len() > 5 { rounded(part.n) } else { part.shown.clone() };
             marks.push(text(middle, above, "middle", "n", shown));
@@ -145,32 +145,32 @@ pub fn columns(parts: &[Part], most: Option<f64>) -> (u32, Vec<Mark>) {
         // The last label would overlap the one before it.
         if place % every == 0 && (place == 0 || x + 40 <= WIDTH) {
             let (at, anchor) = if place == 0 { (0, "start") } else { (middle, "middle") };
-            marks.push(text(at, GROUND + 16, anchor, "", part.label.clone()));
+            marks.push(text(at, BASE_LINE + 16, anchor, "", part.label.clone()));
         }
     }
-    (GROUND + 22, marks)
+    (BASE_LINE + 22, marks)
 }
 
 /// A line over days, interrupted on days without a value.
-pub fn trend(days: &[(Day, Option<f64>)], least: f64, most: f64) -> (u32, Vec<Mark>) {
+pub fn trend(days: &[(Day, Option<f64>)], least: f64, most: f64) -> (u32, Vec<ChartShape>) {
     let mut marks = Vec::new();
     for value in [least, f64::midpoint(least, most), most] {
-        let y = GROUND - scaled(value - least, most - least, TALL);
-        marks.push(Mark::Rule { y });
+        let y = BASE_LINE - scaled(value - least, most - least, COLUMN_HEIGHT);
+        marks.push(ChartShape::Rule { y });
         marks.push(text(0, y.saturating_sub(3), "start", "", format!("{value:.0}")));
     }
     let last = u32::try_from(days.len().saturating_sub(1)).unwrap_or(1).max(1);
     let place = |n: u32, value: f64| {
         let x = 24 + n * (WIDTH - 30) / last;
-        (x, GROUND - scaled(value - least, most - least, TALL))
+        (x, BASE_LINE - scaled(value - least, most - least, COLUMN_HEIGHT))
     };
     let mut line: Vec<(u32, u32)> = Vec::new();
     let mut draw = |line: &mut Vec<(u32, u32)>| {
         if line.len() > 1 {
             let points: Vec<String> = line.iter().map(|(x, y)| format!("{x},{y}")).collect();
-            marks.push(Mark::Line { points: points.join(" ") });
+            marks.push(ChartShape::Line { points: points.join(" ") });
         }
-        marks.extend(line.drain(..).map(|(x, y)| Mark::Dot { x, y }));
+        marks.extend(line.drain(..).map(|(x, y)| ChartShape::Dot { x, y }));
     };
     for (n, (_, value)) in (0_u32..).zip(days) {
         match value {
@@ -180,17 +180,17 @@ pub fn trend(days: &[(Day, Option<f64>)], least: f64, most: f64) -> (u32, Vec<Ma
     }
     draw(&mut line);
     if let (Some((first, _)), Some((end, _))) = (days.first(), days.last()) {
-        marks.push(text(0, GROUND + 16, "start", "", first.to_string()));
-        marks.push(text(WIDTH, GROUND + 16, "end", "", end.to_string()));
+        marks.push(text(0, BASE_LINE + 16, "start", "", first.to_string()));
+        marks.push(text(WIDTH, BASE_LINE + 16, "end", "", end.to_string()));
     }
-    (GROUND + 22, marks)
+    (BASE_LINE + 22, marks)
 }
 
-fn text(x: u32, y: u32, anchor: &'static str, tone: &'static str, text: String) -> Mark {
-    Mark::Text { x, y, anchor, tone, text }
+fn text(x: u32, y: u32, anchor: &'static str, tone: &'static str, text: String) -> ChartShape {
+    ChartShape::Text { x, y, anchor, tone, text }
 }
 
-fn largest(parts: &[Part]) -> f64 {
+fn largest(parts: &[ChartValue]) -> f64 {
     parts.iter().map(|part| part.n).fold(0.0, f64::max)
 }
 
@@ -234,17 +234,17 @@ fn scaled(n: f64, most: f64, length: u32) -> u32 {
 mod tests {
     use super::*;
 
-    fn inside(marks: &[Mark], height: u32) {
+    fn inside(marks: &[ChartShape], height: u32) {
         for mark in marks {
             match mark {
-                Mark::Bar { x, y, width, height: tall, .. } => {
+                ChartShape::Bar { x, y, width, height: tall, .. } => {
                     assert!(x + width <= WIDTH && y + tall <= height, "{mark:?}");
                 }
-                Mark::Text { x, y, .. } | Mark::Dot { x, y } => {
+                ChartShape::Text { x, y, .. } | ChartShape::Dot { x, y } => {
                     assert!(*x <= WIDTH && *y <= height, "{mark:?}");
                 }
-                Mark::Rule { y } => assert!(*y <= height),
-                Mark::Line { points } => assert!(points.contains(' ')),
+                ChartShape::Rule { y } => assert!(*y <= height),
+                ChartShape::Line { points } => assert!(points.contains(' ')),
             }
         }
     }
@@ -252,11 +252,12 @@ mod tests {
     #[test]
     fn whatever_is_drawn_lies_inside() {
         for n in [0_u64, 1, 7, 10, 16, 30, 90, 400] {
-            let parts: Vec<Part> = (0..n).map(|n| Part::count(format!("part {n}"), n)).collect();
+            let parts: Vec<ChartValue> =
+                (0..n).map(|n| ChartValue::count(format!("part {n}"), n)).collect();
             for (height, marks) in [bars(&parts, None), columns(&parts, Some(1.0))] {
                 inside(&marks, height);
             }
-            let day = |n: u64| Day::numbered(i64::try_from(n).unwrap());
+            let day = |n: u64| Day::from_number(i64::try_from(n).unwrap());
             let value = |n: u64| (!n.is_multiple_of(3)).then_some(number(n % 10) + 1.0);
             let days: Vec<_> = (0..n).map(|n| (day(n), value(n))).collect();
             let (height, marks) = trend(&days, 1.0, 10.0);
@@ -283,10 +284,11 @@ mod tests {
     #[test]
     fn columns_take_the_whole_width() {
         for n in [1_u64, 7, 30, 90, 365] {
-            let parts: Vec<Part> = (0..n).map(|n| Part::count(format!("part {n}"), n)).collect();
+            let parts: Vec<ChartValue> =
+                (0..n).map(|n| ChartValue::count(format!("part {n}"), n)).collect();
             let (_, marks) = columns(&parts, None);
             let ends = marks.iter().filter_map(|mark| match mark {
-                Mark::Bar { x, width, .. } => Some(x + width),
+                ChartShape::Bar { x, width, .. } => Some(x + width),
                 _ => None,
             });
             let ends: Vec<u32> = ends.collect();
@@ -300,10 +302,10 @@ mod tests {
     #[test]
     fn words_below_columns_lie_beside_each_other() {
         for n in [1_u64, 7, 10, 16, 30, 90, 365] {
-            let parts: Vec<Part> = (0..n).map(|n| Part::count("11-17", n)).collect();
+            let parts: Vec<ChartValue> = (0..n).map(|n| ChartValue::count("11-17", n)).collect();
             let mut end = 0;
             for mark in columns(&parts, None).1 {
-                let Mark::Text { x, anchor, tone: "", .. } = mark else { continue };
+                let ChartShape::Text { x, anchor, tone: "", .. } = mark else { continue };
                 let from = if anchor == "start" { x } else { x - 17 };
                 assert!(from >= end, "{n}: the words at {x} begin before {end}");
                 end = from + 34;
@@ -322,10 +324,10 @@ mod tests {
     fn a_line_is_broken_where_there_is_nothing() {
         let days = [Some(1.0), Some(2.0), None, Some(3.0)];
         let days: Vec<_> =
-            (0_i64..).zip(days).map(|(n, value)| (Day::numbered(n), value)).collect();
+            (0_i64..).zip(days).map(|(n, value)| (Day::from_number(n), value)).collect();
         let (_, marks) = trend(&days, 1.0, 10.0);
-        let count = |of: fn(&Mark) -> bool| marks.iter().filter(|mark| of(mark)).count();
-        assert_eq!(count(|mark| matches!(mark, Mark::Line { .. })), 1);
-        assert_eq!(count(|mark| matches!(mark, Mark::Dot { .. })), 3);
+        let count = |of: fn(&ChartShape) -> bool| marks.iter().filter(|mark| of(mark)).count();
+        assert_eq!(count(|mark| matches!(mark, ChartShape::Line { .. })), 1);
+        assert_eq!(count(|mark| matches!(mark, ChartShape::Dot { .. })), 3);
     }
 }

@@ -2,11 +2,11 @@
 //! its assumptions, its suggested actions. The page marks all of them as the agent's claims.
 
 use dialects::hxp_experience::claims::view;
-use dialects::hxp_experience::view::{Action, Refusal, Safety};
-use dialects::hxp_experience::{View, is_language};
+use dialects::hxp_experience::view::{AgentRefusal, EnvelopeAction, SafetyClaims};
+use dialects::hxp_experience::{EnvelopeView, is_language};
 use kernel::Ask;
 
-use crate::components::words::Words;
+use crate::components::words::VisibleText;
 
 /// Longer lists are cut with a note; the whole envelope is in the API.
 const MOST: usize = 50;
@@ -15,7 +15,7 @@ const MOST_ACTIONS: usize = 12;
 
 /// The part of an envelope that pages show.
 #[derive(Debug, Clone, Default)]
-pub struct Claims {
+pub struct ClaimsView {
     /// The language of the agent's text, for screen readers.
     pub lang: Option<String>,
     /// Whether the agent asks a person to verify the message.
@@ -25,23 +25,23 @@ pub struct Claims {
     /// The stated effort to read the message.
     pub effort: Option<String>,
     /// What the agent refuses, and how severely.
-    pub refusal: Option<Words>,
+    pub refusal: Option<VisibleText>,
     /// The agent's statement about safety.
-    pub safety: Option<Words>,
-    pub assumptions: Listed,
+    pub safety: Option<VisibleText>,
+    pub assumptions: TextList,
     /// The limits of its knowledge.
-    pub limits: Listed,
+    pub limits: TextList,
     /// The questions it would like answered first.
-    pub questions: Listed,
+    pub questions: TextList,
     /// The suggested next actions.
-    pub actions: Vec<Offer>,
+    pub actions: Vec<SuggestedAction>,
     /// How many further actions are not shown.
     pub more_actions: usize,
 }
 
 /// The form target for picking an action, and the token that authorises it.
 #[derive(Debug, Clone)]
-pub struct Offers {
+pub struct SuggestedActionForm {
     pub href: String,
     /// The name and value of the hidden input.
     pub proof: (&'static str, String),
@@ -49,41 +49,41 @@ pub struct Offers {
 
 /// A list of the agent's texts.
 #[derive(Debug, Clone, Default)]
-pub struct Listed {
+pub struct TextList {
     /// The first items, each in full.
-    pub items: Vec<Words>,
+    pub items: Vec<VisibleText>,
     /// How many further items are not shown.
     pub more: usize,
 }
 
 /// A suggested next action.
 #[derive(Debug, Clone)]
-pub struct Offer {
+pub struct SuggestedAction {
     /// Its index in the envelope.
     pub place: usize,
     /// The label of the button: the agent's text, or ours for a known kind.
-    pub say: Words,
+    pub say: VisibleText,
     /// Whether the label is ours.
     pub ours: bool,
     /// Whether a person picked it.
     pub picked: bool,
 }
 
-impl Claims {
+impl ClaimsView {
     /// The claims of the agent of this ask; `None` if it makes none.
     pub fn of(ask: &Ask) -> Option<Self> {
         let view = view(ask)?;
-        let offers = offers(ask);
+        let offers = suggested_actions(ask);
         Some(Self {
             lang: view.language.clone().filter(|tag| is_language(tag)),
             verify: view.verification_needed == Some(true),
-            sure: view.confidence.map(|number| (percent(number), how_sure(number))),
+            sure: view.confidence.map(|number| (percent(number), confidence_words(number))),
             effort: effort(&view),
             refusal: refusal(&view),
             safety: view.safety.as_ref().and_then(safety),
-            assumptions: Listed::of(&view.assumptions),
-            limits: Listed::of(&view.limits),
-            questions: Listed::of(&view.questions),
+            assumptions: TextList::of(&view.assumptions),
+            limits: TextList::of(&view.limits),
+            questions: TextList::of(&view.questions),
             more_actions: offers.len().saturating_sub(MOST_ACTIONS),
             actions: offers.into_iter().take(MOST_ACTIONS).collect(),
         })
@@ -118,10 +118,10 @@ impl Claims {
     }
 }
 
-impl Listed {
+impl TextList {
     fn of(texts: &[String]) -> Self {
         let said = texts.iter().filter(|text| !text.trim().is_empty());
-        let all: Vec<Words> = said.map(|text| Words::of(text.trim())).collect();
+        let all: Vec<VisibleText> = said.map(|text| VisibleText::of(text.trim())).collect();
         let more = all.len().saturating_sub(MOST);
         Self { items: all.into_iter().take(MOST).collect(), more }
     }
@@ -137,7 +137,7 @@ fn percent(confidence: f64) -> String {
     format!("{} %", (confidence * 1000.0).round() / 10.0)
 }
 
-fn how_sure(confidence: f64) -> &'static str {
+fn confidence_words(confidence: f64) -> &'static str {
     match confidence {
         sure if sure >= 0.95 => "nearly certain",
         sure if sure >= 0.8 => "quite sure",
@@ -148,7 +148,7 @@ fn how_sure(confidence: f64) -> &'static str {
     }
 }
 
-fn effort(view: &View) -> Option<String> {
+fn effort(view: &EnvelopeView) -> Option<String> {
     let load = view.load.map(|load| {
         let words = match load {
             1..=3 => "easy to read",
@@ -167,11 +167,11 @@ fn effort(view: &View) -> Option<String> {
 }
 
 /// The refusal as a sentence, also if the agent gives only the intent.
-fn refusal(view: &View) -> Option<Words> {
+fn refusal(view: &EnvelopeView) -> Option<VisibleText> {
     let refuses = view.intent.as_deref() == Some("refuse");
-    let Refusal { kind, severity, redirect_available } = match &view.refusal {
+    let AgentRefusal { kind, severity, redirect_available } = match &view.refusal {
         Some(refusal) => refusal.clone(),
-        None if refuses => Refusal::default(),
+        None if refuses => AgentRefusal::default(),
         None => return None,
     };
     let why = match kind {
@@ -191,10 +191,10 @@ fn refusal(view: &View) -> Option<Words> {
         Some(false) => ". It has nothing else to offer",
         None => "",
     };
-    Some(Words::of(&format!("{why}{firm}{instead}.")))
+    Some(VisibleText::of(&format!("{why}{firm}{instead}.")))
 }
 
-fn safety(safety: &Safety) -> Option<Words> {
+fn safety(safety: &SafetyClaims) -> Option<VisibleText> {
     let risk = match safety.harm_risk {
         Some("high") => Some("It sees a high risk of harm"),
         Some("medium") => Some("It sees some risk of harm"),
@@ -202,29 +202,29 @@ fn safety(safety: &Safety) -> Option<Words> {
     };
     let flag = safety.flag.filter(|flag| *flag).map(|_| "It says that a policy was triggered");
     let said: Vec<&str> = [risk, flag].into_iter().flatten().collect();
-    (!said.is_empty()).then(|| Words::of(&format!("{}.", said.join(". "))))
+    (!said.is_empty()).then(|| VisibleText::of(&format!("{}.", said.join(". "))))
 }
 
 /// All actions, by their index in the envelope.
-fn offers(ask: &Ask) -> Vec<Offer> {
+fn suggested_actions(ask: &Ask) -> Vec<SuggestedAction> {
     let all = ask.envelope().and_then(|envelope| envelope.get("actions")?.as_array());
     let places = 0..all.map_or(0, Vec::len);
     let offer = |place: usize| {
         let action = ask.action(place)?;
         let text = |name: &str| action.get(name).and_then(serde_json::Value::as_str);
         let label = text("label").filter(|label| !label.trim().is_empty()).map(ToOwned::to_owned);
-        let action = Action { kind: text("type")?.to_owned(), label };
+        let action = EnvelopeAction { kind: text("type")?.to_owned(), label };
         let picked = ask.picked.iter().any(|picked| picked.action == place);
-        let (say, ours) = say(&action);
-        Some(Offer { place, say, ours, picked })
+        let (say, ours) = action_label(&action);
+        Some(SuggestedAction { place, say, ours, picked })
     };
     places.filter_map(offer).collect()
 }
 
 /// The label of a button, and whether it is ours.
-fn say(action: &Action) -> (Words, bool) {
+fn action_label(action: &EnvelopeAction) -> (VisibleText, bool) {
     if let Some(label) = &action.label {
-        return (Words::of(label.trim()), false);
+        return (VisibleText::of(label.trim()), false);
     }
     let known = match action.kind.as_str() {
         "ask_followup" => "Ask a further question",
@@ -237,9 +237,9 @@ fn say(action: &Action) -> (Words, bool) {
         "create_plan" => "Make a plan",
         "export_schema" => "Give the schema",
         "show_examples" => "Show examples",
-        other => return (Words::of(other), false),
+        other => return (VisibleText::of(other), false),
     };
-    (Words::of(known), true)
+    (VisibleText::of(known), true)
 }
 
 #[cfg(test)]
@@ -249,12 +249,12 @@ mod tests {
     use kernel::testing::{Cast, claims, new_ask};
     use serde_json::{Value, json};
 
-    fn shown(said: &Value) -> Option<Claims> {
+    fn shown(said: &Value) -> Option<ClaimsView> {
         let mut cast = Cast::new();
         let mut sent = claims();
         sent.said = said.as_object().unwrap().clone();
         let id = cast.ask(NewAsk { claims: Some(sent), ..new_ask() });
-        Claims::of(cast.seen(id))
+        ClaimsView::of(cast.seen(id))
     }
 
     /// HXPE-058: claims are shown as numbers and words, and nothing is shown for absent claims.
@@ -297,7 +297,7 @@ mod tests {
         assert!(claims.is_empty() && claims.lang.is_none() && claims.line().is_none());
         let mut cast = Cast::new();
         let id = cast.ask(new_ask());
-        assert!(Claims::of(cast.seen(id)).is_none());
+        assert!(ClaimsView::of(cast.seen(id)).is_none());
     }
 
     /// HXPE-028, HXPE-029: a refusal is explained with the details it gives.

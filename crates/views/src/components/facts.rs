@@ -3,35 +3,35 @@
 
 use serde_json::{Map, Value};
 
-use crate::components::words::Words;
+use crate::components::words::VisibleText;
 
 /// A block with this many lines or more scrolls and can be expanded.
-const LONG: usize = 16;
+const LONG_BLOCK_LINES: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
     /// The key as a label.
-    pub key: Words,
-    pub value: Shown,
+    pub key: VisibleText,
+    pub value: FactValue,
 }
 
 /// How a value is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shown {
+pub enum FactValue {
     /// A value that fits on a line.
-    Line(Words),
+    Line(VisibleText),
     /// A URL of another site, shown in full.
-    Link(Words),
+    Link(VisibleText),
     /// A value that needs its own block.
-    Block(Block),
+    Block(TextBlock),
 }
 
 /// A text in its own block. Long texts scroll inside it and state their length.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
+pub struct TextBlock {
     /// The id of the element, unique on the page.
     pub id: String,
-    pub text: Words,
+    pub text: VisibleText,
     /// The number of lines on a screen.
     pub lines: usize,
     /// The length as text: in lines, or in characters if there are few lines.
@@ -40,29 +40,29 @@ pub struct Block {
     pub long: bool,
 }
 
-impl Block {
+impl TextBlock {
     pub fn new(id: String, text: &str) -> Self {
-        let text = Words::of(text);
+        let text = VisibleText::of(text);
         let lines = text.lines().max(1);
         let written = text.as_str().lines().count();
-        let extent = if written > LONG {
+        let extent = if written > LONG_BLOCK_LINES {
             format!("{written} lines")
         } else {
             format!("{} characters", text.as_str().chars().count())
         };
-        Self { id, text, lines, extent, long: lines > LONG }
+        Self { id, text, lines, extent, long: lines > LONG_BLOCK_LINES }
     }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct FactList {
     /// Amounts, recipients, hosts and paths, shown in large type.
     pub headline: Vec<Fact>,
     /// The other values, in the agent's order.
     pub rows: Vec<Fact>,
 }
 
-impl Facts {
+impl FactList {
     /// Every value in `map`, once. `prefix` makes the ids of blocks unique.
     pub fn of(map: &Map<String, Value>, prefix: &str) -> Self {
         let mut facts = Self::default();
@@ -74,15 +74,17 @@ impl Facts {
             let value = leaf.value;
             let mut shown = shown(value, || format!("{prefix}-{n}"));
             let rank = leaf.path.last().and_then(|key| rank(key));
-            if let (Some(0), Shown::Line(line), Some(currency)) = (rank, &shown, currency)
+            if let (Some(0), FactValue::Line(line), Some(currency)) = (rank, &shown, currency)
                 && (value.is_number() || line.as_str().parse::<f64>().is_ok())
             {
-                shown = Shown::Line(Words::of(&format!("{line} {currency}")));
+                shown = FactValue::Line(VisibleText::of(&format!("{line} {currency}")));
             }
             let fact = Fact { key: leaf.label(), value: shown };
             match (rank, &fact.value) {
-                (Some(rank), Shown::Line(_) | Shown::Link(_)) => headline.push((rank, fact)),
-                (Some(_), Shown::Block(_)) | (None, _) => facts.rows.push(fact),
+                (Some(rank), FactValue::Line(_) | FactValue::Link(_)) => {
+                    headline.push((rank, fact))
+                }
+                (Some(_), FactValue::Block(_)) | (None, _) => facts.rows.push(fact),
             }
         }
         headline.sort_by_key(|(rank, _)| *rank);
@@ -102,8 +104,8 @@ impl Facts {
     /// The approximate height in lines.
     pub fn height(&self) -> usize {
         let lines = |fact: &Fact| match &fact.value {
-            Shown::Line(_) | Shown::Link(_) => 2,
-            Shown::Block(block) => 2 + block.lines.min(LONG),
+            FactValue::Line(_) | FactValue::Link(_) => 2,
+            FactValue::Block(block) => 2 + block.lines.min(LONG_BLOCK_LINES),
         };
         self.headline.iter().chain(&self.rows).map(lines).sum()
     }
@@ -111,8 +113,8 @@ impl Facts {
     /// Whether every fact fits on a short line and there are few of them.
     pub fn is_short(&self) -> bool {
         let short = |fact: &Fact| match &fact.value {
-            Shown::Line(words) | Shown::Link(words) => words.as_str().chars().count() <= 48,
-            Shown::Block(_) => false,
+            FactValue::Line(words) | FactValue::Link(words) => words.as_str().chars().count() <= 48,
+            FactValue::Block(_) => false,
         };
         self.len() <= 4 && self.headline.iter().chain(&self.rows).all(short)
     }
@@ -120,11 +122,11 @@ impl Facts {
 
 /// One value under a label of the server.
 pub fn fact(key: &str, value: &Value, id: &str) -> Fact {
-    Fact { key: Words::of(key), value: shown(value, || id.to_owned()) }
+    Fact { key: VisibleText::of(key), value: shown(value, || id.to_owned()) }
 }
 
 /// Nested objects are expanded to this depth; deeper ones are shown as JSON.
-const DEEP: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// A value inside an object, with its path.
 pub(crate) struct Leaf<'a> {
@@ -140,9 +142,9 @@ impl Leaf<'_> {
     }
 
     /// The path as a label.
-    pub(crate) fn label(&self) -> Words {
+    pub(crate) fn label(&self) -> VisibleText {
         let parts: Vec<String> = self.path.iter().map(|key| label(key).to_string()).collect();
-        Words::of(&parts.join(" › "))
+        VisibleText::of(&parts.join(" › "))
     }
 }
 
@@ -152,7 +154,7 @@ pub(crate) fn leaves(map: &Map<String, Value>) -> Vec<Leaf<'_>> {
         for (key, value) in map {
             let path = [path, &[key.as_str()]].concat();
             match value {
-                Value::Object(inner) if !inner.is_empty() && path.len() < DEEP => {
+                Value::Object(inner) if !inner.is_empty() && path.len() < MAX_DEPTH => {
                     walk(inner, &path, found);
                 }
                 _ => found.push(Leaf { path, value }),
@@ -164,8 +166,8 @@ pub(crate) fn leaves(map: &Map<String, Value>) -> Vec<Leaf<'_>> {
     found
 }
 
-fn shown(value: &Value, id: impl FnOnce() -> String) -> Shown {
-    let line = |text: &str| Shown::Line(Words::of(text));
+fn shown(value: &Value, id: impl FnOnce() -> String) -> FactValue {
+    let line = |text: &str| FactValue::Line(VisibleText::of(text));
     match value {
         Value::Null => line("(empty)"),
         Value::Bool(true) => line("yes"),
@@ -173,24 +175,25 @@ fn shown(value: &Value, id: impl FnOnce() -> String) -> Shown {
         Value::Number(number) => line(&number.to_string()),
         Value::String(text) if text.is_empty() => line("(empty)"),
         Value::String(text) if text.contains('\n') || text.chars().count() > 120 => {
-            Shown::Block(Block::new(id(), text))
+            FactValue::Block(TextBlock::new(id(), text))
         }
-        Value::String(text) => link(text).map_or_else(|| line(text), Shown::Link),
+        Value::String(text) => link(text).map_or_else(|| line(text), FactValue::Link),
         Value::Array(items) if items.is_empty() => line("(none)"),
         Value::Object(map) if map.is_empty() => line("(none)"),
-        Value::Array(_) | Value::Object(_) => {
-            Shown::Block(Block::new(id(), &serde_json::to_string_pretty(value).unwrap_or_default()))
-        }
+        Value::Array(_) | Value::Object(_) => FactValue::Block(TextBlock::new(
+            id(),
+            &serde_json::to_string_pretty(value).unwrap_or_default(),
+        )),
     }
 }
 
 /// The URL in a text, if it is safe to show as written: normalised as browsers do it, so that an
 /// internationalised domain shows as Punycode, and without user information before the host.
-pub(crate) fn link(text: &str) -> Option<Words> {
+pub(crate) fn link(text: &str) -> Option<VisibleText> {
     let plain = text.starts_with("https://") || text.starts_with("http://");
     let url = url::Url::parse(text).ok().filter(|_| plain)?;
     let honest = url.username().is_empty() && url.password().is_none() && url.has_host();
-    honest.then(|| Words::of(url.as_str()))
+    honest.then(|| VisibleText::of(url.as_str()))
 }
 
 /// The rank of a key among the values that a person looks for first, by its last word.
@@ -207,16 +210,16 @@ fn rank(key: &str) -> Option<usize> {
 }
 
 /// `customer_email` becomes "Customer email"; a key that is not an identifier stays unchanged.
-fn label(key: &str) -> Words {
+fn label(key: &str) -> VisibleText {
     let identifier = key.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
     let mut chars = key.chars();
     match chars.next() {
         Some(first) if identifier => {
             let rest = chars.as_str().replace('_', " ");
-            Words::of(&format!("{}{rest}", first.to_ascii_uppercase()))
+            VisibleText::of(&format!("{}{rest}", first.to_ascii_uppercase()))
         }
-        Some(_) => Words::of(key),
-        None => Words::of("(no name)"),
+        Some(_) => VisibleText::of(key),
+        None => VisibleText::of("(no name)"),
     }
 }
 
@@ -226,15 +229,15 @@ mod tests {
 
     use super::*;
 
-    fn facts(value: &Value) -> Facts {
-        Facts::of(value.as_object().unwrap(), "d")
+    fn facts(value: &Value) -> FactList {
+        FactList::of(value.as_object().unwrap(), "d")
     }
 
     fn lines(facts: &[Fact]) -> Vec<String> {
         let value = |fact: &Fact| match &fact.value {
-            Shown::Line(words) => words.to_string(),
-            Shown::Link(words) => format!("<{words}>"),
-            Shown::Block(block) => format!("[{}]", block.lines),
+            FactValue::Line(words) => words.to_string(),
+            FactValue::Link(words) => format!("<{words}>"),
+            FactValue::Block(block) => format!("[{}]", block.lines),
         };
         facts.iter().map(|fact| format!("{}={}", fact.key, value(fact))).collect()
     }
@@ -257,7 +260,7 @@ mod tests {
         let lots: Vec<u32> = (0..400).collect();
         let facts = facts(&json!({"ids": lots, "to": ["a", "b"], "X-y": {}}));
         assert_eq!(lines(&facts.rows), ["Ids=[402]", "To=[4]", "X-y=(none)"]);
-        let Shown::Block(block) = &facts.rows[0].value else { panic!() };
+        let FactValue::Block(block) = &facts.rows[0].value else { panic!() };
         assert!(block.long && block.text.as_str().contains("399"));
     }
 

@@ -10,7 +10,7 @@ use askama::filters::{Html, escape};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
 
 use crate::components::facts::link;
-use crate::components::words::Words;
+use crate::components::words::VisibleText;
 
 /// The maximum nesting of lists and quotes; deeper levels are not indented further.
 const DEEPEST: usize = 12;
@@ -19,7 +19,7 @@ const LONGEST: usize = 48 * 1024;
 
 /// A rendered text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct RenderedMarkdown {
     /// Safe to insert into a page without escaping.
     pub html: String,
     /// Whether the text was cut.
@@ -27,12 +27,12 @@ pub struct Reading {
 }
 
 /// Renders a Markdown text.
-pub fn reading(text: &str) -> Reading {
+pub fn render_markdown(text: &str) -> RenderedMarkdown {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut page = Writer::default();
+    let mut page = MarkdownWriter::default();
     for event in Parser::new_ext(text, options) {
-        page.take(event);
+        page.handle_event(event);
         if page.html.len() > LONGEST {
             page.cut = true;
             break;
@@ -41,19 +41,19 @@ pub fn reading(text: &str) -> Reading {
     while let Some(end) = page.open.pop() {
         page.html.push_str(&end);
     }
-    Reading { html: page.html, cut: page.cut }
+    RenderedMarkdown { html: page.html, cut: page.cut }
 }
 
 #[derive(Default)]
-struct Writer {
+struct MarkdownWriter {
     html: String,
     /// The closing tags of the open elements; empty for elements that are not rendered.
     open: Vec<String>,
     cut: bool,
 }
 
-impl Writer {
-    fn take(&mut self, event: Event<'_>) {
+impl MarkdownWriter {
+    fn handle_event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.begin(&tag),
             Event::End(_) => {
@@ -65,10 +65,10 @@ impl Writer {
             | Event::InlineHtml(text)
             | Event::InlineMath(text)
             | Event::DisplayMath(text)
-            | Event::FootnoteReference(text) => self.say(&text),
+            | Event::FootnoteReference(text) => self.push_text(&text),
             Event::Code(text) => {
                 self.html.push_str("<code>");
-                self.say(&text);
+                self.push_text(&text);
                 self.html.push_str("</code>");
             }
             Event::SoftBreak => self.html.push('\n'),
@@ -118,7 +118,7 @@ impl Writer {
         self.open.push(end.to_owned());
     }
 
-    fn say(&mut self, text: &str) {
+    fn push_text(&mut self, text: &str) {
         self.html.push_str(&safe(text));
     }
 }
@@ -140,7 +140,7 @@ fn target(to: &str) -> String {
 
 /// Makes hidden characters visible and escapes markup.
 fn safe(text: &str) -> String {
-    let words = Words::of(text);
+    let words = VisibleText::of(text);
     let mut out = String::with_capacity(text.len());
     let Ok(escaped) = escape(words.as_str(), Html);
     // Writing to a `String` cannot fail.
@@ -159,7 +159,7 @@ mod tests {
         let text =
             "# Plan\n\n1. *first*\n2. **then**\n\n> so `x`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
         assert_eq!(
-            reading(text).html,
+            render_markdown(text).html,
             "<h4 dir=\"auto\">Plan</h4><ol dir=\"auto\"><li dir=\"auto\"><em>first</em></li>\
              <li dir=\"auto\"><strong>then</strong></li></ol>\
              <blockquote dir=\"auto\"><p dir=\"auto\">so <code>x</code></p></blockquote>\
@@ -176,7 +176,7 @@ mod tests {
                        ![p](https://evil.example/p.png) <https://a.example/?\"onclick=x> \
                        [a](https://ok.example/ \"t\") `<b>` \u{202e}x \"'&\n\n```html\n</pre><script>\n```\n\
                        [r]: javascript:alert(2)\n\n[r] <a href='javascript:1'>y</a>";
-        let html = reading(hostile).html;
+        let html = render_markdown(hostile).html;
         let page = Page::parse_fragment(&html);
         let any = Selector::parse("*").unwrap();
         let all = page.select(&any);
@@ -202,11 +202,11 @@ mod tests {
     #[test]
     fn deep_and_long_texts_end() {
         for text in [">".repeat(100_000), "- ".repeat(50_000), "*a ".repeat(60_000)] {
-            let Reading { html, .. } = reading(&text);
+            let RenderedMarkdown { html, .. } = render_markdown(&text);
             let opens = html.matches("<blockquote ").count() + html.matches("<ul ").count();
             let deep = html.split("<p ").next().unwrap_or_default().matches("<blockquote ").count();
             assert!(deep <= DEEPEST && html.len() < 2 * LONGEST, "{opens} {}", html.len());
         }
-        assert!(reading(&"word ".repeat(20_000)).cut && !reading("word").cut);
+        assert!(render_markdown(&"word ".repeat(20_000)).cut && !render_markdown("word").cut);
     }
 }

@@ -8,6 +8,6 @@ pub mod diff;
 pub mod facts;
 pub mod markdown;
 pub mod query;
+pub mod relative_time;
 pub mod task;
-pub mod when;
 pub mod words;

@@ -85,7 +85,7 @@ impl Query {
 
 /// One option of a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct FilterOption {
     /// The submitted value.
     pub value: String,
     pub label: String,
@@ -98,19 +98,19 @@ const MOST: usize = 40;
 
 /// A field of a filter form: a list of options, or a text field if the list would be long.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Picker {
+pub struct FilterField {
     /// Its name in the URL.
     pub name: &'static str,
     pub label: &'static str,
     /// The label of the option that does not filter.
     pub any: &'static str,
     /// The options; empty for a text field.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<FilterOption>,
     /// The value of the text field.
     pub typed: String,
 }
 
-impl Picker {
+impl FilterField {
     /// A field with these options, or a text field if there are too many.
     pub fn new(
         (name, label, any): (&'static str, &'static str, &'static str),
@@ -118,15 +118,15 @@ impl Picker {
         query: &Query,
     ) -> Self {
         let chosen = query.get(name).unwrap_or_default();
-        let mut listed: Vec<Choice> = choices
+        let mut listed: Vec<FilterOption> = choices
             .take(MOST + 1)
-            .map(|(value, label)| Choice { chosen: value == chosen, value, label })
+            .map(|(value, label)| FilterOption { chosen: value == chosen, value, label })
             .collect();
         if listed.len() > MOST {
             listed.clear();
         } else if !chosen.is_empty() && !listed.iter().any(|choice| choice.chosen) {
             let (value, label) = (chosen.to_owned(), chosen.to_owned());
-            listed.push(Choice { value, label, chosen: true });
+            listed.push(FilterOption { value, label, chosen: true });
         }
         Self { name, label, any, choices: listed, typed: chosen.to_owned() }
     }
@@ -153,7 +153,7 @@ mod tests {
     fn long_lists_are_typed_and_a_choice_is_never_lost() {
         let named = |n: usize| (0..n).map(|n| (format!("a{n}"), format!("Agent {n}")));
         let query = Query::read("agent=a3", &KNOWN);
-        let picker = |n: usize| Picker::new(("agent", "Agent", "Any agent"), named(n), &query);
+        let picker = |n: usize| FilterField::new(("agent", "Agent", "Any agent"), named(n), &query);
         assert!(picker(40).choices[3].chosen && picker(40).choices.len() == 40);
         assert_eq!((picker(41).choices.len(), picker(41).typed.as_str()), (0, "a3"));
         assert_eq!(picker(2).choices[2].label, "a3");

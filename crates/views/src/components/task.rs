@@ -2,21 +2,21 @@
 
 use kernel::directory::Directory;
 use kernel::task::{
-    Action, Autonomy, CheckpointKind, Ended, Handover, Intent, Leave, Outcome, Party, PayloadKind,
-    Permission, Review, ReviewKind, Severity, State, Until, Verdict,
+    Autonomy, CheckpointKind, Ended, GrantDecision, GrantDuration, Handover, Intent, Outcome,
+    Party, PayloadKind, Permission, ResolutionAction, Review, ReviewKind, Severity, State, Verdict,
 };
 use kernel::{Task, Time};
 
-use crate::components::when::When;
-use crate::components::words::{self, Words};
+use crate::components::relative_time::RelativeTime;
+use crate::components::words::{self, VisibleText};
 
 /// How many characters of a goal are shown in a heading or a list.
 pub const BEGINNING: usize = 160;
 
 /// The beginning of a task's goal.
-pub fn goal(task: &Task) -> Words {
+pub fn goal(task: &Task) -> VisibleText {
     task.spec.value().map_or_else(words::erased, |spec| {
-        Words::beginning(spec.goal.lines().next().unwrap_or_default(), BEGINNING)
+        VisibleText::beginning(spec.goal.lines().next().unwrap_or_default(), BEGINNING)
     })
 }
 
@@ -59,7 +59,7 @@ pub fn ended_well(task: &Task) -> bool {
 /// The name of a person or an agent.
 pub fn party(directory: &Directory, party: &Party) -> String {
     match party {
-        Party::Human(id) => words::person(directory, id),
+        Party::Human(id) => words::person_name(directory, id),
         Party::Agent(id) => format!("the agent {id}"),
     }
 }
@@ -91,29 +91,31 @@ pub fn outcome(
     outcome: &Outcome,
     directory: &Directory,
     now: Time,
-) -> (&'static str, String, Option<When>) {
+) -> (&'static str, String, Option<RelativeTime>) {
     match outcome {
         Outcome::Pending => ("waits", "Waits for an answer".to_owned(), None),
         Outcome::Resolved(resolution) => {
             let (tone, did) = match resolution.action {
-                Action::Approve => ("yes", "Approved".to_owned()),
-                Action::Reject => ("no", "Rejected, which ended the task".to_owned()),
-                Action::Choose => ("yes", "Decided".to_owned()),
-                Action::Provide => ("yes", "Answered".to_owned()),
-                Action::Reassign => match &resolution.reassign_to {
+                ResolutionAction::Approve => ("yes", "Approved".to_owned()),
+                ResolutionAction::Reject => ("no", "Rejected, which ended the task".to_owned()),
+                ResolutionAction::Choose => ("yes", "Decided".to_owned()),
+                ResolutionAction::Provide => ("yes", "Answered".to_owned()),
+                ResolutionAction::Reassign => match &resolution.reassign_to {
                     Some(agent) => ("yes", format!("Given to the agent {agent}")),
                     None => ("yes", "Given to somebody else".to_owned()),
                 },
             };
-            let who = words::by(directory, &resolution.by);
-            (tone, format!("{did} by {who}"), Some(When::new(resolution.at, now)))
+            let who = words::actor_name(directory, &resolution.by);
+            (tone, format!("{did} by {who}"), Some(RelativeTime::new(resolution.at, now)))
         }
-        Outcome::Expired { at, why } => ("over", ended(*why).to_owned(), Some(When::new(*at, now))),
+        Outcome::Expired { at, why } => {
+            ("over", ended_reason(*why).to_owned(), Some(RelativeTime::new(*at, now)))
+        }
     }
 }
 
 /// Why no decision was made.
-pub fn ended(why: Option<Ended>) -> &'static str {
+pub fn ended_reason(why: Option<Ended>) -> &'static str {
     match why {
         Some(Ended::TimedOut) | None => "Nobody answered in time",
         Some(Ended::Expired) => "Closed without an answer",
@@ -165,21 +167,23 @@ pub const INTENTS: [Intent; 4] =
     [Intent::Clarify, Intent::Redirect, Intent::Constrain, Intent::AbortHint];
 
 /// Whether a permission allows or forbids.
-pub fn leave(leave: Leave) -> &'static str {
+pub fn permission_effect(leave: GrantDecision) -> &'static str {
     match leave {
-        Leave::Allow => "May",
-        Leave::Deny => "May not",
+        GrantDecision::Allow => "May",
+        GrantDecision::Deny => "May not",
     }
 }
 
 /// How long a grant is valid.
 pub fn until(permission: &Permission<'_>, now: Time) -> String {
     match permission.grant.until {
-        Until::Session if !permission.counts => "while its run lasted, which is over".to_owned(),
-        Until::Session if permission.run.is_none() => "while the next run lasts".to_owned(),
-        Until::Session => "while this run lasts".to_owned(),
-        Until::Task => "for the whole task".to_owned(),
-        Until::At(at) => format!("until {}", When::new(at, now).exact),
+        GrantDuration::Session if !permission.counts => {
+            "while its run lasted, which is over".to_owned()
+        }
+        GrantDuration::Session if permission.run.is_none() => "while the next run lasts".to_owned(),
+        GrantDuration::Session => "while this run lasts".to_owned(),
+        GrantDuration::Task => "for the whole task".to_owned(),
+        GrantDuration::At(at) => format!("until {}", RelativeTime::new(at, now).exact),
     }
 }
 

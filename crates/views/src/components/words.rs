@@ -3,20 +3,20 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use kernel::actor::{Attested, SenderVerification};
-use kernel::ask::{DefaultAction, Priority, Resolution};
+use kernel::actor::{AttestedIdentity, SenderVerification};
+use kernel::ask::{DefaultAction, Priority, RecordedAnswer};
 use kernel::audit::Erasable;
 use kernel::directory::{Directory, Human};
-use kernel::question::Kind;
+use kernel::question::QuestionKind;
 use kernel::text::reveal;
-use kernel::{Assurance, By, HumanId, Via};
+use kernel::{ActorRef, AnswerInterface, Assurance, HumanId};
 
 /// Text from outside, with hidden characters made visible. Templates escape it
 /// like everything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Words(String);
+pub struct VisibleText(String);
 
-impl Words {
+impl VisibleText {
     /// Makes a whole text safe to show.
     pub fn of(text: &str) -> Self {
         Self(reveal(text))
@@ -43,14 +43,14 @@ impl Words {
     }
 }
 
-impl fmt::Display for Words {
+impl fmt::Display for VisibleText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
 /// A person's name, their id if the name is unknown, or a note that they were erased.
-pub fn person(directory: &Directory, id: &HumanId) -> String {
+pub fn person_name(directory: &Directory, id: &HumanId) -> String {
     let human = directory.human(id);
     if human.is_some_and(Human::is_erased) {
         return "erased person".to_owned();
@@ -63,48 +63,48 @@ pub fn person(directory: &Directory, id: &HumanId) -> String {
 }
 
 /// The name of the actor.
-pub fn by(directory: &Directory, by: &By) -> String {
+pub fn actor_name(directory: &Directory, by: &ActorRef) -> String {
     match by {
-        By::Human(id) => person(directory, id),
-        By::Agent(id) => format!("the agent {id}"),
-        By::LinkHolder => "whoever had the link".to_owned(),
-        By::Relay => "someone the agent speaks for".to_owned(),
-        By::Guest => "whoever was reached where the agent wanted".to_owned(),
-        By::System => "Countersign".to_owned(),
+        ActorRef::Human(id) => person_name(directory, id),
+        ActorRef::Agent(id) => format!("the agent {id}"),
+        ActorRef::LinkHolder => "whoever had the link".to_owned(),
+        ActorRef::Relay => "someone the agent speaks for".to_owned(),
+        ActorRef::Guest => "whoever was reached where the agent wanted".to_owned(),
+        ActorRef::System => "Countersign".to_owned(),
     }
 }
 
 /// The user that an agent claims to act for, in the agent's words.
-pub fn attested(attested: &Attested) -> String {
-    let Attested { platform, platform_user_id, display_name, .. } = attested;
+pub fn attested_user(attested: &AttestedIdentity) -> String {
+    let AttestedIdentity { platform, platform_user_id, display_name, .. } = attested;
     let name = display_name.as_ref().unwrap_or(platform_user_id);
     format!("{} ({})", reveal(name), reveal(platform))
 }
 
 /// The channel of an answer.
-pub fn door(via: Via) -> &'static str {
+pub fn channel_name(via: AnswerInterface) -> &'static str {
     match via {
-        Via::Web => "on the web page",
-        Via::Cli => "in the terminal",
-        Via::Push => "from a notice",
-        Via::Slack => "in Slack",
-        Via::Email => "by mail",
-        Via::Sms => "by text message",
-        Via::Whatsapp => "in WhatsApp",
-        Via::Telegram => "in Telegram",
-        Via::Webhook => "through a program of the operator's",
-        Via::Api => "through the API",
-        Via::Link => "with the review link",
-        Via::Inline => "through the agent",
-        Via::Timer => "when time ran out",
-        Via::Script => "by a script, in a test",
+        AnswerInterface::Web => "on the web page",
+        AnswerInterface::Cli => "in the terminal",
+        AnswerInterface::Push => "from a notice",
+        AnswerInterface::Slack => "in Slack",
+        AnswerInterface::Email => "by mail",
+        AnswerInterface::Sms => "by text message",
+        AnswerInterface::Whatsapp => "in WhatsApp",
+        AnswerInterface::Telegram => "in Telegram",
+        AnswerInterface::Webhook => "through a program of the operator's",
+        AnswerInterface::Api => "through the API",
+        AnswerInterface::Link => "with the review link",
+        AnswerInterface::Inline => "through the agent",
+        AnswerInterface::Timer => "when time ran out",
+        AnswerInterface::Script => "by a script, in a test",
     }
 }
 
 /// How certain the identity of the answerer is. An unknown person who answers on a platform did not
 /// hold a review link: the server contacted them at an address that the agent chose.
-pub fn sureness(answer: &Resolution) -> Cow<'static, str> {
-    let Resolution { assurance, via, by, .. } = answer;
+pub fn assurance_words(answer: &RecordedAnswer) -> Cow<'static, str> {
+    let RecordedAnswer { assurance, via, by, .. } = answer;
     let sender = answer.sender.as_deref().and_then(Erasable::value);
     match (assurance, via, by, sender) {
         (Assurance::Channel, _, _, Some(SenderVerification::Dkim { domain })) => {
@@ -117,29 +117,34 @@ pub fn sureness(answer: &Resolution) -> Cow<'static, str> {
                 reveal(sealer)
             ))
         }
-        (Assurance::Link, Via::Email, By::Human(_), _) => Cow::Borrowed(
+        (Assurance::Link, AnswerInterface::Email, ActorRef::Human(_), _) => Cow::Borrowed(
             "to a reply address sent to their verified email address; the sender was not verified",
         ),
-        _ => Cow::Borrowed(sure(*assurance, *via)),
+        _ => Cow::Borrowed(assurance_label(*assurance, *via)),
     }
 }
 
-fn sure(assurance: Assurance, via: Via) -> &'static str {
+fn assurance_label(assurance: Assurance, via: AnswerInterface) -> &'static str {
     let reached = match via {
-        Via::Slack | Via::Email | Via::Sms | Via::Whatsapp | Via::Telegram | Via::Webhook => true,
-        Via::Web
-        | Via::Cli
-        | Via::Push
-        | Via::Api
-        | Via::Link
-        | Via::Inline
-        | Via::Timer
-        | Via::Script => false,
+        AnswerInterface::Slack
+        | AnswerInterface::Email
+        | AnswerInterface::Sms
+        | AnswerInterface::Whatsapp
+        | AnswerInterface::Telegram
+        | AnswerInterface::Webhook => true,
+        AnswerInterface::Web
+        | AnswerInterface::Cli
+        | AnswerInterface::Push
+        | AnswerInterface::Api
+        | AnswerInterface::Link
+        | AnswerInterface::Inline
+        | AnswerInterface::Timer
+        | AnswerInterface::Script => false,
     };
     match assurance {
         Assurance::None => "nobody answered",
         Assurance::AgentAttested if reached => "nobody known here; the agent chose the address",
-        Assurance::AgentAttested if via == Via::Link => {
+        Assurance::AgentAttested if via == AnswerInterface::Link => {
             "with a link that the agent was given; only the agent says that a person answered"
         }
         Assurance::AgentAttested => "only the agent says that a person answered",
@@ -174,14 +179,14 @@ impl From<Priority> for Urgency {
 }
 
 /// The kind of question, as a label for the person.
-pub fn kind(kind: Kind) -> &'static str {
+pub fn kind(kind: QuestionKind) -> &'static str {
     match kind {
-        Kind::Approve => "Approve or reject",
-        Kind::Choose => "Choose",
-        Kind::Provide => "Fill in",
-        Kind::Confirm => "Confirm",
-        Kind::Escalate => "Something failed",
-        Kind::Converse => "Reply",
+        QuestionKind::Approve => "Approve or reject",
+        QuestionKind::Choose => "Choose",
+        QuestionKind::Provide => "Fill in",
+        QuestionKind::Confirm => "Confirm",
+        QuestionKind::Escalate => "Something failed",
+        QuestionKind::Converse => "Reply",
     }
 }
 
@@ -201,7 +206,7 @@ pub const GO_AHEAD: &str = "Confirm and go ahead";
 pub const DO_NOT_GO_AHEAD: &str = "Do not go ahead";
 
 /// Whether the labels of a confirmation are the protocol's own, which do not name the action.
-pub fn are_bare(yes: &str, no: &str) -> bool {
+pub fn are_protocol_labels(yes: &str, no: &str) -> bool {
     (yes, no) == ("Confirm", "Cancel")
 }
 
@@ -210,11 +215,11 @@ const LONGEST_SUBJECT: usize = 80;
 
 /// The subject of a question, short enough for a button: "Should I deploy v2?" becomes "deploy v2".
 /// `None` if it is too long.
-pub fn subject(prompt: &str) -> Option<Words> {
+pub fn subject(prompt: &str) -> Option<VisibleText> {
     let text = prompt.trim().trim_end_matches(['?', '.', ':']).trim_end();
     let text = without_opening(text).trim();
     let fits = !text.is_empty() && !text.contains('\n') && text.chars().count() <= LONGEST_SUBJECT;
-    fits.then(|| Words::of(text))
+    fits.then(|| VisibleText::of(text))
 }
 
 /// Removes the opening with which a question asks for permission.
@@ -284,8 +289,8 @@ pub fn is_destructive(text: &str) -> bool {
 }
 
 /// The text in place of erased text.
-pub(crate) fn erased() -> Words {
-    Words::of("The words of this request were erased.")
+pub(crate) fn erased() -> VisibleText {
+    VisibleText::of("The words of this request were erased.")
 }
 
 /// A number of bytes as people write it.
@@ -344,9 +349,9 @@ mod tests {
 
     #[test]
     fn beginnings_say_that_they_are_cut() {
-        assert_eq!(Words::beginning("short", 10).as_str(), "short");
-        assert_eq!(Words::beginning("one two three", 8).as_str(), "one two…");
-        assert_eq!(Words::beginning("aé\u{200b}", 3).as_str(), "aé⟨U+200B⟩");
+        assert_eq!(VisibleText::beginning("short", 10).as_str(), "short");
+        assert_eq!(VisibleText::beginning("one two three", 8).as_str(), "one two…");
+        assert_eq!(VisibleText::beginning("aé\u{200b}", 3).as_str(), "aé⟨U+200B⟩");
     }
 
     #[test]

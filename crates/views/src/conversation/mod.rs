@@ -1,24 +1,24 @@
 //! A conversation that a person started with an agent, on the page of each of its requests.
 
-pub mod write;
+pub mod new_message;
 
 use kernel::directory::Directory;
 use kernel::question::{Answer, Reply};
 use kernel::{Ask, Time};
 
-use crate::answer::outcome::{self, Outcome};
-use crate::components::facts::Block;
-use crate::components::when::When;
+use crate::answer::outcome::{self, OutcomeView};
+use crate::components::facts::TextBlock;
+use crate::components::relative_time::RelativeTime;
 use crate::components::words;
 use crate::site::paths;
 
 /// The messages of both sides, in order.
 #[derive(Debug, Clone)]
-pub struct Talk {
+pub struct ConversationThread {
     pub agent: String,
     /// Whether the request of this page started it.
     pub begun: bool,
-    pub lines: Vec<Line>,
+    pub lines: Vec<ConversationMessage>,
     /// Whose turn it is, as a sentence.
     pub next: String,
     /// The path to write another message to the agent.
@@ -27,14 +27,14 @@ pub struct Talk {
 
 /// One message of the conversation.
 #[derive(Debug, Clone)]
-pub struct Line {
+pub struct ConversationMessage {
     /// Its number, from 1.
     pub n: usize,
     pub who: String,
     /// Whether the agent wrote it; the page marks agent text.
     pub agent: bool,
-    pub at: When,
-    pub text: Block,
+    pub at: RelativeTime,
+    pub text: TextBlock,
     /// How it closed without an answer.
     pub ended: Option<String>,
     /// Its page; `None` for the current one.
@@ -43,7 +43,7 @@ pub struct Line {
     pub waits: bool,
 }
 
-impl Talk {
+impl ConversationThread {
     /// The conversation of an ask, from the asks of its thread, each with whether it is the current
     /// page's. `None` if it is not part of a conversation that a person started.
     pub fn of(thread: &[(&Ask, bool)], directory: &Directory, now: Time) -> Option<Self> {
@@ -52,10 +52,10 @@ impl Talk {
         let mut lines = Vec::new();
         for (ask, here) in thread {
             let href = (!here).then(|| paths::request(ask.id));
-            if !ask.is_opening() {
-                lines.push(asked(lines.len() + 1, ask, href, directory, now));
+            if !ask.starts_conversation() {
+                lines.push(agent_message(lines.len() + 1, ask, href, directory, now));
             }
-            lines.extend(answered(lines.len() + 1, ask, directory, now));
+            lines.extend(person_message(lines.len() + 1, ask, directory, now));
         }
         let agent = here.agent.to_string();
         let (last, _) = thread.last()?;
@@ -64,22 +64,28 @@ impl Talk {
         } else {
             format!("{agent} has not answered yet. What it says comes here, and to the inbox.")
         };
-        let (begun, write) = (here.is_opening(), paths::write_to(&here.agent));
+        let (begun, write) = (here.starts_conversation(), paths::write_to(&here.agent));
         Some(Self { agent, begun, lines, next, write })
     }
 }
 
-fn asked(n: usize, ask: &Ask, href: Option<String>, directory: &Directory, now: Time) -> Line {
+fn agent_message(
+    n: usize,
+    ask: &Ask,
+    href: Option<String>,
+    directory: &Directory,
+    now: Time,
+) -> ConversationMessage {
     let text = ask.question.value().map(|question| match question.context() {
         Some(context) => format!("{}\n\n{context}", question.prompt()),
         None => question.prompt().to_owned(),
     });
-    let outcome = Outcome::of(ask, directory, now).filter(|_| ask.resolution().is_none());
-    Line {
+    let outcome = OutcomeView::of(ask, directory, now).filter(|_| ask.deciding_answer().is_none());
+    ConversationMessage {
         n,
         who: ask.agent.to_string(),
         agent: true,
-        at: When::new(ask.created_at, now),
+        at: RelativeTime::new(ask.created_at, now),
         text: block(n, text.as_deref()),
         ended: outcome.map(|outcome| outcome.headline),
         href,
@@ -87,8 +93,13 @@ fn asked(n: usize, ask: &Ask, href: Option<String>, directory: &Directory, now: 
     }
 }
 
-fn answered(n: usize, ask: &Ask, directory: &Directory, now: Time) -> Option<Line> {
-    let resolution = ask.resolution()?;
+fn person_message(
+    n: usize,
+    ask: &Ask,
+    directory: &Directory,
+    now: Time,
+) -> Option<ConversationMessage> {
+    let resolution = ask.deciding_answer()?;
     let said = |reply: &Reply| {
         let said = match &reply.answer {
             Answer::Replied { text } => text.clone(),
@@ -100,11 +111,11 @@ fn answered(n: usize, ask: &Ask, directory: &Directory, now: Time) -> Option<Lin
         }
     };
     let text = resolution.reply.value().map(said);
-    Some(Line {
+    Some(ConversationMessage {
         n,
-        who: words::by(directory, &resolution.by),
+        who: words::actor_name(directory, &resolution.by),
         agent: false,
-        at: When::new(resolution.at, now),
+        at: RelativeTime::new(resolution.at, now),
         text: block(n, text.as_deref()),
         ended: None,
         href: None,
@@ -112,6 +123,6 @@ fn answered(n: usize, ask: &Ask, directory: &Directory, now: Time) -> Option<Lin
     })
 }
 
-fn block(n: usize, text: Option<&str>) -> Block {
-    Block::new(format!("line-{n}"), text.unwrap_or("(These words were erased.)"))
+fn block(n: usize, text: Option<&str>) -> TextBlock {
+    TextBlock::new(format!("line-{n}"), text.unwrap_or("(These words were erased.)"))
 }

@@ -10,7 +10,7 @@ use askama::filters::{Html, escape};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::site::assets;
-use crate::{Frame, render};
+use crate::{PageContext, render};
 
 /// The URL of documentation pages that this server does not serve.
 const DOCS: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/");
@@ -18,19 +18,19 @@ const DOCS: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/");
 #[derive(Template)]
 #[template(path = "docs/error_code.html")]
 struct ErrorPage<'a> {
-    frame: &'a Frame,
+    frame: &'a PageContext,
     title: &'a str,
     body: String,
     index: bool,
 }
 
 /// The page of one error code.
-pub fn page(frame: &Frame, code: &str, markdown: &str) -> String {
+pub fn page(frame: &PageContext, code: &str, markdown: &str) -> String {
     render(&ErrorPage { frame, title: code, body: body(markdown), index: false })
 }
 
 /// The list of all error codes.
-pub fn index(frame: &Frame, markdown: &str) -> String {
+pub fn index(frame: &PageContext, markdown: &str) -> String {
     render(&ErrorPage { frame, title: "Error codes", body: body(markdown), index: true })
 }
 

@@ -6,7 +6,7 @@ use kernel::question::Question;
 use kernel::{HumanId, Time};
 
 use super::{Email, without_links};
-use crate::components::words::Words;
+use crate::components::words::VisibleText;
 use crate::message_card::{WaitingRequests, title};
 use crate::site::paths;
 
@@ -65,7 +65,7 @@ impl DigestEmail<'_> {
             let line = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
             DigestRow {
                 title: title(ask),
-                words: without_links(Words::beginning(&line, BEGINNING).as_str()),
+                words: without_links(VisibleText::beginning(&line, BEGINNING).as_str()),
                 url: format!("{base}{}", paths::request(ask.id)),
             }
         };

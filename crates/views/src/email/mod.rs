@@ -14,7 +14,7 @@ pub mod security;
 pub mod sign_in;
 pub mod verification_code;
 
-use dialects::a2h::EmailWish;
+use dialects::a2h::EmailOptions;
 use kernel::Time;
 use kernel::text::reveal;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub struct Email {
     /// The thread, so that email clients group emails about the same subject.
     pub thread: Option<String>,
     /// Further recipients and the thread to join, as the agent requests.
-    pub wish: EmailWish,
+    pub wish: EmailOptions,
     /// The address for replies, if they are accepted.
     pub reply_to: Option<String>,
     pub subject: String,
@@ -49,7 +49,7 @@ pub struct Email {
 
 /// An email body that an agent designed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentPage {
+pub struct AgentEmailBody {
     /// HTML that can be embedded in a larger page. Its links lead only to the request.
     pub html: String,
     /// Plain text with the same content, without links.
@@ -63,7 +63,7 @@ impl Email {
             id: String::new(),
             to: String::new(),
             thread: None,
-            wish: EmailWish::default(),
+            wish: EmailOptions::default(),
             reply_to: None,
             subject,
             at: None,

@@ -3,14 +3,14 @@
 //! accepted and the email contains the whole question, it explains how to reply.
 
 use askama::Template;
-use dialects::a2h::EmailWish;
+use dialects::a2h::EmailOptions;
 use kernel::audit::Digest;
-use kernel::follow_up::Occasion;
+use kernel::follow_up::NotificationReason;
 use kernel::text::reveal;
 use kernel::{AskId, Time};
 
-use super::{AgentPage, Email, SEPARATOR, without_links};
-use crate::components::words::Words;
+use super::{AgentEmailBody, Email, SEPARATOR, without_links};
+use crate::components::words::VisibleText;
 use crate::message_card::{AnswerOptions, CardStage, MessageCard};
 
 /// How many characters of a question are in the subject.
@@ -29,7 +29,7 @@ pub struct NotificationEmail<'a> {
     /// When the notification was due.
     pub since: Time,
     /// The reason for the notification.
-    pub why: Occasion,
+    pub why: NotificationReason,
     /// The text about the request.
     pub card: &'a MessageCard,
     /// The URL of the notification settings, if the recipient is a known person.
@@ -37,9 +37,9 @@ pub struct NotificationEmail<'a> {
     /// The address for replies, if the request can be answered by email.
     pub reply_to: Option<String>,
     /// The agent's options for the email.
-    pub wish: EmailWish,
+    pub wish: EmailOptions,
     /// The agent's own email body after sanitising, if it sent one.
-    pub page: Option<AgentPage>,
+    pub page: Option<AgentEmailBody>,
     /// When the email is created.
     pub now: Time,
 }
@@ -58,7 +58,7 @@ struct NotificationHtml<'a> {
 
 struct NotificationView<'a> {
     /// The agent's own email body, in place of its text.
-    page: Option<&'a AgentPage>,
+    page: Option<&'a AgentEmailBody>,
     /// The separator; text below it is not part of an answer.
     above: Option<&'static str>,
     card: &'a MessageCard,
@@ -85,7 +85,7 @@ impl NotificationEmail<'_> {
             // The agent's own body may not state the question, so the decision is made on
             // the server's page.
             CardStage::Open(ways) if self.page.is_some() && !ways.reply => None,
-            CardStage::Open(ways) if whole && self.reply_to.is_some() => how(ways),
+            CardStage::Open(ways) if whole && self.reply_to.is_some() => reply_instructions(ways),
             CardStage::Open(_) | CardStage::Closed { .. } => None,
         };
         let view = NotificationView {
@@ -102,7 +102,7 @@ impl NotificationEmail<'_> {
         let reader = Digest::of(self.to.to_lowercase().as_bytes()).to_string();
         let reader = reader.get(..16).unwrap_or_default();
         let (id, since) = (self.ask, self.since.millis());
-        let line = Words::beginning(&card.words.replace(['\n', '\t'], " "), SUBJECT);
+        let line = VisibleText::beginning(&card.words.replace(['\n', '\t'], " "), SUBJECT);
         let subject = match &self.wish.subject {
             Some(subject) => without_links(&subject.replace(['\r', '\n', '\t'], " ")),
             None => format!("{}: {}", card.title, without_links(line.as_str())),
@@ -129,11 +129,11 @@ fn size(card: &MessageCard) -> usize {
 }
 
 fn beginning(text: &str) -> String {
-    Words::beginning(text, BEGINNING).to_string()
+    VisibleText::beginning(text, BEGINNING).to_string()
 }
 
 /// The instruction for replies, if the request can be answered by email.
-fn how(ways: &AnswerOptions) -> Option<String> {
+fn reply_instructions(ways: &AnswerOptions) -> Option<String> {
     let words: Vec<String> = ways
         .buttons
         .iter()
@@ -178,11 +178,15 @@ mod tests {
         }
     }
 
-    fn email(card: &MessageCard, why: Occasion) -> Email {
+    fn email(card: &MessageCard, why: NotificationReason) -> Email {
         notification(card, why, None)
     }
 
-    fn notification(card: &MessageCard, why: Occasion, page: Option<AgentPage>) -> Email {
+    fn notification(
+        card: &MessageCard,
+        why: NotificationReason,
+        page: Option<AgentEmailBody>,
+    ) -> Email {
         let notification = NotificationEmail {
             to: "Ada@example.com",
             ask: "ask_01JZ3V5Q8N6M4K2H0G9F7E5D3C".parse().unwrap(),
@@ -191,7 +195,7 @@ mod tests {
             card,
             settings: Some("https://ask.example.com/settings/notices"),
             reply_to: Some("ask+token@example.com".to_owned()),
-            wish: EmailWish::default(),
+            wish: EmailOptions::default(),
             page,
             now: now(),
         };
@@ -219,15 +223,15 @@ mod tests {
     #[test]
     fn the_email_as_it_is_read() {
         let card = card("Refund order 7?");
-        let first = email(&card, Occasion::Asked);
+        let first = email(&card, NotificationReason::Asked);
         insta::assert_snapshot!(seen(&first));
         let again = MessageCard { note: Some("It is still waiting.".to_owned()), ..card.clone() };
-        let later = email(&again, Occasion::Reminder);
+        let later = email(&again, NotificationReason::Reminder);
         assert!(later.text.contains("It is still waiting."), "{}", later.text);
         // Email clients group them and treat neither as a duplicate of the other.
         assert_eq!((&later.thread, &later.subject), (&first.thread, &first.subject));
         assert_ne!(later.id, first.id);
-        assert_eq!(email(&card, Occasion::Asked), first);
+        assert_eq!(email(&card, NotificationReason::Asked), first);
     }
 
     #[test]
@@ -239,12 +243,12 @@ mod tests {
             stage: CardStage::Open(buttons()),
             ..card("Refund order 7?")
         };
-        insta::assert_snapshot!(seen(&email(&card, Occasion::Asked)));
+        insta::assert_snapshot!(seen(&email(&card, NotificationReason::Asked)));
         let words = MessageCard {
             stage: CardStage::Open(AnswerOptions { reply: true, ..AnswerOptions::default() }),
             ..card
         };
-        let email = email(&words, Occasion::Asked);
+        let email = email(&words, NotificationReason::Asked);
         assert!(email.text.contains("Reply to this letter with your answer."), "{}", email.text);
     }
 
@@ -254,10 +258,10 @@ mod tests {
     fn an_agents_own_page_decides_nothing() {
         let page = || {
             let (html, text) = ("<p>Lunch?</p>".to_owned(), "Lunch?".to_owned());
-            Some(AgentPage { html, text })
+            Some(AgentEmailBody { html, text })
         };
         let card = MessageCard { stage: CardStage::Open(buttons()), ..card("Send all the money?") };
-        let email = notification(&card, Occasion::Asked, page());
+        let email = notification(&card, NotificationReason::Asked, page());
         assert_eq!(email.reply_to, None);
         assert!(email.text.contains("There is more to read on the page."), "{}", email.text);
         assert!(email.html.contains("<p>Lunch?</p>") && !email.html.contains("all the money"));
@@ -265,7 +269,7 @@ mod tests {
             stage: CardStage::Open(AnswerOptions { reply: true, ..AnswerOptions::default() }),
             ..card
         };
-        assert!(notification(&words, Occasion::Asked, page()).reply_to.is_some());
+        assert!(notification(&words, NotificationReason::Asked, page()).reply_to.is_some());
     }
 
     /// Agent text cannot control an email client: no link, no header, no line of the server.
@@ -276,7 +280,7 @@ mod tests {
         let fact =
             CardFact { name: "<b>x</b>".to_owned(), value: "http://evil.example".to_owned() };
         let card = MessageCard { facts: vec![fact], ..card(&reveal(words)) };
-        let email = email(&card, Occasion::Escalated);
+        let email = email(&card, NotificationReason::Escalated);
         insta::assert_snapshot!(seen(&email));
         assert_eq!(email.subject.lines().count(), 1);
     }
@@ -285,7 +289,7 @@ mod tests {
     #[test]
     fn what_is_too_long_is_cut_and_says_so() {
         let card = MessageCard { stage: CardStage::Open(buttons()), ..card(&"x".repeat(8001)) };
-        let email = email(&card, Occasion::Asked);
+        let email = email(&card, NotificationReason::Asked);
         assert!(email.text.contains(&format!("> {}…\n", "x".repeat(500))), "{}", email.text);
         assert!(email.subject.chars().count() < 120, "{}", email.subject);
         assert_eq!(email.reply_to, None);

@@ -2,129 +2,135 @@
 //! text, and the findings, each at its place.
 
 use askama::Template;
-use dialects::hxp_experience::view::{Action, Refusal, Safety};
-use dialects::hxp_experience::{Finding, Level, Report, Rules, Severity, Unreadable, View};
+use dialects::hxp_experience::view::{AgentRefusal, EnvelopeAction, SafetyClaims};
+use dialects::hxp_experience::{
+    ConformanceLevel, EnvelopeView, ExperienceFinding, ExperienceReport, FindingSeverity,
+    Unreadable, ValidationOptions,
+};
 use serde_json::{Map, Value};
 
-use crate::components::facts::Block;
-use crate::components::words::Words;
+use crate::components::facts::TextBlock;
+use crate::components::words::VisibleText;
 use crate::site::{assets, paths};
-use crate::{Frame, render};
+use crate::{PageContext, render};
 
 /// The maximum number of findings in one place.
 const MOST: usize = 100;
 
 /// The submitted message and its result.
 #[derive(Debug, Default)]
-pub struct Looked {
+pub struct EnvelopePage {
     pub message: String,
     /// The rules for the check.
-    pub rules: Rules,
+    pub rules: ValidationOptions,
     /// The result, once there is one.
-    pub verdict: Option<Result<Report, Unreadable>>,
+    pub verdict: Option<Result<ExperienceReport, Unreadable>>,
 }
 
 /// Renders the page as HTML.
-pub fn page(frame: &Frame, looked: &Looked) -> String {
+pub fn page(frame: &PageContext, looked: &EnvelopePage) -> String {
     let report = looked.verdict.as_ref().and_then(|verdict| verdict.as_ref().ok());
     let message: Option<Map<String, Value>> =
         report.and_then(|_| serde_json::from_str(&looked.message).ok());
-    let mut left: Vec<&Finding> = report.iter().flat_map(|report| &report.findings).collect();
-    let claims = message.as_ref().map(|message| claims(&View::of(message), &mut left));
+    let mut left: Vec<&ExperienceFinding> =
+        report.iter().flat_map(|report| &report.findings).collect();
+    let claims = message.as_ref().map(|message| claims(&EnvelopeView::of(message), &mut left));
     let content = message.as_ref().and_then(|message| message.get("content")).map(|content| {
         let text = match content {
             Value::String(text) => text.clone(),
             other => serde_json::to_string_pretty(other).unwrap_or_default(),
         };
-        Block::new("content".to_owned(), &text)
+        TextBlock::new("content".to_owned(), &text)
     });
     let count = |severity| {
         report.map_or(0, |report| {
             report.findings.iter().filter(|one| one.severity == severity).count()
         })
     };
-    render(&Page {
+    render(&EnvelopeTemplate {
         frame,
         looked,
         unreadable: looked.verdict.as_ref().and_then(|verdict| verdict.as_ref().err()),
         report,
-        errors: count(Severity::Error),
-        warnings: count(Severity::Warning),
+        errors: count(FindingSeverity::Error),
+        warnings: count(FindingSeverity::Warning),
         claims: claims.unwrap_or_default(),
         content,
         more: left.len().saturating_sub(MOST),
-        elsewhere: left.into_iter().take(MOST).map(Remark::of).collect(),
+        elsewhere: left.into_iter().take(MOST).map(FindingView::of).collect(),
     })
 }
 
 #[derive(Template)]
 #[template(path = "envelope/envelope.html")]
-struct Page<'a> {
-    frame: &'a Frame,
-    looked: &'a Looked,
+struct EnvelopeTemplate<'a> {
+    frame: &'a PageContext,
+    looked: &'a EnvelopePage,
     unreadable: Option<&'a Unreadable>,
-    report: Option<&'a Report>,
+    report: Option<&'a ExperienceReport>,
     errors: usize,
     warnings: usize,
-    claims: Vec<Claim>,
-    content: Option<Block>,
-    elsewhere: Vec<Remark>,
+    claims: Vec<EnvelopeClaim>,
+    content: Option<TextBlock>,
+    elsewhere: Vec<FindingView>,
     more: usize,
 }
 
-impl Page<'_> {
-    fn levels(&self) -> impl Iterator<Item = (Level, bool)> {
-        Level::ALL.into_iter().map(|level| (level, self.looked.rules.level == Some(level)))
+impl EnvelopeTemplate<'_> {
+    fn levels(&self) -> impl Iterator<Item = (ConformanceLevel, bool)> {
+        ConformanceLevel::ALL
+            .into_iter()
+            .map(|level| (level, self.looked.rules.level == Some(level)))
     }
 
     /// The conformance level, in words.
     fn reached(&self) -> &'static str {
         match self.report.and_then(|report| report.level) {
-            Some(Level::Core) => "It has what every message must have (Core).",
-            Some(Level::Standard) => "It has all that is recommended (Standard).",
-            Some(Level::Full) => "It has all that is recommended and more (Full).",
+            Some(ConformanceLevel::Core) => "It has what every message must have (Core).",
+            Some(ConformanceLevel::Standard) => "It has all that is recommended (Standard).",
+            Some(ConformanceLevel::Full) => "It has all that is recommended and more (Full).",
             None => "It reaches no level.",
         }
     }
 }
 
 /// One claim of the agent, with its findings.
-struct Claim {
+struct EnvelopeClaim {
     name: &'static str,
-    values: Vec<Words>,
-    remarks: Vec<Remark>,
+    values: Vec<VisibleText>,
+    remarks: Vec<FindingView>,
 }
 
 /// A finding, as the page shows it.
-struct Remark {
+struct FindingView {
     class: &'static str,
     severity: &'static str,
     rule: &'static str,
-    place: Words,
-    message: Words,
+    place: VisibleText,
+    message: VisibleText,
 }
 
-impl Remark {
-    fn of(finding: &Finding) -> Self {
+impl FindingView {
+    fn of(finding: &ExperienceFinding) -> Self {
         let (class, severity) = match finding.severity {
-            Severity::Error => ("error", "Error"),
-            Severity::Warning => ("hint", "Warning"),
-            Severity::Note => ("hint", "Note"),
+            FindingSeverity::Error => ("error", "Error"),
+            FindingSeverity::Warning => ("hint", "Warning"),
+            FindingSeverity::Note => ("hint", "Note"),
         };
         let place = if finding.pointer.is_empty() { "the message" } else { &finding.pointer };
         Self {
             class,
             severity,
             rule: finding.rule,
-            place: Words::of(place),
-            message: Words::of(&finding.message),
+            place: VisibleText::of(place),
+            message: VisibleText::of(&finding.message),
         }
     }
 }
 
 /// The claims of an envelope, in the order that a reader needs. Removes the findings that belong to
 /// them from `left`.
-fn claims(view: &View, left: &mut Vec<&Finding>) -> Vec<Claim> {
+fn claims(view: &EnvelopeView, left: &mut Vec<&ExperienceFinding>) -> Vec<EnvelopeClaim> {
     let one = |value: Option<String>| value.into_iter().collect::<Vec<_>>();
     let word = |value: Option<&str>| one(value.map(ToOwned::to_owned));
     let yes = |value: Option<bool>| word(value.map(|yes| if yes { "yes" } else { "no" }));
@@ -172,11 +178,11 @@ fn claims(view: &View, left: &mut Vec<&Finding>) -> Vec<Claim> {
     ];
     let mut claims = Vec::new();
     for (name, place, values) in rows {
-        let belongs = |finding: &&Finding| {
+        let belongs = |finding: &&ExperienceFinding| {
             let rest = finding.pointer.strip_prefix(place);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let (mine, others): (Vec<&Finding>, Vec<&Finding>) =
+        let (mine, others): (Vec<&ExperienceFinding>, Vec<&ExperienceFinding>) =
             left.iter().partition(|one| belongs(one));
         if values.is_empty() && mine.is_empty() {
             continue;
@@ -185,21 +191,21 @@ fn claims(view: &View, left: &mut Vec<&Finding>) -> Vec<Claim> {
         let shown = mine.len().min(MOST);
         let (mine, rest) = mine.split_at(shown);
         *left = [others, rest.to_vec()].concat();
-        let values = values.iter().take(MOST).map(|value| Words::of(value)).collect();
-        let remarks = mine.iter().map(|finding| Remark::of(finding)).collect();
-        claims.push(Claim { name, values, remarks });
+        let values = values.iter().take(MOST).map(|value| VisibleText::of(value)).collect();
+        let remarks = mine.iter().map(|finding| FindingView::of(finding)).collect();
+        claims.push(EnvelopeClaim { name, values, remarks });
     }
     claims
 }
 
-fn action(action: &Action) -> String {
+fn action(action: &EnvelopeAction) -> String {
     match &action.label {
         Some(label) => format!("{label} ({})", action.kind),
         None => action.kind.clone(),
     }
 }
 
-fn refusal(refusal: &Refusal) -> Vec<String> {
+fn refusal(refusal: &AgentRefusal) -> Vec<String> {
     let kind = refusal.kind.map(|kind| format!("because of: {kind}"));
     let severity = refusal.severity.map(|severity| match severity {
         "hard" => "for good".to_owned(),
@@ -213,7 +219,7 @@ fn refusal(refusal: &Refusal) -> Vec<String> {
     if said.is_empty() { vec!["yes".to_owned()] } else { said }
 }
 
-fn safety(safety: &Safety) -> Vec<String> {
+fn safety(safety: &SafetyClaims) -> Vec<String> {
     let source = safety.alignment_source.as_ref().map(|source| format!("goes by: {source}"));
     let risk = safety.harm_risk.map(|risk| format!("risk of harm: {risk}"));
     let flag = safety.flag.map(|flag| {

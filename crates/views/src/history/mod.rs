@@ -5,21 +5,21 @@ use kernel::ask::Ending;
 use kernel::directory::{Directory, Human};
 use kernel::{Ask, Time};
 
-use crate::answer::outcome::Outcome;
-use crate::components::query::{Picker, Query};
-use crate::components::when::When;
-use crate::components::words::{self, Words};
-use crate::inbox::{Found, whence};
+use crate::answer::outcome::OutcomeView;
+use crate::components::query::{FilterField, Query};
+use crate::components::relative_time::RelativeTime;
+use crate::components::words::{self, VisibleText};
+use crate::inbox::{SearchCount, common_filters};
 use crate::site::{assets, paths};
-use crate::{Frame, render};
+use crate::{PageContext, render};
 
 /// The query parameters of the history, in the order of its form.
-pub const KNOWN: [&str; 9] =
+pub const QUERY_PARAMETERS: [&str; 9] =
     ["view", "q", "by", "project", "agent", "kind", "outcome", "since", "until"];
 
 /// The input of the history page.
 #[derive(Debug, Clone, Copy)]
-pub struct History<'a> {
+pub struct HistoryPage<'a> {
     /// The person who views the page.
     pub me: &'a Human,
     /// Looks up display names.
@@ -29,17 +29,17 @@ pub struct History<'a> {
     /// This page of the list, newest first.
     pub asks: &'a [Ask],
     /// The result of a text search, if there was one.
-    pub found: Option<Found>,
+    pub found: Option<SearchCount>,
     /// The path of the next page.
     pub next: Option<&'a str>,
     /// Whether this is not the first page.
     pub later_page: bool,
-    pub chain: &'a Chain,
+    pub chain: &'a AuditLogStatus,
 }
 
 /// The state of the audit log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Chain {
+pub struct AuditLogStatus {
     /// The newest block: its number, when it was sealed, and whether its signature is valid.
     pub sealed: Option<(u64, Time, bool)>,
     /// How many events are not in a block yet.
@@ -47,16 +47,16 @@ pub struct Chain {
 }
 
 /// Renders the page as HTML.
-pub fn page(frame: &Frame, history: &History<'_>) -> String {
-    let &History { me, directory, query, asks, found, next, later_page, chain } = history;
-    let row = |ask: &Ask| Row::new(ask, directory, frame.now);
+pub fn page(frame: &PageContext, history: &HistoryPage<'_>) -> String {
+    let &HistoryPage { me, directory, query, asks, found, next, later_page, chain } = history;
+    let row = |ask: &Ask| HistoryRow::new(ask, directory, frame.now);
     let exported = query.without(&["q"]);
     let narrowed = query.pairs().iter().any(|(name, _)| *name != "view");
-    render(&HistoryPage {
+    render(&HistoryTemplate {
         frame,
         rows: asks.iter().filter_map(row).collect(),
-        searched: Words::of(query.get("q").unwrap_or_default()),
-        pickers: pickers(me, directory, query),
+        searched: VisibleText::of(query.get("q").unwrap_or_default()),
+        pickers: filter_fields(me, directory, query),
         since: query.get("since").unwrap_or_default().to_owned(),
         until: query.get("until").unwrap_or_default().to_owned(),
         filtered: query.pairs().iter().any(|(name, _)| !["view", "q"].contains(name)),
@@ -69,7 +69,7 @@ pub fn page(frame: &Frame, history: &History<'_>) -> String {
         inbox_href: query.without(&["view", "by", "outcome", "since", "until"]).href(paths::INBOX),
         csv_href: exported.with("format", "csv").href(paths::EXPORT),
         jsonl_href: exported.with("format", "jsonl").href(paths::EXPORT),
-        seal: chain.sealed.map(|(n, at, holds)| (n, When::new(at, frame.now), holds)),
+        seal: chain.sealed.map(|(n, at, holds)| (n, RelativeTime::new(at, frame.now), holds)),
         unsealed: chain.waiting,
         found,
         next,
@@ -79,11 +79,11 @@ pub fn page(frame: &Frame, history: &History<'_>) -> String {
 
 #[derive(Template)]
 #[template(path = "history/history.html")]
-struct HistoryPage<'a> {
-    frame: &'a Frame,
-    rows: Vec<Row>,
-    searched: Words,
-    pickers: Vec<Picker>,
+struct HistoryTemplate<'a> {
+    frame: &'a PageContext,
+    rows: Vec<HistoryRow>,
+    searched: VisibleText,
+    pickers: Vec<FilterField>,
     since: String,
     until: String,
     filtered: bool,
@@ -96,31 +96,31 @@ struct HistoryPage<'a> {
     inbox_href: String,
     csv_href: String,
     jsonl_href: String,
-    seal: Option<(u64, When, bool)>,
+    seal: Option<(u64, RelativeTime, bool)>,
     unsealed: u64,
-    found: Option<Found>,
+    found: Option<SearchCount>,
     next: Option<&'a str>,
     later_page: bool,
 }
 
 /// A closed request.
-struct Row {
+struct HistoryRow {
     href: String,
     receipt: Option<String>,
-    prompt: Words,
+    prompt: VisibleText,
     agent: String,
     project: String,
     how: &'static str,
     /// The changes of an approval with edits, because the question shows the old values.
     changes: Option<String>,
-    outcome: Outcome,
+    outcome: OutcomeView,
 }
 
-impl Row {
+impl HistoryRow {
     fn new(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
         let question = ask.question.value();
-        let prompt = question.map(|question| Words::beginning(question.prompt(), 160));
-        let outcome = Outcome::of(ask, directory, now)?;
+        let prompt = question.map(|question| VisibleText::beginning(question.prompt(), 160));
+        let outcome = OutcomeView::of(ask, directory, now)?;
         Some(Self {
             href: paths::request(ask.id),
             receipt: question.map(|_| paths::receipt(ask.id)),
@@ -128,7 +128,7 @@ impl Row {
             agent: ask.agent.to_string(),
             project: ask.project.to_string(),
             how: match ask.ending()? {
-                Ending::Completed(resolution) => words::door(resolution.via),
+                Ending::Completed(resolution) => words::channel_name(resolution.via),
                 Ending::Expired { .. } | Ending::Failed { .. } | Ending::Cancelled { .. } => "",
             },
             changes: outcome.changes(),
@@ -137,14 +137,14 @@ impl Row {
     }
 }
 
-fn pickers(me: &Human, directory: &Directory, query: &Query) -> Vec<Picker> {
+fn filter_fields(me: &Human, directory: &Directory, query: &Query) -> Vec<FilterField> {
     let met = |human: &&Human| {
         me.admin || human.id == me.id || human.projects.intersection(&me.projects).next().is_some()
     };
     let people = directory
         .humans()
         .filter(met)
-        .map(|human| (human.id.to_string(), words::person(directory, &human.id)));
+        .map(|human| (human.id.to_string(), words::person_name(directory, &human.id)));
     let outcomes = [
         ("completed", "Answered"),
         ("expired", "Expired"),
@@ -152,8 +152,8 @@ fn pickers(me: &Human, directory: &Directory, query: &Query) -> Vec<Picker> {
         ("cancelled", "Withdrawn"),
     ];
     let outcomes = outcomes.into_iter().map(|(value, label)| (value.to_owned(), label.to_owned()));
-    let mut pickers = vec![Picker::new(("by", "Ended by", "Anybody"), people, query)];
-    pickers.extend(whence(me, directory, query));
-    pickers.push(Picker::new(("outcome", "Outcome", "Every outcome"), outcomes, query));
+    let mut pickers = vec![FilterField::new(("by", "Ended by", "Anybody"), people, query)];
+    pickers.extend(common_filters(me, directory, query));
+    pickers.push(FilterField::new(("outcome", "Outcome", "Every outcome"), outcomes, query));
     pickers
 }

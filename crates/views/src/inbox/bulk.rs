@@ -3,27 +3,27 @@
 
 use askama::Template;
 use kernel::directory::Directory;
-use kernel::question::{Answer, Body, Choice, Pick};
+use kernel::question::{Answer, Body, Choice, PickMode};
 use kernel::text::reveal;
 use kernel::{Ask, Refusal, Time};
 use serde_json::Map;
 
-use crate::answer::changes::How;
-use crate::answer::outcome::{Outcome, brief, tone};
+use crate::answer::changes::ValueChange;
+use crate::answer::outcome::{OutcomeView, brief, tone};
 use crate::answer_form::second_step::SecondStep;
-use crate::banner::Undo;
+use crate::banner::UndoForm;
 use crate::components::amounts::Amount;
-use crate::components::facts::{Facts, Shown};
-use crate::components::when::When;
-use crate::components::words::{self, Words};
+use crate::components::facts::{FactList, FactValue};
+use crate::components::relative_time::RelativeTime;
+use crate::components::words::{self, VisibleText};
 use crate::site::{assets, paths};
-use crate::{Frame, render};
+use crate::{PageContext, render};
 
-pub use crate::inbox::row::is_whole;
+pub use crate::inbox::row::fits_in_summary;
 
 /// An answer that several requests may share.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Word {
+pub struct SharedAnswer {
     /// The value of the button.
     pub value: String,
     pub answer: Answer,
@@ -32,7 +32,7 @@ pub struct Word {
     tone: &'static str,
 }
 
-impl Word {
+impl SharedAnswer {
     fn new(value: impl Into<String>, verb: &str, tone: &'static str, answer: Answer) -> Self {
         Self { value: value.into(), answer, verb: verb.to_owned(), tone }
     }
@@ -46,7 +46,7 @@ impl Word {
                 Self::new("approve", "Approve", go, Answer::Approved { edits: None }),
                 Self::new("reject", "Reject", "safe", Answer::REJECTED),
             ],
-            Body::Choose { options, pick: Pick::One, suggested }
+            Body::Choose { options, pick: PickMode::One, suggested }
                 if options.choices().len() <= BUTTONS =>
             {
                 let choice = |choice| Self::choice(choice, suggested.as_deref());
@@ -80,31 +80,31 @@ impl Word {
 
 /// A request in the summary.
 #[derive(Debug, Clone)]
-pub struct Considered {
+pub struct BulkRequest {
     pub ask: Ask,
     /// The answers it accepts, or why it accepts none.
-    pub fits: Result<Vec<Word>, Refusal>,
+    pub fits: Result<Vec<SharedAnswer>, Refusal>,
 }
 
 /// Why the summary leaves out a request that it cannot show in full.
-pub const UNREAD: &str = "open it: it doesn’t fit in this list";
+pub const DOES_NOT_FIT: &str = "open it: it doesn’t fit in this list";
 
 /// The maximum number of buttons. Requests with rarer answers are answered one by one.
 const BUTTONS: usize = 8;
 
 /// Renders the summary as HTML.
 pub fn confirm(
-    frame: &Frame,
-    considered: &[Considered],
+    frame: &PageContext,
+    considered: &[BulkRequest],
     directory: &Directory,
     back: &str,
 ) -> String {
-    let mut choices: Vec<(Word, usize)> = Vec::new();
+    let mut choices: Vec<(SharedAnswer, usize)> = Vec::new();
     let (mut together, mut alone) = (Vec::new(), Vec::new());
-    let mut taken: Vec<&[Word]> = Vec::new();
+    let mut taken: Vec<&[SharedAnswer]> = Vec::new();
     let mut amounts: Vec<Option<Amount>> = Vec::new();
     for one in considered {
-        let line = Line::new(&one.ask);
+        let line = BulkRow::new(&one.ask);
         match &one.fits {
             Ok(fits) => {
                 for word in fits {
@@ -122,7 +122,7 @@ pub fn confirm(
                 amounts.push(Amount::of(&one.ask));
                 together.push(line);
             }
-            Err(refusal) => alone.push((line, why(refusal, directory, frame.now))),
+            Err(refusal) => alone.push((line, refusal_reason(refusal, directory, frame.now))),
         }
     }
     // The most common answers come first; the sort is stable, so equally common ones
@@ -133,7 +133,7 @@ pub fn confirm(
     let total = Amount::total(amounts.iter().cloned());
     let scale = total.as_ref().map(Amount::scale);
     for ((line, fits), amount) in together.iter_mut().zip(taken).zip(&amounts) {
-        let takes = |(n, (word, _)): (usize, &(Word, usize))| {
+        let takes = |(n, (word, _)): (usize, &(SharedAnswer, usize))| {
             fits.iter().any(|fit| fit.value == word.value).then(|| n.to_string())
         };
         let takes: Vec<String> = choices.iter().enumerate().filter_map(takes).collect();
@@ -141,59 +141,59 @@ pub fn confirm(
         let units = amount.as_ref().zip(scale).and_then(|(amount, scale)| amount.scaled(scale));
         line.units = units.map(|units| units.to_string());
     }
-    let buttons = choices.into_iter().map(|(word, n)| Button { rest: all - n, word });
-    render(&ConfirmPage {
+    let buttons = choices.into_iter().map(|(word, n)| BulkButton { rest: all - n, word });
+    render(&BulkConfirmPage {
         frame,
         buttons: buttons.collect(),
-        total: total.as_ref().map(Total::new),
+        total: total.as_ref().map(BulkTotal::new),
         together,
         alone,
         here: back.to_owned(),
-        back_href: back_to(back),
+        back_href: list_path(back),
     })
 }
 
 #[derive(Template)]
 #[template(path = "inbox/bulk_confirm.html")]
-struct ConfirmPage<'a> {
-    frame: &'a Frame,
-    together: Vec<Line>,
-    alone: Vec<(Line, String)>,
-    buttons: Vec<Button>,
-    total: Option<Total>,
+struct BulkConfirmPage<'a> {
+    frame: &'a PageContext,
+    together: Vec<BulkRow>,
+    alone: Vec<(BulkRow, String)>,
+    buttons: Vec<BulkButton>,
+    total: Option<BulkTotal>,
     here: String,
     back_href: String,
 }
 
-struct Button {
-    word: Word,
+struct BulkButton {
+    word: SharedAnswer,
     /// How many of the listed requests need another answer.
     rest: usize,
 }
 
 /// The total of all requests, with the data that a script needs to add up the selected ones.
-struct Total {
-    words: Words,
+struct BulkTotal {
+    words: VisibleText,
     scale: u32,
-    currency: Words,
+    currency: VisibleText,
 }
 
-impl Total {
+impl BulkTotal {
     fn new(amount: &Amount) -> Self {
         Self {
-            words: Words::of(&amount.to_string()),
+            words: VisibleText::of(&amount.to_string()),
             scale: amount.scale(),
-            currency: Words::of(amount.currency()),
+            currency: VisibleText::of(amount.currency()),
         }
     }
 }
 
 /// A request in one line.
-struct Line {
+struct BulkRow {
     id: String,
     href: String,
     receipt: Option<String>,
-    prompt: Words,
+    prompt: VisibleText,
     agent: String,
     project: String,
     facts: String,
@@ -203,18 +203,20 @@ struct Line {
     units: Option<String>,
 }
 
-impl Line {
+impl BulkRow {
     fn new(ask: &Ask) -> Self {
         let question = ask.question.value();
-        let prompt = question.map(|question| Words::beginning(question.prompt(), 220));
+        let prompt = question.map(|question| VisibleText::beginning(question.prompt(), 220));
         let facts = match question.map(kernel::question::Question::body) {
-            Some(Body::Approve { details, .. }) => Facts::of(details, "fact"),
-            Some(Body::Escalate { error, .. }) => Facts::of(error, "fact"),
-            _ => Facts::default(),
+            Some(Body::Approve { details, .. }) => FactList::of(details, "fact"),
+            Some(Body::Escalate { error, .. }) => FactList::of(error, "fact"),
+            _ => FactList::default(),
         };
         let line = |fact: &crate::components::facts::Fact| match &fact.value {
-            Shown::Line(words) | Shown::Link(words) => Some(format!("{}: {words}", fact.key)),
-            Shown::Block(_) => None,
+            FactValue::Line(words) | FactValue::Link(words) => {
+                Some(format!("{}: {words}", fact.key))
+            }
+            FactValue::Block(_) => None,
         };
         let shown: Vec<String> =
             facts.headline.iter().chain(&facts.rows).filter_map(line).take(4).collect();
@@ -234,51 +236,51 @@ impl Line {
 
 /// Renders the result of a bulk answer as HTML.
 pub fn result(
-    frame: &Frame,
+    frame: &PageContext,
     answered: &[Ask],
     refused: &[(Option<Ask>, Refusal)],
     directory: &Directory,
     back: &str,
 ) -> String {
     let done = |ask: &Ask| {
-        let outcome = Outcome::of(ask, directory, frame.now);
+        let outcome = OutcomeView::of(ask, directory, frame.now);
         let held = ask.held.as_ref().and_then(|held| held.vote.reply.value());
         let held = held.map(|reply| (tone(&reply.answer), brief(reply, ask.question.value())));
         let said = outcome.map(|outcome| (outcome.tone, outcome.headline)).or(held);
-        (Line::new(ask), said.unwrap_or(("over", String::new())))
+        (BulkRow::new(ask), said.unwrap_or(("over", String::new())))
     };
     let not = |(ask, refusal): &(Option<Ask>, Refusal)| {
-        (ask.as_ref().map(Line::new), why(refusal, directory, frame.now))
+        (ask.as_ref().map(BulkRow::new), refusal_reason(refusal, directory, frame.now))
     };
-    render(&ResultPage {
+    render(&BulkResultPage {
         frame,
-        undo: Undo::of(frame, answered.iter(), back),
+        undo: UndoForm::of(frame, answered.iter(), back),
         answered: answered.iter().map(done).collect(),
         refused: refused.iter().map(not).collect(),
-        back_href: back_to(back),
+        back_href: list_path(back),
     })
 }
 
 #[derive(Template)]
 #[template(path = "inbox/bulk_result.html")]
-struct ResultPage<'a> {
-    frame: &'a Frame,
-    undo: Option<Undo>,
-    answered: Vec<(Line, (&'static str, String))>,
-    refused: Vec<(Option<Line>, String)>,
+struct BulkResultPage<'a> {
+    frame: &'a PageContext,
+    undo: Option<UndoForm>,
+    answered: Vec<(BulkRow, (&'static str, String))>,
+    refused: Vec<(Option<BulkRow>, String)>,
     back_href: String,
 }
 
 /// Renders the second step for an answer from the list as HTML.
-pub fn sure(frame: &Frame, ask: &Ask, step: &SecondStep) -> String {
+pub fn second_step_page(frame: &PageContext, ask: &Ask, step: &SecondStep) -> String {
     let prompt = ask.question.value().map(|question| question.prompt().trim());
     let details = match ask.question.value().map(kernel::question::Question::body) {
-        Some(Body::Approve { details, .. }) => Facts::of(details, "fact"),
-        _ => Facts::default(),
+        Some(Body::Approve { details, .. }) => FactList::of(details, "fact"),
+        _ => FactList::default(),
     };
-    render(&SurePage {
+    render(&BulkSecondStepPage {
         frame,
-        prompt: prompt.map_or_else(words::erased, Words::of),
+        prompt: prompt.map_or_else(words::erased, VisibleText::of),
         facts: details,
         href: paths::request(ask.id),
         agent: ask.agent.to_string(),
@@ -289,10 +291,10 @@ pub fn sure(frame: &Frame, ask: &Ask, step: &SecondStep) -> String {
 
 #[derive(Template)]
 #[template(path = "inbox/bulk_second_step.html")]
-struct SurePage<'a> {
-    frame: &'a Frame,
-    prompt: Words,
-    facts: Facts,
+struct BulkSecondStepPage<'a> {
+    frame: &'a PageContext,
+    prompt: VisibleText,
+    facts: FactList,
     href: String,
     agent: String,
     project: String,
@@ -300,24 +302,24 @@ struct SurePage<'a> {
 }
 
 /// The path of the list that a form came from.
-pub fn back_to(back: &str) -> String {
+pub fn list_path(back: &str) -> String {
     if back.is_empty() { paths::INBOX.to_owned() } else { format!("{}?{back}", paths::INBOX) }
 }
 
 /// Why a request was not answered, in words.
-pub fn why(refusal: &Refusal, directory: &Directory, now: Time) -> String {
-    let ago = |at: &Time| When::new(*at, now).words;
+pub fn refusal_reason(refusal: &Refusal, directory: &Directory, now: Time) -> String {
+    let ago = |at: &Time| RelativeTime::new(*at, now).words;
     match refusal {
         Refusal::AlreadyAnswered { by, at } => {
-            format!("Already answered by {}, {}", words::by(directory, by), ago(at))
+            format!("Already answered by {}, {}", words::actor_name(directory, by), ago(at))
         }
         Refusal::AlreadyCancelled { by, at } => {
-            format!("Withdrawn by {}, {}", words::by(directory, by), ago(at))
+            format!("Withdrawn by {}, {}", words::actor_name(directory, by), ago(at))
         }
         Refusal::TimedOut { at } => format!("Time ran out {}", ago(at)),
-        Refusal::TakenBy { by } => format!("{} has taken it on", words::person(directory, by)),
+        Refusal::TakenBy { by } => format!("{} has taken it on", words::person_name(directory, by)),
         Refusal::BeingAnswered { by } => {
-            format!("{} has just answered it", words::person(directory, by))
+            format!("{} has just answered it", words::person_name(directory, by))
         }
         Refusal::VerificationRequired { .. } | Refusal::VerificationFailed { .. } => {
             "It needs a proof that you are a person".to_owned()
@@ -366,11 +368,12 @@ mod tests {
     fn an_option_that_destroys_is_red_in_a_summary_too() {
         let options = ["Keep it", "Delete it"].map(Choice::plain).to_vec();
         let options = Options::new(options).unwrap();
-        let body = Body::Choose { options, pick: Pick::One, suggested: None };
+        let body = Body::Choose { options, pick: PickMode::One, suggested: None };
         let question = Question::new("Which?", None, body).unwrap();
         let mut cast = Cast::new();
         let id = cast.ask(NewAsk { question, ..new_ask() });
-        let tones: Vec<&str> = Word::of(cast.seen(id)).iter().map(|word| word.tone).collect();
+        let tones: Vec<&str> =
+            SharedAnswer::of(cast.seen(id)).iter().map(|word| word.tone).collect();
         assert_eq!(tones, ["plain", "danger"]);
     }
 }

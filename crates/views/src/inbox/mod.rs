@@ -1,6 +1,6 @@
 //! The requests that wait for one person, most urgent first, and the ones answered recently.
 //!
-//! A [`Board`] is the part of the page that changes while it is open: the page renders it, and the
+//! A [`InboxList`] is the part of the page that changes while it is open: the page renders it, and the
 //! page's event stream sends the differences.
 
 pub mod bulk;
@@ -11,20 +11,20 @@ use askama::Template;
 use kernel::Ask;
 use kernel::audit::Digest;
 use kernel::directory::{Directory, Human};
-use kernel::question::Kind;
+use kernel::question::QuestionKind;
 
-use crate::answer::outcome::Outcome;
-use crate::banner::{Banner, Notice};
-use crate::components::query::{Picker, Query};
-use crate::components::words::{self, Words};
-use crate::inbox::row::{Around, Item, Row};
+use crate::answer::outcome::OutcomeView;
+use crate::banner::{ActionOutcome, Banner};
+use crate::components::query::{FilterField, Query};
+use crate::components::words::{self, VisibleText};
+use crate::inbox::row::{InboxEntry, InboxRow, RowContext};
 use crate::site::{assets, paths};
-use crate::{Frame, render};
+use crate::{PageContext, render};
 
 /// The query parameters of the inbox, in the order of its form.
-pub const KNOWN: [&str; 7] = ["view", "q", "project", "agent", "kind", "within", "fold"];
+pub const QUERY_PARAMETERS: [&str; 7] = ["view", "q", "project", "agent", "kind", "within", "fold"];
 /// The parameters that filter a list; `view` selects the list.
-pub const NARROWING: [&str; 6] = ["q", "project", "agent", "kind", "within", "fold"];
+pub const FILTER_PARAMETERS: [&str; 6] = ["q", "project", "agent", "kind", "within", "fold"];
 
 /// One of a person's lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Tab {
 
 /// The result of a text search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchCount {
     /// The number of results.
     pub n: usize,
     /// Whether there are more results than the page shows.
@@ -84,7 +84,7 @@ pub struct Found {
 
 /// The input of the inbox page.
 #[derive(Debug, Clone, Copy)]
-pub struct Inbox<'a> {
+pub struct InboxPage<'a> {
     /// The person who views the page.
     pub me: &'a Human,
     /// Looks up display names.
@@ -98,9 +98,9 @@ pub struct Inbox<'a> {
     /// The number of requests in this list with the filter, as text.
     pub total: &'a str,
     /// The result of a text search, if there was one.
-    pub found: Option<Found>,
+    pub found: Option<SearchCount>,
     /// This page of the list.
-    pub items: &'a [Item],
+    pub items: &'a [InboxEntry],
     /// The path of the next page.
     pub next: Option<&'a str>,
     /// Whether this is not the first page.
@@ -110,25 +110,25 @@ pub struct Inbox<'a> {
     /// The requests that closed recently, newest first.
     pub recent: &'a [Ask],
     /// The result of the person's last action.
-    pub notice: Option<&'a Notice>,
+    pub notice: Option<&'a ActionOutcome>,
 }
 
 /// Renders the page as HTML.
-pub fn page(frame: &Frame, inbox: &Inbox<'_>) -> String {
+pub fn page(frame: &PageContext, inbox: &InboxPage<'_>) -> String {
     let now = frame.now;
-    let past = |ask: &Ask| Past::new(ask, inbox.directory, frame);
-    let past: Vec<Past> = inbox.recent.iter().filter_map(past).collect();
-    let board = Board::new(frame, inbox);
-    render(&InboxPage {
+    let past = |ask: &Ask| ClosedRequestRow::new(ask, inbox.directory, frame);
+    let past: Vec<ClosedRequestRow> = inbox.recent.iter().filter_map(past).collect();
+    let board = InboxList::new(frame, inbox);
+    render(&InboxTemplate {
         frame,
         digest: board.digest(),
         tab: inbox.tab,
         query: inbox.query,
         tabs: tabs(inbox),
-        searched: Words::of(inbox.query.get("q").unwrap_or_default()),
-        pickers: pickers(inbox),
+        searched: VisibleText::of(inbox.query.get("q").unwrap_or_default()),
+        pickers: filter_fields(inbox),
         here: inbox.query.text(),
-        plain_href: inbox.query.without(&NARROWING).href(paths::INBOX),
+        plain_href: inbox.query.without(&FILTER_PARAMETERS).href(paths::INBOX),
         history_href: inbox.query.without(&["view", "within", "fold"]).href(paths::HISTORY),
         first_href: inbox.query.href(paths::INBOX),
         together_href: inbox.query.href(paths::BULK),
@@ -139,7 +139,7 @@ pub fn page(frame: &Frame, inbox: &Inbox<'_>) -> String {
         live: inbox.live,
         banner: inbox.notice.map(|notice| notice.banner(inbox.directory, now, None)),
         admin: inbox.me.admin,
-        write: inbox.directory.written_to_by(inbox.me).next().map(|_| paths::WRITE),
+        write: inbox.directory.agents_open_to(inbox.me).next().map(|_| paths::WRITE),
         first_key: inbox.me.admin || inbox.directory.agents_of(&inbox.me.id).next().is_some(),
         board,
     })
@@ -147,22 +147,22 @@ pub fn page(frame: &Frame, inbox: &Inbox<'_>) -> String {
 
 #[derive(Template)]
 #[template(path = "inbox/inbox.html")]
-struct InboxPage<'a> {
-    frame: &'a Frame,
-    board: Board,
+struct InboxTemplate<'a> {
+    frame: &'a PageContext,
+    board: InboxList,
     digest: u64,
     tab: Tab,
     query: &'a Query,
     tabs: Vec<TabLink>,
-    searched: Words,
-    pickers: Vec<Picker>,
+    searched: VisibleText,
+    pickers: Vec<FilterField>,
     here: String,
     plain_href: String,
     history_href: String,
     first_href: String,
     together_href: String,
-    found: Option<Found>,
-    past: Vec<Past>,
+    found: Option<SearchCount>,
+    past: Vec<ClosedRequestRow>,
     next: Option<&'a str>,
     later_page: bool,
     live: &'a str,
@@ -173,9 +173,9 @@ struct InboxPage<'a> {
     first_key: bool,
 }
 
-impl InboxPage<'_> {
+impl InboxTemplate<'_> {
     fn narrowed(&self) -> bool {
-        is_narrowed(self.query)
+        is_filtered(self.query)
     }
 
     /// Whether a filter other than the text search is set.
@@ -198,8 +198,8 @@ impl InboxPage<'_> {
 }
 
 /// Whether a list is filtered.
-pub fn is_narrowed(query: &Query) -> bool {
-    query.pairs().iter().any(|(name, _)| NARROWING.contains(name))
+pub fn is_filtered(query: &Query) -> bool {
+    query.pairs().iter().any(|(name, _)| FILTER_PARAMETERS.contains(name))
 }
 
 struct TabLink {
@@ -210,7 +210,7 @@ struct TabLink {
     here: bool,
 }
 
-fn tabs(inbox: &Inbox<'_>) -> Vec<TabLink> {
+fn tabs(inbox: &InboxPage<'_>) -> Vec<TabLink> {
     let link = |(tab, count): &(Tab, String)| TabLink {
         name: tab.name(),
         label: tab.label(),
@@ -227,52 +227,54 @@ fn tabs(inbox: &Inbox<'_>) -> Vec<TabLink> {
     inbox.counts.iter().map(link).collect()
 }
 
-fn pickers(inbox: &Inbox<'_>) -> Vec<Picker> {
+fn filter_fields(inbox: &InboxPage<'_>) -> Vec<FilterField> {
     let (query, directory) = (inbox.query, inbox.directory);
-    let mut pickers = whence(inbox.me, directory, query);
+    let mut pickers = common_filters(inbox.me, directory, query);
     let within = [("3600", "Within the hour"), ("86400", "Within a day")];
     let within = within.into_iter().map(|(value, label)| (value.to_owned(), label.to_owned()));
-    pickers.push(Picker::new(("within", "Runs out", "Whenever"), within, query));
+    pickers.push(FilterField::new(("within", "Runs out", "Whenever"), within, query));
     pickers
 }
 
 /// The filters of every list: the projects and agents that this person may see, and kinds.
-pub(crate) fn whence(me: &Human, directory: &Directory, query: &Query) -> Vec<Picker> {
+pub(crate) fn common_filters(me: &Human, directory: &Directory, query: &Query) -> Vec<FilterField> {
     let mine = |project: &kernel::ProjectId| me.admin || me.projects.contains(project);
     let twice = |name: String| (name.clone(), name);
     let projects = directory.projects().map(|project| &project.id).filter(|id| mine(id));
     let agents = directory.agents().filter(|one| one.owner == me.id || mine(&one.project));
-    let kinds =
-        Kind::ALL.into_iter().map(|kind| (kind.as_str().to_owned(), words::kind(kind).to_owned()));
+    let kinds = QuestionKind::ALL
+        .into_iter()
+        .map(|kind| (kind.as_str().to_owned(), words::kind(kind).to_owned()));
     vec![
-        Picker::new(
+        FilterField::new(
             ("project", "Project", "Every project"),
             projects.map(|id| twice(id.to_string())),
             query,
         ),
-        Picker::new(
+        FilterField::new(
             ("agent", "Agent", "Every agent"),
             agents.map(|agent| twice(agent.id.to_string())),
             query,
         ),
-        Picker::new(("kind", "Kind", "Every kind"), kinds, query),
+        FilterField::new(("kind", "Kind", "Every kind"), kinds, query),
     ]
 }
 
 /// The part of the page that changes while it is open.
-pub struct Board {
+pub struct InboxList {
     pub heading: String,
     /// The title of the browser tab, without the product name.
     pub title: String,
     /// The names of the lists with the number of requests in each.
     pub counts: Vec<(&'static str, String)>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<InboxRow>,
 }
 
-impl Board {
+impl InboxList {
     /// The board of this page of the list.
-    pub fn new(frame: &Frame, inbox: &Inbox<'_>) -> Self {
-        let around = Around { frame, me: inbox.me, directory: inbox.directory, query: inbox.query };
+    pub fn new(frame: &PageContext, inbox: &InboxPage<'_>) -> Self {
+        let around =
+            RowContext { frame, me: inbox.me, directory: inbox.directory, query: inbox.query };
         let mine = inbox.counts.iter().find(|(tab, _)| *tab == Tab::Inbox);
         let mine = mine.map(|(_, count)| count.as_str()).filter(|count| *count != "0");
         let count = mine.map(|count| format!("({count}) ")).unwrap_or_default();
@@ -284,7 +286,7 @@ impl Board {
             heading: heading(inbox),
             title: format!("{count}{place}"),
             counts: inbox.counts.iter().map(|(tab, count)| (tab.name(), count.clone())).collect(),
-            rows: inbox.items.iter().filter_map(|item| Row::new(item, around)).collect(),
+            rows: inbox.items.iter().filter_map(|item| InboxRow::new(item, around)).collect(),
         }
     }
 
@@ -305,22 +307,22 @@ impl Board {
     }
 }
 
-fn heading(inbox: &Inbox<'_>) -> String {
+fn heading(inbox: &InboxPage<'_>) -> String {
     let (n, one) = (inbox.total, inbox.total == "1");
     let none = n == "0";
     let requests = if one { "1 request".to_owned() } else { format!("{n} requests") };
     if inbox.query.get("q").is_some() {
         return match inbox.found {
-            Some(Found { n: 0, .. }) | None => "Nothing matches".to_owned(),
-            Some(Found { n: 1, .. }) => "1 request matches".to_owned(),
-            Some(Found { n, more: true }) => format!("More than {n} requests match"),
-            Some(Found { n, more: false }) => format!("{n} requests match"),
+            Some(SearchCount { n: 0, .. }) | None => "Nothing matches".to_owned(),
+            Some(SearchCount { n: 1, .. }) => "1 request matches".to_owned(),
+            Some(SearchCount { n, more: true }) => format!("More than {n} requests match"),
+            Some(SearchCount { n, more: false }) => format!("{n} requests match"),
         };
     }
     if inbox.query.get("fold").is_some() {
         return if none { "None of these is left".to_owned() } else { format!("{requests} alike") };
     }
-    if is_narrowed(inbox.query) {
+    if is_filtered(inbox.query) {
         return match (none, one) {
             (true, _) => "Nothing matches".to_owned(),
             (false, true) => "1 request matches".to_owned(),
@@ -341,19 +343,19 @@ fn heading(inbox: &Inbox<'_>) -> String {
 }
 
 /// A closed request.
-struct Past {
+struct ClosedRequestRow {
     href: String,
-    prompt: Words,
+    prompt: VisibleText,
     agent: String,
     /// The changes of an approval with edits, because the question shows the old values.
     changes: Option<String>,
-    outcome: Outcome,
+    outcome: OutcomeView,
 }
 
-impl Past {
-    fn new(ask: &Ask, directory: &Directory, frame: &Frame) -> Option<Self> {
-        let outcome = Outcome::of(ask, directory, frame.now)?;
-        let prompt = ask.question.value().map(|q| Words::beginning(q.prompt(), 120));
+impl ClosedRequestRow {
+    fn new(ask: &Ask, directory: &Directory, frame: &PageContext) -> Option<Self> {
+        let outcome = OutcomeView::of(ask, directory, frame.now)?;
+        let prompt = ask.question.value().map(|q| VisibleText::beginning(q.prompt(), 120));
         let prompt = prompt.unwrap_or_else(words::erased);
         let changes = outcome.changes();
         Some(Self {
@@ -368,7 +370,7 @@ impl Past {
 
 /// Three ways to send the first question.
 #[derive(Debug, Clone)]
-pub struct Teach {
+pub struct QuickStart {
     /// A command for curl.
     pub curl: String,
     /// A script that needs only Python's standard library.
@@ -377,7 +379,7 @@ pub struct Teach {
     pub cli: String,
 }
 
-impl Teach {
+impl QuickStart {
     /// The three ways, with the server's address and a key filled in.
     pub fn with(server_url: &str, key: &str) -> Self {
         let url = server_url.trim_end_matches('/');

@@ -5,26 +5,26 @@
 //! soon, never on relative times.
 
 use askama::Template;
-use kernel::ask::{Dialect, Fold};
+use kernel::ask::{Dialect, SimilarityKey};
 use kernel::audit::Digest;
 use kernel::directory::{Directory, Human};
-use kernel::question::{Body, Pick, Question};
+use kernel::question::{Body, PickMode, Question};
 use kernel::text::{is_hidden, reveal};
 use kernel::{Ask, Assurance, HumanId, Time};
 
-use crate::answer::outcome::Outcome;
+use crate::answer::outcome::OutcomeView;
 use crate::components::amounts::Amount;
-use crate::components::claims::{Claims, wants_verification};
-use crate::components::facts::{Facts, Shown};
+use crate::components::claims::{ClaimsView, wants_verification};
+use crate::components::facts::{FactList, FactValue};
 use crate::components::query::Query;
-use crate::components::when::When;
-use crate::components::words::{self, Urgency, Words};
+use crate::components::relative_time::RelativeTime;
+use crate::components::words::{self, Urgency, VisibleText};
 use crate::question;
 use crate::site::paths;
-use crate::{Frame, render};
+use crate::{PageContext, render};
 
 /// The longest question that can be answered from the list, in characters.
-const QUICK: usize = 140;
+const MAX_QUICK_CHARS: usize = 140;
 /// How many characters of a longer question the list shows.
 const BEGINNING: usize = 220;
 /// A question with more options is answered on the request's page.
@@ -35,7 +35,7 @@ pub const EXPIRING_SOON: u64 = 15 * 60;
 
 /// The content of a row.
 #[derive(Debug, Clone, Default)]
-pub struct Item {
+pub struct InboxEntry {
     /// The request, or several similar ones, the first in front.
     pub asks: Vec<Ask>,
     /// Whether the list may contain more of them further down.
@@ -46,7 +46,7 @@ pub struct Item {
     pub aside_until: Option<Time>,
 }
 
-impl Item {
+impl InboxEntry {
     /// A row with one request.
     pub fn one(ask: Ask) -> Self {
         Self { asks: vec![ask], ..Self::default() }
@@ -60,8 +60,8 @@ impl Item {
 
 /// The context that all rows of a list share.
 #[derive(Debug, Clone, Copy)]
-pub struct Around<'a> {
-    pub frame: &'a Frame,
+pub struct RowContext<'a> {
+    pub frame: &'a PageContext,
     /// The person who views the list.
     pub me: &'a Human,
     /// Looks up display names.
@@ -74,21 +74,21 @@ pub struct Around<'a> {
 #[derive(Template)]
 #[template(path = "inbox/row.html")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub struct Row {
+pub struct InboxRow {
     /// Identifies the row on the page.
     pub key: String,
     /// Identifies this version of the row.
     pub version: String,
     pub urgency: Urgency,
     href: String,
-    prompt: Words,
+    prompt: VisibleText,
     kind: &'static str,
     /// Whether it belongs to a task.
     task: bool,
     agent: String,
     project: String,
-    asked: When,
-    deadline: Option<When>,
+    asked: RelativeTime,
+    deadline: Option<RelativeTime>,
     /// Whether it is due within 15 minutes.
     pub expiring: bool,
     /// Whether it stays open after its deadline: it is then overdue and does not expire.
@@ -101,36 +101,36 @@ pub struct Row {
     mine: bool,
     lookers: Option<String>,
     tick: Option<String>,
-    alike: Option<Alike>,
-    quick: Option<Quick>,
-    aside: Option<Aside>,
+    alike: Option<SimilarRequests>,
+    quick: Option<QuickAnswers>,
+    aside: Option<SnoozeControl>,
     grave: bool,
     /// The agent's claims about it, in one line.
-    says: Option<Says>,
+    says: Option<ClaimsLine>,
 }
 
 /// The agent's claims about its message.
-struct Says {
+struct ClaimsLine {
     line: String,
     verify: bool,
 }
 
 /// Several similar requests in one row.
-struct Alike {
+struct SimilarRequests {
     words: String,
     members_href: String,
     answer_href: String,
 }
 
 /// The link to snooze it, or the form to end the snooze.
-enum Aside {
+enum SnoozeControl {
     Later { href: String },
-    Back { when: When, id: String },
+    Back { when: RelativeTime, id: String },
 }
 
 /// The answer buttons of a row. They exist only if the row shows the whole question.
-struct Quick {
-    facts: Facts,
+struct QuickAnswers {
+    facts: FactList,
     buttons: Vec<QuickButton>,
 }
 
@@ -140,45 +140,46 @@ struct QuickButton {
     value: String,
     verb: &'static str,
     /// Text for screen readers; sighted people see it above the button.
-    object: Words,
+    object: VisibleText,
     /// Whether the object is visible.
     shown: bool,
     /// Whether the agent suggests it.
     suggested: bool,
 }
 
-impl Row {
+impl InboxRow {
     /// The row of an item; `None` if the item has no request.
-    pub fn new(item: &Item, around: Around<'_>) -> Option<Self> {
-        let Around { frame, me, directory, query } = around;
+    pub fn new(item: &InboxEntry, around: RowContext<'_>) -> Option<Self> {
+        let RowContext { frame, me, directory, query } = around;
         let ask = item.asks.first()?;
         let question = ask.question.value();
         let prompt = question.map(|q| q.prompt().trim()).unwrap_or_default();
         let holder = ask.claim.as_ref().map(|claim| &claim.human);
         let mine = holder.is_some_and(|holder| *holder == me.id);
-        let held_by = holder.filter(|_| !mine).map(|id| words::person(directory, id));
-        let over = Outcome::of(ask, directory, frame.now).is_some();
-        let answering = ask.held_by().map(|id| words::person(directory, id));
+        let held_by = holder.filter(|_| !mine).map(|id| words::person_name(directory, id));
+        let over = OutcomeView::of(ask, directory, frame.now).is_some();
+        let answering = ask.held_by().map(|id| words::person_name(directory, id));
         let free = held_by.is_none() && answering.is_none();
-        let answerable = !over && free && ask.admits(me) && question.is_some();
-        let alike = (item.asks.len() > 1).then(|| Alike::new(item, ask, query));
+        let answerable = !over && free && ask.may_be_answered_by(me) && question.is_some();
+        let alike = (item.asks.len() > 1).then(|| SimilarRequests::new(item, ask, query));
         let single = alike.is_none() && item.aside_until.is_none();
-        let quick = question.filter(|_| answerable && single).and_then(|q| quick(q, ask));
+        let quick = question.filter(|_| answerable && single).and_then(|q| quick_answers(q, ask));
         let shown = match question {
-            Some(_) => Words::beginning(prompt, BEGINNING),
+            Some(_) => VisibleText::beginning(prompt, BEGINNING),
             None => words::erased(),
         };
         let ids = || item.asks.iter().map(|ask| ask.id.to_string()).collect::<Vec<_>>().join(" ");
         let aside = match item.aside_until {
-            Some(until) => {
-                Some(Aside::Back { when: When::new(until, frame.now), id: ask.id.to_string() })
-            }
-            None => (single && !over && ask.admits(me))
-                .then(|| Aside::Later { href: paths::aside(ask.id, &query.text()) }),
+            Some(until) => Some(SnoozeControl::Back {
+                when: RelativeTime::new(until, frame.now),
+                id: ask.id.to_string(),
+            }),
+            None => (single && !over && ask.may_be_answered_by(me))
+                .then(|| SnoozeControl::Later { href: paths::snooze_form(ask.id, &query.text()) }),
         };
         let names: Vec<String> =
-            item.lookers.iter().map(|id| words::person(directory, id)).collect();
-        let claims = Claims::of(ask).filter(|_| alike.is_none());
+            item.lookers.iter().map(|id| words::person_name(directory, id)).collect();
+        let claims = ClaimsView::of(ask).filter(|_| alike.is_none());
         let soon = frame.now.plus_seconds(EXPIRING_SOON);
         let expiring = ask.due_at().is_some_and(|at| at > frame.now && at <= soon);
         Some(Self {
@@ -194,17 +195,18 @@ impl Row {
             task: ask.task().is_some(),
             agent: ask.agent.to_string(),
             project: ask.project.to_string(),
-            asked: When::new(ask.created_at, frame.now),
-            deadline: ask.expires_at.map(|at| When::new(at, frame.now)),
+            asked: RelativeTime::new(ask.created_at, frame.now),
+            deadline: ask.expires_at.map(|at| RelativeTime::new(at, frame.now)),
             held_by,
             answering,
             mine,
-            lookers: looking(&names),
+            lookers: viewers_sentence(&names),
             tick: (answerable && item.aside_until.is_none()).then(ids),
             alike,
             grave: item.asks.iter().any(|ask| ask.is_irreversible()),
-            says: claims
-                .and_then(|claims| Some(Says { line: claims.line()?, verify: claims.verify })),
+            says: claims.and_then(|claims| {
+                Some(ClaimsLine { line: claims.line()?, verify: claims.verify })
+            }),
             quick,
             aside,
         })
@@ -217,7 +219,7 @@ impl Row {
 }
 
 /// Who is looking, as a sentence.
-fn looking(names: &[String]) -> Option<String> {
+fn viewers_sentence(names: &[String]) -> Option<String> {
     match names {
         [] => None,
         [one] => Some(format!("{one} is looking at it")),
@@ -226,24 +228,24 @@ fn looking(names: &[String]) -> Option<String> {
     }
 }
 
-fn version(item: &Item, expiring: bool) -> String {
+fn version(item: &InboxEntry, expiring: bool) -> String {
     let asks: Vec<_> = item.asks.iter().map(|ask| (ask.id, ask.head.seq)).collect();
-    let Item { lookers, aside_until, open_ended, .. } = item;
+    let InboxEntry { lookers, aside_until, open_ended, .. } = item;
     let about = format!("{asks:?}{lookers:?}{aside_until:?}{open_ended}{expiring}");
     let mut digest = Digest::of(about.as_bytes()).to_string();
     digest.truncate(8);
     digest
 }
 
-impl Alike {
-    fn new(item: &Item, ask: &Ask, query: &Query) -> Self {
+impl SimilarRequests {
+    fn new(item: &InboxEntry, ask: &Ask, query: &Query) -> Self {
         let more = if item.open_ended { " or more" } else { "" };
         // A partial sum could be mistaken for the total.
         let total = Some(item).filter(|item| !item.open_ended);
         let total = total.and_then(|item| Amount::total(item.asks.iter().map(Amount::of)));
         let total = total.map(|sum| format!(", {} in total", reveal(&sum.to_string())));
         let total = total.unwrap_or_default();
-        let fold = ask.fold().as_ref().map(Fold::to_string).unwrap_or_default();
+        let fold = ask.similarity_key().as_ref().map(SimilarityKey::to_string).unwrap_or_default();
         let members = query.with("agent", ask.agent.to_string()).with("fold", fold);
         Self {
             words: format!("{}{more} alike{total}", item.asks.len()),
@@ -261,25 +263,25 @@ fn short(text: &str, most: usize) -> bool {
 /// Whether a question consists only of its prompt, facts and options, and can be answered
 /// directly. Requests that need a passkey, a verification or the review of a delivery are answered
 /// on their page.
-fn stands_alone(question: &Question, ask: &Ask) -> bool {
+fn is_self_contained(question: &Question, ask: &Ask) -> bool {
     ask.approval_assurance() <= Assurance::Session
         && ask.review.is_none()
         && !wants_verification(ask)
-        && !brings_more(ask)
+        && !has_extra_metadata(ask)
         && question.context().is_none_or(|context| context.trim().is_empty())
-        && short(question.prompt().trim(), QUICK)
+        && short(question.prompt().trim(), MAX_QUICK_CHARS)
 }
 
 /// Whether the agent sent metadata that only the request's page shows. The metadata of a task comes
 /// from the server.
-fn brings_more(ask: &Ask) -> bool {
+fn has_extra_metadata(ask: &Ask) -> bool {
     let sent = ask.metadata.value().filter(|_| ask.dialect != Dialect::Hacp);
-    sent.is_some_and(|sent| !question::extra(sent).is_empty())
+    sent.is_some_and(|sent| !question::extra_metadata(sent).is_empty())
 }
 
 /// The buttons of a question that fits into a row; `None` if it must be answered on its page.
-fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
-    if !stands_alone(question, ask) {
+fn quick_answers(question: &Question, ask: &Ask) -> Option<QuickAnswers> {
+    if !is_self_contained(question, ask) {
         return None;
     }
     let id = ask.id;
@@ -288,7 +290,8 @@ fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
         name,
         value: id.to_string(),
         verb,
-        object: words::subject(question.prompt()).unwrap_or_else(|| Words::of("this request")),
+        object: words::subject(question.prompt())
+            .unwrap_or_else(|| VisibleText::of("this request")),
         shown: false,
         suggested: false,
     };
@@ -297,13 +300,13 @@ fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
         Body::Approve { details, reject_requires_reason: false, reject_options, .. }
             if reject_options.is_empty() =>
         {
-            let facts = Facts::of(details, "row");
+            let facts = FactList::of(details, "row");
             let go = if risky { "danger" } else { "yes" };
             let buttons =
                 vec![button(go, "approve", "Approve"), button("safe", "reject", "Reject")];
-            facts.is_short().then_some(Quick { facts, buttons })
+            facts.is_short().then_some(QuickAnswers { facts, buttons })
         }
-        Body::Choose { options, pick: Pick::One, suggested }
+        Body::Choose { options, pick: PickMode::One, suggested }
             if options.choices().len() <= OPTIONS =>
         {
             let all = options.choices();
@@ -313,11 +316,11 @@ fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
                 name: "choose",
                 value: format!("{id}:{}", choice.id),
                 verb: "Choose",
-                object: Words::of(&choice.label),
+                object: VisibleText::of(&choice.label),
                 shown: true,
                 suggested: suggested.as_ref() == Some(&choice.id),
             });
-            fits.then(|| Quick { facts: Facts::default(), buttons: buttons.collect() })
+            fits.then(|| QuickAnswers { facts: FactList::default(), buttons: buttons.collect() })
         }
         Body::Approve { .. }
         | Body::Choose { .. }
@@ -329,27 +332,28 @@ fn quick(question: &Question, ask: &Ask) -> Option<Quick> {
 }
 
 /// Whether one line of a summary shows the whole question: its prompt, and short facts as
-/// defined by [`Facts::is_short`].
-pub fn is_whole(ask: &Ask) -> bool {
-    let Some(question) = ask.question.value().filter(|question| stands_alone(question, ask)) else {
+/// defined by [`FactList::is_short`].
+pub fn fits_in_summary(ask: &Ask) -> bool {
+    let Some(question) = ask.question.value().filter(|question| is_self_contained(question, ask))
+    else {
         return false;
     };
     match question.body() {
         Body::Approve { details, reject_options, .. } => {
-            reject_options.is_empty() && Facts::of(details, "line").is_short()
+            reject_options.is_empty() && FactList::of(details, "line").is_short()
         }
-        Body::Choose { .. } => quick(question, ask).is_some(),
-        Body::Confirm { items, yes, no } => items.is_empty() && words::are_bare(yes, no),
+        Body::Choose { .. } => quick_answers(question, ask).is_some(),
+        Body::Confirm { items, yes, no } => items.is_empty() && words::are_protocol_labels(yes, no),
         Body::Escalate { error, params } => {
-            params.is_empty() && Facts::of(error, "line").is_short()
+            params.is_empty() && FactList::of(error, "line").is_short()
         }
         Body::Provide { .. } | Body::Converse => true,
     }
 }
 
 /// Whether a request can be answered from the list: the row shows the whole question and a button.
-pub fn is_quick(ask: &Ask) -> bool {
-    ask.question.value().is_some_and(|question| quick(question, ask).is_some())
+pub fn is_answerable_in_list(ask: &Ask) -> bool {
+    ask.question.value().is_some_and(|question| quick_answers(question, ask).is_some())
 }
 
 #[cfg(test)]
@@ -359,7 +363,8 @@ mod tests {
     #[test]
     fn whoever_looks_is_named() {
         let named = |names: &[&str]| {
-            looking(&names.iter().map(ToString::to_string).collect::<Vec<_>>()).unwrap_or_default()
+            viewers_sentence(&names.iter().map(ToString::to_string).collect::<Vec<_>>())
+                .unwrap_or_default()
         };
         assert_eq!(named(&[]), "");
         assert_eq!(named(&["Ann"]), "Ann is looking at it");

@@ -7,13 +7,13 @@ use jiff::tz::TimeZone;
 use kernel::directory::Directory;
 use kernel::{Ask, HumanId, Time};
 
-use crate::components::words::{self, Words};
+use crate::components::words::{self, VisibleText};
 use crate::site::{assets, paths};
-use crate::{Frame, render};
+use crate::{PageContext, render};
 
 /// What is wrong with a submitted form.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wrong {
+pub enum SnoozeProblem {
     /// The time is missing or in the past.
     Time,
     /// The person has reached the maximum number of snoozed requests.
@@ -26,29 +26,32 @@ pub enum Wrong {
 
 /// Renders the page as HTML.
 pub fn page(
-    frame: &Frame,
+    frame: &PageContext,
     ask: &Ask,
     directory: &Directory,
     people: &[HumanId],
     back: &str,
-    wrong: Option<&Wrong>,
+    wrong: Option<&SnoozeProblem>,
 ) -> String {
-    let prompt = ask.question.value().map(|question| Words::beginning(question.prompt(), 220));
-    let name = |id: &HumanId| (id.to_string(), words::person(directory, id));
+    let prompt =
+        ask.question.value().map(|question| VisibleText::beginning(question.prompt(), 220));
+    let name = |id: &HumanId| (id.to_string(), words::person_name(directory, id));
     let note = match wrong {
-        Some(Wrong::Person(note)) => note.clone(),
-        Some(Wrong::Time | Wrong::Full | Wrong::Refused(_)) | None => String::new(),
+        Some(SnoozeProblem::Person(note)) => note.clone(),
+        Some(SnoozeProblem::Time | SnoozeProblem::Full | SnoozeProblem::Refused(_)) | None => {
+            String::new()
+        }
     };
     let refused = match wrong {
-        Some(Wrong::Full) => Some(
+        Some(SnoozeProblem::Full) => Some(
             "You have put 500 requests aside, which is as many as there can be. Bring some back first."
                 .to_owned(),
         ),
-        Some(Wrong::Refused(why)) => Some(why.clone()),
-        Some(Wrong::Time | Wrong::Person(_)) | None => None,
+        Some(SnoozeProblem::Refused(why)) => Some(why.clone()),
+        Some(SnoozeProblem::Time | SnoozeProblem::Person(_)) | None => None,
     };
     let here = back.to_owned();
-    render(&AsidePage {
+    render(&SnoozePage {
         frame,
         prompt: prompt.unwrap_or_else(words::erased),
         href: paths::request(ask.id),
@@ -62,8 +65,8 @@ pub fn page(
         },
         here,
         people: people.iter().map(name).collect(),
-        time_wrong: matches!(wrong, Some(Wrong::Time)),
-        person_wrong: matches!(wrong, Some(Wrong::Person(_))),
+        time_wrong: matches!(wrong, Some(SnoozeProblem::Time)),
+        person_wrong: matches!(wrong, Some(SnoozeProblem::Person(_))),
         refused,
         note,
     })
@@ -71,9 +74,9 @@ pub fn page(
 
 #[derive(Template)]
 #[template(path = "inbox/snooze_page.html")]
-struct AsidePage<'a> {
-    frame: &'a Frame,
-    prompt: Words,
+struct SnoozePage<'a> {
+    frame: &'a PageContext,
+    prompt: VisibleText,
     href: String,
     agent: String,
     project: String,
@@ -89,7 +92,7 @@ struct AsidePage<'a> {
 
 /// The time of a choice in this time zone: `1h`, `tomorrow`, `week`, or `pick` with a date and time
 /// in the format of browsers.
-pub fn moment(choice: &str, at: Option<&str>, zone: &TimeZone, now: Time) -> Option<Time> {
+pub fn snooze_until(choice: &str, at: Option<&str>, zone: &TimeZone, now: Time) -> Option<Time> {
     let here = now.timestamp().to_zoned(zone.clone());
     let morning = |day: jiff::civil::Date| day.to_datetime(time(9, 0, 0, 0));
     let wanted: DateTime = match choice {
@@ -123,10 +126,10 @@ mod tests {
             ("pick", None, None),
             ("never", None, None),
         ] {
-            let found = moment(choice, at, &berlin, now).map(|at| at.to_string());
+            let found = snooze_until(choice, at, &berlin, now).map(|at| at.to_string());
             assert_eq!(found.as_deref(), expected, "{choice} {at:?}");
         }
-        let utc = moment("tomorrow", None, &TimeZone::UTC, now).unwrap();
+        let utc = snooze_until("tomorrow", None, &TimeZone::UTC, now).unwrap();
         assert_eq!(utc.to_string(), "2026-03-02T09:00:00.000Z");
     }
 }

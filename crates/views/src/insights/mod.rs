@@ -1,29 +1,31 @@
 //! Statistics about the claims of agents and the decisions of people, as charts and tables.
 
 use askama::Template;
-use kernel::insight::summary::{Calibration, Verdicts};
-use kernel::insight::{Day, Histogram, LEAST_DECISIONS, Span, Summary};
+use kernel::insight::summary::{Calibration, VerdictCounts};
+use kernel::insight::{Day, Histogram, InsightSummary, LEAST_DECISIONS, Span};
 
-use crate::components::charts::{Chart, Mark, Part, WIDTH, bars, columns, grouped, number, trend};
-use crate::components::query::{Picker, Query};
+use crate::components::charts::{
+    Chart, ChartShape, ChartValue, WIDTH, bars, columns, grouped, number, trend,
+};
+use crate::components::query::{FilterField, Query};
 use crate::site::{assets, paths};
-use crate::{Frame, render};
-use kernel::insight::access::{Choices, Insights, MOST_AGENTS};
+use crate::{PageContext, render};
+use kernel::insight::access::{FilterChoices, Insights, MOST_AGENTS};
 
 /// The query parameters of the page, in the order of its form.
-pub const KNOWN: [&str; 3] = ["project", "agent", "days"];
+pub const QUERY_PARAMETERS: [&str; 3] = ["project", "agent", "days"];
 /// The selectable periods, in days.
 pub const SPANS: [u16; 4] = [7, 30, 90, 365];
 /// The default period, in days.
-pub const USUAL: u16 = 30;
+pub const DEFAULT_SPAN: u16 = 30;
 
 /// The input of the page.
 #[derive(Debug, Clone, Copy)]
-pub struct View<'a> {
+pub struct InsightsPage<'a> {
     /// The filter of the page.
     pub query: &'a Query,
     /// The available filter values.
-    pub choices: &'a Choices,
+    pub choices: &'a FilterChoices,
     pub from: Day,
     pub to: Day,
     /// The statistics; `None` if the person may not see any.
@@ -31,12 +33,13 @@ pub struct View<'a> {
 }
 
 /// Renders the page as HTML.
-pub fn page(frame: &Frame, view: &View<'_>) -> String {
-    let none = Insights { summary: Summary::default(), agents: Vec::new() };
+pub fn page(frame: &PageContext, view: &InsightsPage<'_>) -> String {
+    let none = Insights { summary: InsightSummary::default(), agents: Vec::new() };
     let found = view.found.unwrap_or(&none);
     let summary = &found.summary;
     let span = |days: u16| {
-        let chosen = view.query.get("days").map_or(days == USUAL, |text| text == days.to_string());
+        let chosen =
+            view.query.get("days").map_or(days == DEFAULT_SPAN, |text| text == days.to_string());
         let href = view.query.with("days", days.to_string()).href(paths::INSIGHTS);
         (href, days, chosen)
     };
@@ -44,11 +47,11 @@ pub fn page(frame: &Frame, view: &View<'_>) -> String {
     let named = |id: String| (id.clone(), id);
     let projects = choices.projects.iter().map(|id| named(id.to_string()));
     let agents = choices.agents.iter().map(|id| named(id.to_string()));
-    render(&InsightsPage {
+    render(&InsightsTemplate {
         frame,
         pickers: vec![
-            Picker::new(("project", "Project", "Every project"), projects, view.query),
-            Picker::new(("agent", "Agent", "Every agent"), agents, view.query),
+            FilterField::new(("project", "Project", "Every project"), projects, view.query),
+            FilterField::new(("agent", "Agent", "Every agent"), agents, view.query),
         ],
         days: view.query.get("days").map(str::to_owned),
         spans: SPANS.map(span).to_vec(),
@@ -63,7 +66,7 @@ pub fn page(frame: &Frame, view: &View<'_>) -> String {
         agents: found
             .agents
             .iter()
-            .map(|(project, agent, own)| Row::of(project, agent, own))
+            .map(|(project, agent, own)| AgentInsightsRow::of(project, agent, own))
             .collect(),
         hidden: calibration_hint(&summary.calibration),
     })
@@ -71,9 +74,9 @@ pub fn page(frame: &Frame, view: &View<'_>) -> String {
 
 #[derive(Template)]
 #[template(path = "insights/insights.html")]
-struct InsightsPage<'a> {
-    frame: &'a Frame,
-    pickers: Vec<Picker>,
+struct InsightsTemplate<'a> {
+    frame: &'a PageContext,
+    pickers: Vec<FilterField>,
     days: Option<String>,
     spans: Vec<(String, u16, bool)>,
     narrowed: bool,
@@ -84,7 +87,7 @@ struct InsightsPage<'a> {
     to: String,
     tiles: Vec<Tile>,
     charts: Vec<Chart>,
-    agents: Vec<Row>,
+    agents: Vec<AgentInsightsRow>,
     hidden: Option<String>,
 }
 
@@ -96,15 +99,15 @@ struct Tile {
 }
 
 /// One agent in the comparison.
-struct Row {
+struct AgentInsightsRow {
     agent: String,
     project: String,
     cells: [String; 6],
 }
 
-impl Row {
-    fn of(project: &kernel::ProjectId, agent: &kernel::AgentId, own: &Summary) -> Self {
-        let Verdicts { edited, overruled, .. } = own.verdicts;
+impl AgentInsightsRow {
+    fn of(project: &kernel::ProjectId, agent: &kernel::AgentId, own: &InsightSummary) -> Self {
+        let VerdictCounts { edited, overruled, .. } = own.verdicts;
         let decided = own.verdicts.decided();
         let ended = own.ended;
         let opened = own.reading.read + own.reading.hasty;
@@ -113,11 +116,11 @@ impl Row {
             project: project.to_string(),
             cells: [
                 grouped(decided),
-                of(edited, decided),
-                of(overruled, decided),
-                held(&own.calibration),
-                of(own.reading.hasty, opened),
-                of(ended.ran_out(), ended.total()),
+                share_of(edited, decided),
+                share_of(overruled, decided),
+                calibration_words(&own.calibration),
+                share_of(own.reading.hasty, opened),
+                share_of(ended.unanswered(), ended.total()),
             ],
         }
     }
@@ -125,7 +128,7 @@ impl Row {
 
 /// An agent's stated confidence, compared with the share of its requests that people
 /// did not overrule.
-fn held(calibration: &Calibration) -> String {
+fn calibration_words(calibration: &Calibration) -> String {
     let Some(tenths) = calibration.tenths else {
         return format!("after {LEAST_DECISIONS} decisions");
     };
@@ -141,7 +144,7 @@ fn held(calibration: &Calibration) -> String {
 }
 
 /// A part of a whole, in words.
-fn of(part: u64, whole: u64) -> String {
+fn share_of(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "–".to_owned();
     }
@@ -154,12 +157,12 @@ fn percent(share: f64) -> String {
 }
 
 /// A count with its noun.
-fn several(n: u64, what: &str) -> String {
+fn counted(n: u64, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(n)) }
 }
 
 /// A duration in words.
-fn lasting(seconds: f64) -> String {
+fn duration_words(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => "under 1 s".to_owned(),
         s if s < 90.0 => format!("{s:.0} s"),
@@ -169,7 +172,7 @@ fn lasting(seconds: f64) -> String {
     }
 }
 
-fn bin(span: Span) -> String {
+fn span_label(span: Span) -> String {
     match span.to {
         Some(to) => format!("≤ {}", short(to)),
         None => format!("> {}", short(span.from)),
@@ -185,11 +188,13 @@ fn short(seconds: u64) -> String {
     }
 }
 
-fn tiles(summary: &Summary) -> Vec<Tile> {
+fn tiles(summary: &InsightSummary) -> Vec<Tile> {
     let rate = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), percent);
     let middle = |whiles: &Histogram| {
-        let value = whiles.within(0.5).map_or_else(|| "–".to_owned(), lasting);
-        let most = whiles.within(0.9).map(|most| format!("nine of ten within {}", lasting(most)));
+        let value = whiles.percentile(0.5).map_or_else(|| "–".to_owned(), duration_words);
+        let most = whiles
+            .percentile(0.9)
+            .map(|most| format!("nine of ten within {}", duration_words(most)));
         (value, most.unwrap_or_default())
     };
     let (seen, seen_most) = middle(&summary.first_view);
@@ -206,7 +211,7 @@ fn tiles(summary: &Summary) -> Vec<Tile> {
         tile(
             "Ran out unanswered",
             rate(ended.expiry_rate()),
-            format!("{} of {}", grouped(ended.ran_out()), grouped(ended.total())),
+            format!("{} of {}", grouped(ended.unanswered()), grouped(ended.total())),
         ),
         tile("Changed before saying yes", rate(verdicts.edit_rate()), recommended(verdicts.edited)),
         tile("Overruled", rate(verdicts.overrule_rate()), recommended(verdicts.overruled)),
@@ -222,7 +227,7 @@ fn tiles(summary: &Summary) -> Vec<Tile> {
 fn chart(
     (id, title): (&'static str, &'static str),
     says: String,
-    (height, marks): (u32, Vec<Mark>),
+    (height, marks): (u32, Vec<ChartShape>),
     head: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 ) -> Chart {
@@ -230,19 +235,19 @@ fn chart(
 }
 
 /// A chart whose table has one number per part.
-fn plain(
+fn count_chart(
     named: (&'static str, &'static str),
     says: String,
-    drawn: (u32, Vec<Mark>),
+    drawn: (u32, Vec<ChartShape>),
     head: [&'static str; 2],
-    parts: &[Part],
+    parts: &[ChartValue],
 ) -> Chart {
     let rows = parts.iter().map(|part| vec![part.label.clone(), part.shown.clone()]).collect();
     chart(named, says, drawn, head.to_vec(), rows)
 }
 
 /// The most frequent value, as a sentence.
-fn mostly(parts: &[Part], of: &str) -> String {
+fn most_frequent(parts: &[ChartValue], of: &str) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
     let total = grouped(parts.iter().map(|part| part.n).sum::<f64>() as u64);
     let most = parts.iter().filter(|part| part.n > 0.0).max_by(|a, b| a.n.total_cmp(&b.n));
@@ -252,25 +257,26 @@ fn mostly(parts: &[Part], of: &str) -> String {
     }
 }
 
-fn charts(summary: &Summary) -> Vec<Chart> {
-    let mut charts = vec![per_day(summary), ended(summary)];
+fn charts(summary: &InsightSummary) -> Vec<Chart> {
+    let mut charts = vec![per_day(summary), endings(summary)];
     charts.extend([intents(summary), confidence(summary), load(summary), refusals(summary)]);
     charts.push(actions(summary));
-    charts.push(whiles(("first-view", "From the request to the first look"), &summary.first_view));
-    charts.push(whiles(("decision", "From the request to the decision"), &summary.decision));
+    charts
+        .push(durations(("first-view", "From the request to the first look"), &summary.first_view));
+    charts.push(durations(("decision", "From the request to the decision"), &summary.decision));
     charts.extend([verdicts(summary), reading(summary)]);
     charts.extend(calibration(&summary.calibration));
     charts
 }
 
-fn per_day(summary: &Summary) -> Chart {
-    let days: Vec<Part> =
-        summary.days.iter().map(|day| Part::count(day.day.to_string(), day.asked)).collect();
+fn per_day(summary: &InsightSummary) -> Chart {
+    let days: Vec<ChartValue> =
+        summary.days.iter().map(|day| ChartValue::count(day.day.to_string(), day.asked)).collect();
     let busiest = days.iter().max_by(|a, b| a.n.total_cmp(&b.n)).filter(|day| day.n > 0.0);
     let says = busiest.map_or_else(
         || "No request in these days.".to_owned(),
         |day| {
-            let many = several(summary.asks(), "request");
+            let many = counted(summary.asks(), "request");
             format!("{many}; most on {}, {}.", day.label, day.shown)
         },
     );
@@ -280,9 +286,9 @@ fn per_day(summary: &Summary) -> Chart {
         .filter(|day| day.asked + day.ended > 0)
         .map(|day| vec![day.day.to_string(), grouped(day.asked), grouped(day.ended)]);
     // The label omits the year, because there is no room for it.
-    let short: Vec<Part> = days
+    let short: Vec<ChartValue> = days
         .iter()
-        .map(|day| Part { label: day.label.chars().skip(5).collect(), ..day.clone() })
+        .map(|day| ChartValue { label: day.label.chars().skip(5).collect(), ..day.clone() })
         .collect();
     let drawn = columns(&short, None);
     chart(
@@ -294,33 +300,40 @@ fn per_day(summary: &Summary) -> Chart {
     )
 }
 
-fn ended(summary: &Summary) -> Chart {
+fn endings(summary: &InsightSummary) -> Chart {
     let ended = summary.ended;
     let parts = [
-        Part::count("Answered", ended.answered).toned("yes"),
-        Part::count("Ran out: the agent went on with its default", ended.defaulted).toned("warn"),
-        Part::count("Ran out: the agent was told what to do", ended.expired).toned("warn"),
-        Part::count("Ran out: failed", ended.failed).toned("no"),
-        Part::count("Withdrawn", ended.cancelled),
+        ChartValue::count("Answered", ended.answered).toned("yes"),
+        ChartValue::count("Ran out: the agent went on with its default", ended.defaulted)
+            .toned("warn"),
+        ChartValue::count("Ran out: the agent was told what to do", ended.expired).toned("warn"),
+        ChartValue::count("Ran out: failed", ended.failed).toned("no"),
+        ChartValue::count("Withdrawn", ended.cancelled),
     ];
-    let says = mostly(&parts, "requests");
-    plain(("ended", "How requests ended"), says, bars(&parts, None), ["How", "Requests"], &parts)
+    let says = most_frequent(&parts, "requests");
+    count_chart(
+        ("ended", "How requests ended"),
+        says,
+        bars(&parts, None),
+        ["How", "Requests"],
+        &parts,
+    )
 }
 
-fn intents(summary: &Summary) -> Chart {
-    let mut parts: Vec<Part> = summary
+fn intents(summary: &InsightSummary) -> Chart {
+    let mut parts: Vec<ChartValue> = summary
         .intents
         .iter()
-        .map(|(name, n)| Part::count(words(name), *n).toned("agents"))
+        .map(|(name, n)| ChartValue::count(readable_name(name), *n).toned("agents"))
         .collect();
     parts.sort_by(|a, b| b.n.total_cmp(&a.n));
-    let says = mostly(&parts, "messages that say what they are for");
+    let says = most_frequent(&parts, "messages that say what they are for");
     let named = ("intents", "What agents say their messages are for");
-    plain(named, says, bars(&parts, None), ["Intent", "Messages"], &parts)
+    count_chart(named, says, bars(&parts, None), ["Intent", "Messages"], &parts)
 }
 
 /// A protocol's name as people read it.
-fn words(name: &str) -> String {
+fn readable_name(name: &str) -> String {
     let mut words = name.replace('_', " ");
     if let Some(first) = words.get_mut(..1) {
         first.make_ascii_uppercase();
@@ -332,22 +345,22 @@ fn tenth(n: u32) -> String {
     format!("{}–{} %", n * 10, n * 10 + 10)
 }
 
-fn confidence(summary: &Summary) -> Chart {
-    let parts: Vec<Part> = (0_u32..)
+fn confidence(summary: &InsightSummary) -> Chart {
+    let parts: Vec<ChartValue> = (0_u32..)
         .zip(summary.confidence)
-        .map(|(n, count)| Part::count(tenth(n), count).toned("agents"))
+        .map(|(n, count)| ChartValue::count(tenth(n), count).toned("agents"))
         .collect();
-    let says = mostly(&parts, "messages that say how sure the agent is");
+    let says = most_frequent(&parts, "messages that say how sure the agent is");
     // There is only room for the lower bound below a column.
-    let short: Vec<Part> = (0_u32..)
+    let short: Vec<ChartValue> = (0_u32..)
         .zip(&parts)
-        .map(|(n, part)| Part { label: format!("{}", n * 10), ..part.clone() })
+        .map(|(n, part)| ChartValue { label: format!("{}", n * 10), ..part.clone() })
         .collect();
     let named = ("confidence", "How sure agents say they are, in percent");
-    plain(named, says, columns(&short, None), ["How sure", "Messages"], &parts)
+    count_chart(named, says, columns(&short, None), ["How sure", "Messages"], &parts)
 }
 
-fn load(summary: &Summary) -> Chart {
+fn load(summary: &InsightSummary) -> Chart {
     let days: Vec<(Day, Option<f64>)> =
         summary.days.iter().map(|day| (day.day, day.load)).collect();
     let known: Vec<f64> = days.iter().filter_map(|(_, load)| *load).collect();
@@ -366,38 +379,39 @@ fn load(summary: &Summary) -> Chart {
     chart(named, says, trend(&days, 1.0, 10.0), head, rows.collect())
 }
 
-fn refusals(summary: &Summary) -> Chart {
+fn refusals(summary: &InsightSummary) -> Chart {
     let reason = |kind: &str, severity: &str| {
-        let kind = if kind == "unsaid" { "No reason given".to_owned() } else { words(kind) };
+        let kind =
+            if kind == "unsaid" { "No reason given".to_owned() } else { readable_name(kind) };
         match severity {
             "soft" => format!("{kind}, but open to other ways"),
             "hard" => format!("{kind}, firmly"),
             _ => kind,
         }
     };
-    let parts: Vec<Part> = summary
+    let parts: Vec<ChartValue> = summary
         .refusals
         .iter()
-        .map(|(kind, severity, n)| Part::count(reason(kind, severity), *n).toned("agents"))
+        .map(|(kind, severity, n)| ChartValue::count(reason(kind, severity), *n).toned("agents"))
         .collect();
     let says = match summary.refusal_rate() {
         Some(rate) if summary.refused() > 0 => {
-            let (many, rate) = (several(summary.refused(), "refusal"), percent(rate));
+            let (many, rate) = (counted(summary.refused(), "refusal"), percent(rate));
             format!("{many}, {rate} of the messages that say what they are.")
         }
         _ => "No agent refused.".to_owned(),
     };
     let named = ("refusals", "What agents refuse, and why");
-    plain(named, says, bars(&parts, None), ["Reason", "Messages"], &parts)
+    count_chart(named, says, bars(&parts, None), ["Reason", "Messages"], &parts)
 }
 
-fn actions(summary: &Summary) -> Chart {
+fn actions(summary: &InsightSummary) -> Chart {
     let part = |action: &kernel::insight::summary::ActionSummary| {
         let share = action.rate().unwrap_or_default();
-        let shown = of(action.picked, action.shown.max(action.picked));
-        Part::share(words(action.kind), share, shown)
+        let shown = share_of(action.picked, action.shown.max(action.picked));
+        ChartValue::share(readable_name(action.kind), share, shown)
     };
-    let parts: Vec<Part> = summary.actions.iter().map(part).collect();
+    let parts: Vec<ChartValue> = summary.actions.iter().map(part).collect();
     let picked: u64 = summary.actions.iter().map(|action| action.picked).sum();
     let shown: u64 = summary.actions.iter().map(|action| action.shown).sum();
     let says = if shown + picked == 0 {
@@ -405,49 +419,54 @@ fn actions(summary: &Summary) -> Chart {
     } else {
         format!("{} were shown, {} were picked.", grouped(shown), grouped(picked))
     };
-    let rows = summary
-        .actions
-        .iter()
-        .map(|action| vec![words(action.kind), grouped(action.shown), grouped(action.picked)]);
+    let rows = summary.actions.iter().map(|action| {
+        vec![readable_name(action.kind), grouped(action.shown), grouped(action.picked)]
+    });
     let head = vec!["Action", "Shown", "Picked"];
     let named = ("actions", "What agents offer as a next step, and how often people pick it");
     chart(named, says, bars(&parts, Some(1.0)), head, rows.collect())
 }
 
-fn whiles(named: (&'static str, &'static str), whiles: &Histogram) -> Chart {
-    let parts: Vec<Part> = whiles.bins().map(|(span, n)| Part::count(bin(span), n)).collect();
-    let says = match (whiles.within(0.5), whiles.within(0.9)) {
+fn durations(named: (&'static str, &'static str), whiles: &Histogram) -> Chart {
+    let parts: Vec<ChartValue> =
+        whiles.bins().map(|(span, n)| ChartValue::count(span_label(span), n)).collect();
+    let says = match (whiles.percentile(0.5), whiles.percentile(0.9)) {
         (Some(half), Some(most)) => {
-            format!("Half within {}, nine of ten within {}.", lasting(half), lasting(most))
+            format!(
+                "Half within {}, nine of ten within {}.",
+                duration_words(half),
+                duration_words(most)
+            )
         }
         _ => "Nothing was counted in these days.".to_owned(),
     };
-    plain(named, says, columns(&parts, None), ["How long", "Requests"], &parts)
+    count_chart(named, says, columns(&parts, None), ["How long", "Requests"], &parts)
 }
 
-fn verdicts(summary: &Summary) -> Chart {
+fn verdicts(summary: &InsightSummary) -> Chart {
     let verdicts = summary.verdicts;
     let parts = [
-        Part::count("Done as recommended", verdicts.followed).toned("yes"),
-        Part::count("Done with changes", verdicts.edited).toned("warn"),
-        Part::count("Rejected, sent back, or decided otherwise", verdicts.overruled).toned("no"),
-        Part::count("Nothing was recommended", verdicts.open),
+        ChartValue::count("Done as recommended", verdicts.followed).toned("yes"),
+        ChartValue::count("Done with changes", verdicts.edited).toned("warn"),
+        ChartValue::count("Rejected, sent back, or decided otherwise", verdicts.overruled)
+            .toned("no"),
+        ChartValue::count("Nothing was recommended", verdicts.open),
     ];
-    let says = mostly(&parts, "answers");
+    let says = most_frequent(&parts, "answers");
     let named = ("verdicts", "What people made of recommendations");
-    plain(named, says, bars(&parts, None), ["What", "Answers"], &parts)
+    count_chart(named, says, bars(&parts, None), ["What", "Answers"], &parts)
 }
 
-fn reading(summary: &Summary) -> Chart {
+fn reading(summary: &InsightSummary) -> Chart {
     let reading = summary.reading;
     let parts = [
-        Part::count("Time enough to read it", reading.read).toned("yes"),
-        Part::count("Decided faster than it can be read", reading.hasty).toned("warn"),
-        Part::count("Answered without opening it", reading.unopened),
+        ChartValue::count("Time enough to read it", reading.read).toned("yes"),
+        ChartValue::count("Decided faster than it can be read", reading.hasty).toned("warn"),
+        ChartValue::count("Answered without opening it", reading.unopened),
     ];
-    let says = mostly(&parts, "answers of people");
+    let says = most_frequent(&parts, "answers of people");
     let named = ("reading", "Time to read before deciding");
-    plain(named, says, bars(&parts, None), ["What", "Answers"], &parts)
+    count_chart(named, says, bars(&parts, None), ["What", "Answers"], &parts)
 }
 
 fn calibration(calibration: &Calibration) -> Option<Chart> {
@@ -457,7 +476,7 @@ fn calibration(calibration: &Calibration) -> Option<Chart> {
     for (n, (decisions, overruled)) in (0_u32..).zip(tenths) {
         let share = if decisions == 0 { 0.0 } else { number(overruled) / number(decisions) };
         let shown = if decisions == 0 { String::new() } else { percent(share) };
-        parts.push(Part::share(format!("{}", n * 10), share, shown).toned("no"));
+        parts.push(ChartValue::share(format!("{}", n * 10), share, shown).toned("no"));
         rows.push(vec![tenth(n), grouped(decisions), grouped(overruled)]);
     }
     let overruled: u64 = tenths.iter().map(|(_, overruled)| overruled).sum();

@@ -4,37 +4,37 @@
 use askama::Template;
 use kernel::Time;
 use kernel::directory::{Directory, Human};
-use kernel::task::{Entry, Scope};
+use kernel::task::{Entry, LedgerScope};
 
-use crate::components::facts::{Fact, Shown, fact};
-use crate::components::when::When;
-use crate::components::words::Words;
+use crate::components::facts::{Fact, FactValue, fact};
+use crate::components::relative_time::RelativeTime;
+use crate::components::words::VisibleText;
 use crate::site::{assets, paths};
-use crate::{Frame, render, tasks};
+use crate::{PageContext, render, tasks};
 
 /// The ledger of the whole organisation, which everyone can find; the others are named.
-pub const EVERYBODY: &str = "org:all";
+pub const ORGANIZATION_LEDGER: &str = "org:all";
 
 /// The ledgers that a person finds without knowing their names.
-pub fn known(me: &Human, directory: &Directory) -> Vec<Scope> {
+pub fn known(me: &Human, directory: &Directory) -> Vec<LedgerScope> {
     let projects = tasks::projects_of(me, directory);
     let projects = projects.iter().map(|id| format!("project:{id}"));
     let teams = me.groups.iter().map(|id| format!("team:{id}"));
-    let all = projects.chain(teams).chain([EVERYBODY.to_owned()]);
+    let all = projects.chain(teams).chain([ORGANIZATION_LEDGER.to_owned()]);
     all.filter_map(|scope| scope.parse().ok()).collect()
 }
 
 /// One ledger in the list.
 #[derive(Debug, Clone)]
-pub struct Listed {
-    pub scope: Scope,
+pub struct LedgerSummary {
+    pub scope: LedgerScope,
     /// Whether it has any entry.
     pub written: bool,
 }
 
 /// Renders the list of ledgers as HTML; `wrong` says that the entered name is invalid.
-pub fn list(frame: &Frame, listed: &[Listed], wrong: bool) -> String {
-    let row = |one: &Listed| {
+pub fn list(frame: &PageContext, listed: &[LedgerSummary], wrong: bool) -> String {
+    let row = |one: &LedgerSummary| {
         let (kind, name) = one.scope.parts();
         let what = match kind {
             "project" => "Project",
@@ -43,26 +43,26 @@ pub fn list(frame: &Frame, listed: &[Listed], wrong: bool) -> String {
         };
         (paths::ledger(&one.scope), what, name.to_owned(), one.written)
     };
-    render(&ListPage { frame, rows: listed.iter().map(row).collect(), wrong })
+    render(&LedgerListPage { frame, rows: listed.iter().map(row).collect(), wrong })
 }
 
 #[derive(Template)]
 #[template(path = "ledger/ledgers.html")]
-struct ListPage<'a> {
-    frame: &'a Frame,
+struct LedgerListPage<'a> {
+    frame: &'a PageContext,
     rows: Vec<(String, &'static str, String, bool)>,
     wrong: bool,
 }
 
 /// Renders the keys of one ledger as HTML.
 pub fn page(
-    frame: &Frame,
-    scope: &Scope,
+    frame: &PageContext,
+    scope: &LedgerScope,
     entries: &[Entry],
     next: Option<&str>,
     later_page: bool,
 ) -> String {
-    let rows = entries.iter().enumerate().map(|(n, entry)| Row::new(entry, n, frame.now));
+    let rows = entries.iter().enumerate().map(|(n, entry)| LedgerRow::new(entry, n, frame.now));
     render(&LedgerPage {
         frame,
         scope: scope.to_string(),
@@ -76,18 +76,18 @@ pub fn page(
 
 /// Renders all entries of one key as HTML, newest first.
 pub fn history(
-    frame: &Frame,
-    scope: &Scope,
+    frame: &PageContext,
+    scope: &LedgerScope,
     key: &str,
     entries: &[Entry],
     next: Option<&str>,
 ) -> String {
-    let rows = entries.iter().enumerate().map(|(n, entry)| Row::new(entry, n, frame.now));
+    let rows = entries.iter().enumerate().map(|(n, entry)| LedgerRow::new(entry, n, frame.now));
     render(&LedgerPage {
         frame,
         scope: scope.to_string(),
         here: paths::ledger(scope),
-        key: Some(Words::of(key)),
+        key: Some(VisibleText::of(key)),
         rows: rows.collect(),
         next,
         later_page: false,
@@ -97,43 +97,43 @@ pub fn history(
 #[derive(Template)]
 #[template(path = "ledger/ledger.html")]
 struct LedgerPage<'a> {
-    frame: &'a Frame,
+    frame: &'a PageContext,
     scope: String,
     here: String,
-    key: Option<Words>,
-    rows: Vec<Row>,
+    key: Option<VisibleText>,
+    rows: Vec<LedgerRow>,
     next: Option<&'a str>,
     later_page: bool,
 }
 
 /// One entry of a key.
-struct Row {
+struct LedgerRow {
     href: String,
-    key: Words,
+    key: VisibleText,
     value: Fact,
     revision: u64,
     by: String,
     task: String,
-    at: When,
+    at: RelativeTime,
 }
 
-impl Row {
+impl LedgerRow {
     fn new(entry: &Entry, n: usize, now: Time) -> Self {
         let value = match entry.value.value() {
             Some(value) => fact("Value", value, &format!("value-{n}")),
             None => Fact {
-                key: Words::of("Value"),
-                value: Shown::Line(crate::components::words::erased()),
+                key: VisibleText::of("Value"),
+                value: FactValue::Line(crate::components::words::erased()),
             },
         };
         Self {
             href: paths::ledger_key(&entry.scope, &entry.key),
-            key: Words::of(&entry.key),
+            key: VisibleText::of(&entry.key),
             value,
             revision: entry.head.seq,
             by: paths::task(entry.by),
             task: entry.by.to_string(),
-            at: When::new(entry.written_at, now),
+            at: RelativeTime::new(entry.written_at, now),
         }
     }
 }

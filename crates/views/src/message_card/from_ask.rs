@@ -3,22 +3,22 @@
 use jiff::tz::TimeZone;
 use kernel::ask::Priority;
 use kernel::directory::Directory;
-use kernel::follow_up::Occasion;
+use kernel::follow_up::NotificationReason;
 use kernel::question::{Body, Question};
 use kernel::text::reveal;
 use kernel::{Ask, Time};
 
-use super::{AnswerOptions, CardFact, CardStage, MessageCard, because, title};
-use crate::answer::changes::{Changed, How, Line};
-use crate::answer::outcome::Outcome;
-use crate::components::claims::Claims;
-use crate::components::facts::{Fact, Facts, Shown};
-use crate::components::when::When;
+use super::{AnswerOptions, CardFact, CardStage, MessageCard, notification_reason, title};
+use crate::answer::changes::{ChangedLine, ChangedValue, ValueChange};
+use crate::answer::outcome::OutcomeView;
+use crate::components::claims::ClaimsView;
+use crate::components::facts::{Fact, FactList, FactValue};
+use crate::components::relative_time::RelativeTime;
 
 /// The input of a card besides the request.
 pub struct CardContext<'a> {
     /// Why the person is notified; absent if the request is closed.
-    pub why: Option<Occasion>,
+    pub why: Option<NotificationReason>,
     /// The page where the whole request can be read and answered.
     pub link: String,
     /// The time zone of the reader.
@@ -32,7 +32,7 @@ impl MessageCard {
     pub fn of(ask: &Ask, directory: &Directory, now: Time, context: CardContext<'_>) -> Self {
         let CardContext { why, link, zone, options } = context;
         let question = ask.question.value();
-        let over = Outcome::of(ask, directory, now);
+        let over = OutcomeView::of(ask, directory, now);
         // An approval with changes differs from the original question.
         let edited = over.as_ref().filter(|over| over.edited);
         let changed: Vec<CardFact> = edited.map(|over| changes(&over.changed)).unwrap_or_default();
@@ -55,15 +55,16 @@ impl MessageCard {
         let until = ask.deadline().filter(|_| matches!(stage, CardStage::Open(_)));
         Self {
             title: title(ask),
-            note: why.and_then(because).map(ToOwned::to_owned),
+            note: why.and_then(notification_reason).map(ToOwned::to_owned),
             words,
             context: question
                 .and_then(Question::context)
                 .filter(|context| !context.trim().is_empty())
                 .map(reveal),
-            facts: claimed(ask).into_iter().chain(facts).collect(),
-            until: until
-                .map(|at| format!("{} ({})", When::new(at, now).words, in_time_zone(at, zone))),
+            facts: claims_fact(ask).into_iter().chain(facts).collect(),
+            until: until.map(|at| {
+                format!("{} ({})", RelativeTime::new(at, now).words, in_time_zone(at, zone))
+            }),
             link,
             urgent: ask.priority == Priority::Critical,
             stage,
@@ -93,22 +94,22 @@ pub fn one_line(text: &str) -> String {
 }
 
 /// The agent's claims about its message, in one line; `None` if it makes none.
-fn claimed(ask: &Ask) -> Option<CardFact> {
-    let value = Claims::of(ask)?.line()?;
+fn claims_fact(ask: &Ask) -> Option<CardFact> {
+    let value = ClaimsView::of(ask)?.line()?;
     Some(CardFact { name: "The agent says of it".to_owned(), value })
 }
 
 /// The changes of an approval, old and new.
-fn changes(changed: &[Changed]) -> Vec<CardFact> {
-    let lines = |lines: &[Line]| {
-        let line = |line: &Line| format!("{}{}", line.sign, line.text);
+fn changes(changed: &[ChangedValue]) -> Vec<CardFact> {
+    let lines = |lines: &[ChangedLine]| {
+        let line = |line: &ChangedLine| format!("{}{}", line.sign, line.text);
         lines.iter().map(line).collect::<Vec<_>>().join("\n")
     };
-    let fact = |changed: &Changed| CardFact {
+    let fact = |changed: &ChangedValue| CardFact {
         name: one_line(&format!("Changed: {}", changed.label)),
         value: match &changed.how {
-            How::Line { was, now } => format!("{was} → {now}"),
-            How::Lines(all) => lines(all),
+            ValueChange::Line { was, now } => format!("{was} → {now}"),
+            ValueChange::Lines(all) => lines(all),
         },
     };
     changed.iter().map(fact).collect()
@@ -119,12 +120,12 @@ fn facts(question: &Question) -> Vec<CardFact> {
     let fact = |Fact { key, value }: &Fact| CardFact {
         name: one_line(&key.to_string()),
         value: match value {
-            Shown::Line(words) | Shown::Link(words) => words.to_string(),
-            Shown::Block(block) => block.text.to_string(),
+            FactValue::Line(words) | FactValue::Link(words) => words.to_string(),
+            FactValue::Block(block) => block.text.to_string(),
         },
     };
     let of = |map| {
-        let facts = Facts::of(map, "card");
+        let facts = FactList::of(map, "card");
         facts.headline.iter().chain(&facts.rows).map(fact).collect::<Vec<_>>()
     };
     let listed = |choices: &[kernel::question::Choice]| {

@@ -13,9 +13,9 @@ pub mod plain_text;
 
 use kernel::Ask;
 use kernel::ask::Priority;
-use kernel::follow_up::Occasion;
+use kernel::follow_up::NotificationReason;
 use kernel::form::Form;
-use kernel::question::Kind;
+use kernel::question::QuestionKind;
 
 pub use from_ask::{CardContext, in_time_zone, one_line};
 
@@ -178,7 +178,7 @@ pub struct DialogError {
 }
 
 /// The key of the text of [`DialogFields::Words`] in the submitted form.
-pub const WORDS: &str = "words";
+pub const TEXT_KEY: &str = "words";
 
 // The title of every message about a request: the agent and its request, in one line.
 
@@ -186,28 +186,28 @@ pub const WORDS: &str = "words";
 pub fn title(ask: &Ask) -> String {
     let urgent = if ask.priority == Priority::Critical { "Urgent: " } else { "" };
     let marked = if ask.is_irreversible() { " (can't be undone)" } else { "" };
-    format!("{urgent}{} {}{marked}", ask.agent, wants(ask.kind))
+    format!("{urgent}{} {}{marked}", ask.agent, request_phrase(ask.kind))
 }
 
 /// The reason for the notification, if it is not obvious.
-pub fn because(why: Occasion) -> Option<&'static str> {
+pub fn notification_reason(why: NotificationReason) -> Option<&'static str> {
     match why {
-        Occasion::Asked => None,
-        Occasion::Assigned => Some("It was handed to you."),
-        Occasion::Reminder => Some("It is still waiting."),
-        Occasion::Escalated => Some("Nobody has answered yet."),
+        NotificationReason::Asked => None,
+        NotificationReason::Assigned => Some("It was handed to you."),
+        NotificationReason::Reminder => Some("It is still waiting."),
+        NotificationReason::Escalated => Some("Nobody has answered yet."),
     }
 }
 
 /// The agent's wish for a question of this kind, as a verb phrase.
-pub fn wants(kind: Kind) -> &'static str {
+pub fn request_phrase(kind: QuestionKind) -> &'static str {
     match kind {
-        Kind::Approve => "wants your approval",
-        Kind::Choose => "wants you to choose",
-        Kind::Provide => "needs something from you",
-        Kind::Confirm => "wants you to confirm",
-        Kind::Escalate => "is stuck and needs you",
-        Kind::Converse => "has a question",
+        QuestionKind::Approve => "wants your approval",
+        QuestionKind::Choose => "wants you to choose",
+        QuestionKind::Provide => "needs something from you",
+        QuestionKind::Confirm => "wants you to confirm",
+        QuestionKind::Escalate => "is stuck and needs you",
+        QuestionKind::Converse => "has a question",
     }
 }
 

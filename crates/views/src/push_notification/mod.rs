@@ -6,21 +6,21 @@
 
 use kernel::ask::Priority;
 use kernel::directory::Directory;
-use kernel::follow_up::Occasion;
+use kernel::follow_up::NotificationReason;
 use kernel::question::{Body, Question};
 use kernel::text::is_hidden;
 use kernel::{Ask, Time};
 use serde::Serialize;
 
-use crate::answer::outcome::Outcome;
+use crate::answer::outcome::OutcomeView;
 use crate::components::claims::wants_verification;
-use crate::components::facts::{Fact, Facts, Shown};
-use crate::components::words::Words;
-use crate::message_card::{MessageCard, WaitingRequests, wants};
+use crate::components::facts::{Fact, FactList, FactValue};
+use crate::components::words::VisibleText;
+use crate::message_card::{MessageCard, WaitingRequests, request_phrase};
 use crate::site::paths;
 
 /// The longest question that is shown in full: about as much as phones and desktops show.
-const WHOLE: usize = 180;
+const MAX_WHOLE_CHARS: usize = 180;
 /// How many characters of a longer question are shown.
 const BEGINNING: usize = 140;
 /// How many requests of a digest are shown, and how many characters of each.
@@ -49,39 +49,42 @@ pub struct PushNotification {
 
 impl PushNotification {
     /// The notification about a waiting request.
-    pub fn asked(ask: &Ask, why: Occasion) -> Self {
+    pub fn waiting_request(ask: &Ask, why: NotificationReason) -> Self {
         let urgent = ask.priority == Priority::Critical;
         let title = format!(
             "{}{}{} {}{}",
             if urgent { "Urgent: " } else { "" },
             occasion(why),
             ask.agent,
-            wants(ask.kind),
+            request_phrase(ask.kind),
             if ask.is_irreversible() { " (can't be undone)" } else { "" },
         );
-        let body = whole(ask).unwrap_or_else(|| {
+        let body = whole_question(ask).unwrap_or_else(|| {
             let prompt = ask.question.value().map(Question::prompt);
-            let beginning = Words::beginning(prompt.unwrap_or_default(), BEGINNING);
+            let beginning = VisibleText::beginning(prompt.unwrap_or_default(), BEGINNING);
             format!("{beginning}\nOpen it to read all of it.")
         });
-        Self { urgent, ..Self::about(ask, title, body) }
+        Self { urgent, ..Self::for_ask(ask, title, body) }
     }
 
     /// The notification about a closed request: who decided what.
-    pub fn over(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
-        let outcome = Outcome::of(ask, directory, now)?;
+    pub fn closed_request(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
+        let outcome = OutcomeView::of(ask, directory, now)?;
         let changes = outcome.changes();
         let by = outcome.who.map(|who| format!(" by {who}")).unwrap_or_default();
         let prompt = ask.question.value().map(Question::prompt);
-        let asked = Words::beginning(prompt.unwrap_or_default(), BEGINNING).to_string();
+        let asked = VisibleText::beginning(prompt.unwrap_or_default(), BEGINNING).to_string();
         // An approval with changes differs from the original question.
         let body = match changes {
             Some(changes) => {
-                format!("Asked: {asked}\nApproved with: {}", Words::beginning(&changes, BEGINNING))
+                format!(
+                    "Asked: {asked}\nApproved with: {}",
+                    VisibleText::beginning(&changes, BEGINNING)
+                )
             }
             None => asked,
         };
-        Some(Self { over: true, ..Self::about(ask, format!("{}{by}", outcome.headline), body) })
+        Some(Self { over: true, ..Self::for_ask(ask, format!("{}{by}", outcome.headline), body) })
     }
 
     /// The digest of low-priority requests: their number, and the first of them.
@@ -91,7 +94,7 @@ impl PushNotification {
             let prompt = ask.question.value().map(Question::prompt).unwrap_or_default();
             let line = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
             let marked = if ask.is_irreversible() { " (can't be undone)" } else { "" };
-            format!("{}{marked}: {}", ask.agent, Words::beginning(&line, LINE))
+            format!("{}{marked}: {}", ask.agent, VisibleText::beginning(&line, LINE))
         };
         let lines: Vec<String> = waiting.asks.iter().take(LINES).map(line).collect();
         let body = lines.join("\n");
@@ -103,7 +106,7 @@ impl PushNotification {
     pub fn of_card(card: &MessageCard) -> Self {
         Self {
             title: card.title.clone(),
-            body: Words::beginning(&card.words, BEGINNING).to_string(),
+            body: VisibleText::beginning(&card.words, BEGINNING).to_string(),
             tag: card.link.clone(),
             url: card.link.clone(),
             over: false,
@@ -125,7 +128,7 @@ impl PushNotification {
         }
     }
 
-    fn about(ask: &Ask, title: String, body: String) -> Self {
+    fn for_ask(ask: &Ask, title: String, body: String) -> Self {
         let (tag, url) = (ask.id.to_string(), paths::request(ask.id));
         Self { title, body, tag, url, over: false, urgent: false, answer: None }
     }
@@ -138,7 +141,7 @@ impl PushNotification {
 
 /// Whether a notification may have buttons: it shows the whole question, and the answer needs no
 /// edits, no reason, no proof and no confirmation.
-pub fn takes_buttons(ask: &Ask) -> bool {
+pub fn allows_buttons(ask: &Ask) -> bool {
     let plain = ask.question.value().is_some_and(|question| match question.body() {
         Body::Approve { editable, reject_requires_reason, .. } => {
             !editable.is_any() && !reject_requires_reason
@@ -154,20 +157,20 @@ pub fn takes_buttons(ask: &Ask) -> bool {
         && ask.verification.is_none()
         && !wants_verification(ask)
         && ask.allows_bulk().is_ok()
-        && whole(ask).is_some()
+        && whole_question(ask).is_some()
 }
 
 /// The whole question of an approval, if a notification can show it.
-fn whole(ask: &Ask) -> Option<String> {
+fn whole_question(ask: &Ask) -> Option<String> {
     let question = ask.question.value()?;
     let Body::Approve { details, .. } = question.body() else { return None };
     if question.context().is_some_and(|context| !context.trim().is_empty()) {
         return None;
     }
-    let facts = Facts::of(details, "notice");
+    let facts = FactList::of(details, "notice");
     let line = |fact: &Fact| match &fact.value {
-        Shown::Line(value) | Shown::Link(value) => Some(format!("{}: {value}", fact.key)),
-        Shown::Block(_) => None,
+        FactValue::Line(value) | FactValue::Link(value) => Some(format!("{}: {value}", fact.key)),
+        FactValue::Block(_) => None,
     };
     let prompt = question.prompt().trim();
     let mut lines = vec![prompt.to_owned()];
@@ -176,15 +179,15 @@ fn whole(ask: &Ask) -> Option<String> {
     }
     let text = lines.join("\n");
     let shown = !prompt.contains('\n') && !prompt.contains(is_hidden);
-    (shown && text.chars().count() <= WHOLE).then_some(text)
+    (shown && text.chars().count() <= MAX_WHOLE_CHARS).then_some(text)
 }
 
-fn occasion(why: Occasion) -> &'static str {
+fn occasion(why: NotificationReason) -> &'static str {
     match why {
-        Occasion::Asked => "",
-        Occasion::Assigned => "Handed to you: ",
-        Occasion::Reminder => "Still waiting: ",
-        Occasion::Escalated => "Nobody answered yet: ",
+        NotificationReason::Asked => "",
+        NotificationReason::Assigned => "Handed to you: ",
+        NotificationReason::Reminder => "Still waiting: ",
+        NotificationReason::Escalated => "Nobody answered yet: ",
     }
 }
 
@@ -218,7 +221,7 @@ mod tests {
         NewAsk { question, ..new_ask() }
     }
 
-    fn doubtful() -> Box<kernel::ask::NewClaims> {
+    fn doubtful() -> Box<kernel::ask::NewExperienceEnvelope> {
         let mut claims = kernel::testing::claims();
         claims.said.insert("transparency".to_owned(), json!({ "verification_needed": true }));
         claims
@@ -228,22 +231,27 @@ mod tests {
     fn a_notification_says_who_in_our_words_and_what_in_theirs() {
         let mut cast = Cast::new();
         let id = cast.ask(approve("Refund Ada?", &json!({ "amount": 120, "currency": "EUR" })));
-        let notification = PushNotification::asked(cast.seen(id), Occasion::Asked);
+        let notification =
+            PushNotification::waiting_request(cast.seen(id), NotificationReason::Asked);
         assert_eq!(notification.title, "bot wants your approval");
         assert_eq!(notification.body, "Refund Ada?\nAmount: 120 EUR\nCurrency: EUR");
         assert_eq!((notification.tag, notification.url), (id.to_string(), format!("/asks/{id}")));
-        let reminder = PushNotification::asked(cast.seen(id), Occasion::Reminder);
+        let reminder =
+            PushNotification::waiting_request(cast.seen(id), NotificationReason::Reminder);
         assert_eq!(reminder.title, "Still waiting: bot wants your approval");
         let urgent = NewAsk { priority: Priority::Critical, ..approve("Refund?", &json!({})) };
         let urgent = cast.ask(urgent);
-        let notification = PushNotification::asked(cast.seen(urgent), Occasion::Assigned);
+        let notification =
+            PushNotification::waiting_request(cast.seen(urgent), NotificationReason::Assigned);
         assert_eq!(notification.title, "Urgent: Handed to you: bot wants your approval");
         assert!(notification.urgent && !notification.over);
         let fatal = cast.ask(approve("Drop it?", &json!({ "reversible": false })));
-        let notification = PushNotification::asked(cast.seen(fatal), Occasion::Asked);
+        let notification =
+            PushNotification::waiting_request(cast.seen(fatal), NotificationReason::Asked);
         assert_eq!(notification.title, "bot wants your approval (can't be undone)");
         cast.run(cast.human("olga"), AskCommand::Answer(id, no()));
-        let over = PushNotification::over(cast.seen(id), cast.directory(), cast.now()).unwrap();
+        let over =
+            PushNotification::closed_request(cast.seen(id), cast.directory(), cast.now()).unwrap();
         assert_eq!((&*over.title, &*over.body), ("Rejected by olga", "Refund Ada?"));
         assert!(over.over);
     }
@@ -258,7 +266,8 @@ mod tests {
         let answer = kernel::question::Answer::Approved { edits };
         let reply = Box::new(kernel::question::Reply { answer, comment: None });
         cast.run(cast.human("olga"), AskCommand::Answer(id, reply));
-        let over = PushNotification::over(cast.seen(id), cast.directory(), cast.now()).unwrap();
+        let over =
+            PushNotification::closed_request(cast.seen(id), cast.directory(), cast.now()).unwrap();
         assert_eq!(over.title, "Approved with changes by olga");
         assert_eq!(over.body, "Asked: Send to 18240 people?\nApproved with: To: 18240 → 500");
     }
@@ -282,10 +291,10 @@ mod tests {
     fn what_is_cut_says_so() {
         let mut cast = Cast::new();
         let id = cast.ask(approve(&"x".repeat(181), &json!({})));
-        let body = PushNotification::asked(cast.seen(id), Occasion::Asked).body;
+        let body = PushNotification::waiting_request(cast.seen(id), NotificationReason::Asked).body;
         assert_eq!(body, format!("{}…\nOpen it to read all of it.", "x".repeat(BEGINNING)));
         let id = cast.ask(approve("pay\u{202e}", &json!({})));
-        let body = PushNotification::asked(cast.seen(id), Occasion::Asked).body;
+        let body = PushNotification::waiting_request(cast.seen(id), NotificationReason::Asked).body;
         assert!(body.starts_with("pay⟨U+202E⟩"), "{body}");
     }
 
@@ -322,12 +331,12 @@ mod tests {
             ),
         ] {
             let id = cast.ask(new);
-            assert_eq!(takes_buttons(cast.seen(id)), expected, "{what}");
+            assert_eq!(allows_buttons(cast.seen(id)), expected, "{what}");
         }
         let plain = NewProject::plain("acme".parse().unwrap());
         let strict = NewProject { floor: Assurance::Passkey, ..plain };
         cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let id = cast.ask(short());
-        assert!(!takes_buttons(cast.seen(id)), "a passkey is demanded");
+        assert!(!allows_buttons(cast.seen(id)), "a passkey is demanded");
     }
 }

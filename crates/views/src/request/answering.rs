@@ -14,13 +14,13 @@ use crate::site::paths;
 #[derive(Template)]
 #[template(path = "request/answering.html")]
 pub struct AnsweringNote {
-    by: Answerer,
+    by: AnswererView,
     /// The path that reloads the page; empty for holders of a link, who reload their own URL.
     href: String,
 }
 
 /// Who answered, as far as the reader may know.
-enum Answerer {
+enum AnswererView {
     /// The reader, on another page.
     Me,
     /// A person whose name the reader may see.
@@ -36,21 +36,21 @@ impl AnsweringNote {
     /// `None` if no answer is held.
     pub fn of(ask: &Ask, me: Option<&HumanId>, directory: &Directory) -> Option<Self> {
         let by = match (ask.held_by().filter(|_| ask.is_open())?, me) {
-            (_, None) => Answerer::Somebody,
-            (by, Some(me)) if by == me => Answerer::Me,
-            (by, Some(_)) => Answerer::Other(words::person(directory, by)),
+            (_, None) => AnswererView::Somebody,
+            (by, Some(me)) if by == me => AnswererView::Me,
+            (by, Some(_)) => AnswererView::Other(words::person_name(directory, by)),
         };
         Some(Self { by, href: href(ask, me) })
     }
 
     /// Whether the reader gave the answer.
     pub fn is_mine(&self) -> bool {
-        matches!(self.by, Answerer::Me)
+        matches!(self.by, AnswererView::Me)
     }
 
     /// The replacement for the note when the answer was undone.
     fn undone(ask: &Ask, me: Option<&HumanId>) -> Self {
-        Self { by: Answerer::Undone, href: href(ask, me) }
+        Self { by: AnswererView::Undone, href: href(ask, me) }
     }
 }
 
@@ -60,7 +60,7 @@ fn href(ask: &Ask, me: Option<&HumanId>) -> String {
 
 /// The event for an open page when an answer is held, and when it no longer is.
 #[derive(Debug, Serialize)]
-pub struct AnsweringNews {
+pub struct AnsweringUpdate {
     /// The note as HTML; `None` if there is none.
     html: Option<String>,
     /// Whether the page currently accepts no answer.
@@ -68,9 +68,14 @@ pub struct AnsweringNews {
 }
 
 /// The event for an open page. `before` says whether the page already shows a held answer.
-pub fn news(ask: &Ask, me: Option<&HumanId>, directory: &Directory, before: bool) -> AnsweringNews {
+pub fn answering_update(
+    ask: &Ask,
+    me: Option<&HumanId>,
+    directory: &Directory,
+    before: bool,
+) -> AnsweringUpdate {
     let note = AnsweringNote::of(ask, me, directory);
     let barred = note.is_some();
     let note = note.or_else(|| before.then(|| AnsweringNote::undone(ask, me)));
-    AnsweringNews { html: note.as_ref().map(render), barred }
+    AnsweringUpdate { html: note.as_ref().map(render), barred }
 }

@@ -20,12 +20,12 @@ pub struct ClaimNote {
     name: String,
     holder: String,
     href: String,
-    stance: Stance,
+    stance: ClaimEffect,
 }
 
 /// The effect of a claim on the reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stance {
+enum ClaimEffect {
     /// The reader has claimed it.
     Mine,
     /// Another person has claimed it, and the reader cannot answer.
@@ -51,18 +51,18 @@ impl ClaimNote {
         let holder = ask.claimed_by_other(me)?;
         let ticked = over == Some(holder.as_str());
         let stance = if me.id != ask.owner {
-            Stance::Barred
+            ClaimEffect::Barred
         } else if ticked && carried {
-            Stance::Carried
+            ClaimEffect::Carried
         } else {
-            Stance::Over { ticked }
+            ClaimEffect::Over { ticked }
         };
         Some(Self::new(ask, holder, directory, stance))
     }
 
-    fn new(ask: &Ask, holder: &HumanId, directory: &Directory, stance: Stance) -> Self {
+    fn new(ask: &Ask, holder: &HumanId, directory: &Directory, stance: ClaimEffect) -> Self {
         Self {
-            name: words::person(directory, holder),
+            name: words::person_name(directory, holder),
             holder: holder.to_string(),
             href: paths::request(ask.id),
             stance,
@@ -72,7 +72,7 @@ impl ClaimNote {
 
 /// The event for an open page when a request is claimed or reassigned.
 #[derive(Debug, Serialize)]
-pub struct Claimed {
+pub struct ClaimUpdate {
     /// The note as HTML; `None` if the request is not claimed.
     html: Option<String>,
     /// Whether the reader can no longer answer.
@@ -80,12 +80,12 @@ pub struct Claimed {
 }
 
 /// The event for a reader whose page is open.
-pub fn told(ask: &Ask, me: &Human, directory: &Directory) -> Claimed {
+pub fn claim_update(ask: &Ask, me: &Human, directory: &Directory) -> ClaimUpdate {
     let mine = ask.claim.as_ref().filter(|claim| claim.human == me.id);
     let note = match mine {
-        Some(_) => Some(ClaimNote::new(ask, &me.id, directory, Stance::Mine)),
+        Some(_) => Some(ClaimNote::new(ask, &me.id, directory, ClaimEffect::Mine)),
         None => ClaimNote::of(ask, me, directory, None, false),
     };
-    let barred = note.as_ref().is_some_and(|note| note.stance == Stance::Barred);
-    Claimed { html: note.as_ref().map(render), barred }
+    let barred = note.as_ref().is_some_and(|note| note.stance == ClaimEffect::Barred);
+    ClaimUpdate { html: note.as_ref().map(render), barred }
 }

@@ -8,34 +8,34 @@ pub mod timeline;
 use askama::Template;
 use kernel::ask::Route;
 use kernel::directory::{Directory, Human};
-use kernel::follow_up::Occasion;
+use kernel::follow_up::NotificationReason;
 use kernel::form::FileRef;
 use kernel::question::Answer;
 use kernel::text::reveal;
 use kernel::{Ask, HumanId, Task, Time};
 
-use crate::answer::changes::How;
-use crate::answer::outcome::Outcome;
-use crate::answer_form::fields::{Control, Mark};
-use crate::answer_form::problem::{Draft, Problem};
+use crate::answer::changes::ValueChange;
+use crate::answer::outcome::OutcomeView;
+use crate::answer_form::fields::{Control, RequirementMark};
+use crate::answer_form::problem::{AnswerDraft, Problem};
 use crate::answer_form::second_step::SecondStep;
-use crate::answer_form::{Card, CardBody, Desk};
-use crate::banner::{Banner, Notice};
-use crate::components::claims::Offers;
-use crate::components::facts::Shown;
+use crate::answer_form::{AnswerForm, AnswerFormBody, AnswerFormContext};
+use crate::banner::{ActionOutcome, Banner};
+use crate::components::claims::SuggestedActionForm;
+use crate::components::facts::FactValue;
+use crate::components::relative_time::RelativeTime;
 use crate::components::task::{goal, state};
-use crate::components::when::When;
-use crate::components::words::{self, Words};
-use crate::question::Paper;
+use crate::components::words::{self, VisibleText};
+use crate::question::QuestionView;
 use crate::request::answering::AnsweringNote;
 use crate::request::claim::{ClaimNote, OVER};
-use crate::request::related::{Around, Surroundings};
+use crate::request::related::{RequestContext, RequestContextView};
 use crate::site::{assets, paths};
-use crate::{Frame, render};
+use crate::{PageContext, render};
 
 /// The input of the page.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
+pub struct RequestPage<'a> {
     /// The request. The caller has checked that `me` may see it.
     pub ask: &'a Ask,
     /// The person who views the page.
@@ -45,33 +45,33 @@ pub struct Request<'a> {
     /// The people it can be reassigned to; empty if there are none.
     pub people: &'a [HumanId],
     /// The result of the person's last action.
-    pub notice: Option<&'a Notice>,
+    pub notice: Option<&'a ActionOutcome>,
     /// The entered values of an answer that was refused.
-    pub draft: Option<&'a Draft>,
+    pub draft: Option<&'a AnswerDraft>,
     /// The related requests and activity.
-    pub around: &'a Around,
+    pub around: &'a RequestContext,
     /// The second step, shown in place of the answer form.
     pub step: Option<&'a SecondStep>,
 }
 
 /// Renders the page as HTML.
-pub fn page(frame: &Frame, request: &Request<'_>) -> String {
-    render(&RequestPage::new(frame, request))
+pub fn page(frame: &PageContext, request: &RequestPage<'_>) -> String {
+    render(&RequestTemplate::new(frame, request))
 }
 
 #[derive(Template)]
 #[template(path = "request/request.html")]
-struct RequestPage<'a> {
-    frame: &'a Frame,
+struct RequestTemplate<'a> {
+    frame: &'a PageContext,
     id: String,
-    paper: Paper,
+    paper: QuestionView,
     place: String,
-    links: Links,
-    around: Surroundings,
-    task: Option<&'a Belongs>,
-    trail: Vec<timeline::Step>,
+    links: RequestLinks,
+    around: RequestContextView,
+    task: Option<&'a RequestTask>,
+    trail: Vec<timeline::RequestTimelineRow>,
     more_trail: bool,
-    proof: Option<&'a Proof>,
+    proof: Option<&'a ReceiptView>,
     files: Vec<(String, String)>,
     step: Option<&'a SecondStep>,
     /// Whether the reader can extend the deadline.
@@ -79,14 +79,14 @@ struct RequestPage<'a> {
     open: bool,
     banner: Option<Banner>,
     problems: &'a [Problem],
-    outcome: Option<Outcome>,
+    outcome: Option<OutcomeView>,
     /// The note if another person has claimed it.
     claim: Option<ClaimNote>,
     /// The note if a person has just answered it.
     answering: Option<AnsweringNote>,
-    card: Option<Card>,
+    card: Option<AnswerForm>,
     /// The form to pick one of the agent's actions, while that is possible.
-    offer: Option<Offers>,
+    offer: Option<SuggestedActionForm>,
     /// The path to answer the agent's questions.
     talk: Option<String>,
     claim_href: Option<String>,
@@ -94,7 +94,7 @@ struct RequestPage<'a> {
 }
 
 /// The paths of the page's forms and streams.
-struct Links {
+struct RequestLinks {
     assign: String,
     comment: String,
     extend: String,
@@ -105,7 +105,7 @@ struct Links {
     here: String,
 }
 
-impl Links {
+impl RequestLinks {
     fn of(ask: &Ask) -> Self {
         let id = ask.id;
         Self {
@@ -121,39 +121,40 @@ impl Links {
     }
 }
 
-impl<'a> RequestPage<'a> {
-    fn new(frame: &'a Frame, request: &Request<'a>) -> Self {
-        let Request { ask, me, directory, people, notice, draft, around, step } = *request;
+impl<'a> RequestTemplate<'a> {
+    fn new(frame: &'a PageContext, request: &RequestPage<'a>) -> Self {
+        let RequestPage { ask, me, directory, people, notice, draft, around, step } = *request;
         let now = frame.now;
         let question = ask.question.value();
-        let outcome = Outcome::of(ask, directory, now);
+        let outcome = OutcomeView::of(ask, directory, now);
         let open = outcome.is_none() && question.is_some();
         // While a held answer can still be undone, nobody else can answer, not even the owner.
         let answering = ask.held_by().filter(|_| open);
         let mine = answering == Some(&me.id);
         let mine_said = ask.held.as_ref().filter(|_| mine).and_then(|held| held.vote.reply.value());
         let held = ask.claimed_by_other(me).filter(|_| me.id != ask.owner).or(answering);
-        let desk = Desk::inbox(ask.id, frame);
+        let desk = AnswerFormContext::inbox(ask.id, frame);
         let card = question
-            .filter(|_| open && held.is_none() && step.is_none() && ask.admits(me))
-            .map(|question| Card::new(question, ask.needs_confirmation(), draft, desk));
-        let name = |id: &HumanId| (id.to_string(), words::person(directory, id));
+            .filter(|_| open && held.is_none() && step.is_none() && ask.may_be_answered_by(me))
+            .map(|question| AnswerForm::new(question, ask.needs_confirmation(), draft, desk));
+        let name = |id: &HumanId| (id.to_string(), words::person_name(directory, id));
         let carried = |step: &SecondStep| {
             step.hidden.iter().find(|(name, _)| name == OVER).map(|(_, value)| value.clone())
         };
         let over = step.and_then(carried).or_else(|| draft?.value(OVER).map(str::to_owned));
         let over = over.as_deref();
-        let lost = draft.filter(|_| !open).map(Draft::written).filter(|text| !text.is_empty());
+        let lost =
+            draft.filter(|_| !open).map(AnswerDraft::written_text).filter(|text| !text.is_empty());
         Self {
             frame,
             id: ask.id.to_string(),
-            paper: Paper::new(ask, now, outcome.is_none()).answered_with(mine_said),
-            place: place(ask, me, directory),
-            links: Links::of(ask),
-            around: Surroundings::new(around, ask, me, directory, now),
+            paper: QuestionView::new(ask, now, outcome.is_none()).answered_with(mine_said),
+            place: assignment_reason(ask, me, directory),
+            links: RequestLinks::of(ask),
+            around: RequestContextView::new(around, ask, me, directory, now),
             task: around.task.as_ref(),
             trail: (around.trail.entries.iter())
-                .map(|entry| timeline::Step::new(entry, question, directory, now))
+                .map(|entry| timeline::RequestTimelineRow::new(entry, question, directory, now))
                 .collect(),
             more_trail: around.trail.more,
             proof: around.proof.as_ref(),
@@ -162,14 +163,18 @@ impl<'a> RequestPage<'a> {
             extendable: open && held.is_none() && ask.expires_at.is_some(),
             open,
             banner: notice.map(|notice| notice.banner(directory, now, lost)),
-            problems: draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
+            problems: draft
+                .filter(|_| card.is_some())
+                .map(AnswerDraft::problems)
+                .unwrap_or_default(),
             claim: ClaimNote::of(ask, me, directory, over, step.is_some()).filter(|_| open),
             answering: AnsweringNote::of(ask, Some(&me.id), directory).filter(|_| open),
             claim_href: (open && held.is_none() && ask.claim.is_none() && ask.is_pooled())
                 .then(|| paths::claim(ask.id)),
-            offer: card
-                .is_some()
-                .then(|| Offers { href: paths::pick(ask.id), proof: ("csrf", frame.csrf.clone()) }),
+            offer: card.is_some().then(|| SuggestedActionForm {
+                href: paths::pick(ask.id),
+                proof: ("csrf", frame.csrf.clone()),
+            }),
             talk: card.is_some().then(|| paths::comment(ask.id)),
             people: if card.is_some() { people.iter().map(name).collect() } else { Vec::new() },
             card,
@@ -195,27 +200,27 @@ impl<'a> RequestPage<'a> {
 
 /// The uploaded files of an answer, with their paths.
 fn files(ask: &Ask) -> Vec<(String, String)> {
-    let reply = ask.resolution().and_then(|resolution| resolution.reply.value());
+    let reply = ask.deciding_answer().and_then(|resolution| resolution.reply.value());
     let Some(Answer::Provided { values }) = reply.map(|reply| &reply.answer) else {
         return Vec::new();
     };
     let file = |(_, value): (&str, &serde_json::Value)| {
         let file: FileRef = serde_json::from_value(value.clone()).ok()?;
-        let shown = format!("{} ({} bytes)", Words::of(file.name()), file.size());
+        let shown = format!("{} ({} bytes)", VisibleText::of(file.name()), file.size());
         Some((shown, paths::file(ask.id, file.sha256())))
     };
     values.iter().filter_map(file).collect()
 }
 
 /// Why this person sees the request.
-fn place(ask: &Ask, me: &Human, directory: &Directory) -> String {
-    if ask.is_opening() {
+fn assignment_reason(ask: &Ask, me: &Human, directory: &Directory) -> String {
+    if ask.starts_conversation() {
         return "The agent does, in this conversation".to_owned();
     }
     match &ask.claim {
         Some(claim) if claim.human == me.id => return "You have taken this on".to_owned(),
         Some(claim) => {
-            return format!("{} has taken this on", words::person(directory, &claim.human));
+            return format!("{} has taken this on", words::person_name(directory, &claim.human));
         }
         None => {}
     }
@@ -228,7 +233,7 @@ fn place(ask: &Ask, me: &Human, directory: &Directory) -> String {
         Route::Owner | Route::Delegate | Route::Person { .. } => {
             format!(
                 "You were picked; {} answers for this agent",
-                words::person(directory, &ask.owner)
+                words::person_name(directory, &ask.owner)
             )
         }
     }
@@ -238,16 +243,16 @@ fn place(ask: &Ask, me: &Human, directory: &Directory) -> String {
 
 /// The task of a request, as the page of the request shows it.
 #[derive(Debug, Clone)]
-pub struct Belongs {
+pub struct RequestTask {
     /// The path of its room.
     pub href: String,
-    pub goal: Words,
+    pub goal: VisibleText,
     pub state: &'static str,
     /// The role of this request in the task.
     pub role: &'static str,
 }
 
-impl Belongs {
+impl RequestTask {
     /// The task as the page of this request shows it.
     pub fn new(task: &Task, ask: &Ask) -> Self {
         let role = if ask.review.is_some() {
@@ -263,13 +268,13 @@ impl Belongs {
 
 /// The receipt of a closed request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Proof {
+pub enum ReceiptView {
     /// The receipt exists.
     Signed {
         /// The id of the receipt.
         id: String,
         /// The result, if the person requested a verification.
-        checked: Option<Checked>,
+        checked: Option<ReceiptVerification>,
     },
     /// The request's text was erased, so its receipt can no longer be created.
     Erased,
@@ -277,31 +282,31 @@ pub enum Proof {
 
 /// The result of verifying a receipt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Checked {
+pub struct ReceiptVerification {
     /// The individual checks.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ReceiptCheck>,
     /// The statements of the receipt, as sentences.
     pub words: Vec<String>,
 }
 
 /// One check of a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    pub found: Found,
+pub struct ReceiptCheck {
+    pub found: CheckResult,
     /// The check as a sentence.
     pub text: String,
 }
 
 /// The result of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum CheckResult {
     Holds,
     /// It cannot be checked yet.
     Later,
     Fails,
 }
 
-impl Found {
+impl CheckResult {
     /// The style class.
     pub fn tone(self) -> &'static str {
         match self {
@@ -321,27 +326,27 @@ impl Found {
     }
 }
 
-impl Checked {
+impl ReceiptVerification {
     /// Adds a check.
-    pub fn note(&mut self, found: Found, text: impl Into<String>) {
-        self.lines.push(Line { found, text: text.into() });
+    pub fn add_check(&mut self, found: CheckResult, text: impl Into<String>) {
+        self.lines.push(ReceiptCheck { found, text: text.into() });
     }
 
     /// Whether no check failed.
     pub fn holds(&self) -> bool {
-        self.lines.iter().all(|line| line.found != Found::Fails)
+        self.lines.iter().all(|line| line.found != CheckResult::Fails)
     }
 }
 
 // The notifications about a request: their channel, their time, and whether they arrived.
 
 #[derive(Debug, Clone)]
-pub struct Notification {
+pub struct NotificationRecord {
     /// The channel: `slack`, `email`.
     pub medium: String,
     /// The recipient; `None` if the agent named an address.
     pub human: Option<HumanId>,
-    pub occasion: Occasion,
+    pub occasion: NotificationReason,
     /// When the first attempt was made.
     pub at: Time,
     pub status: NotificationStatus,
@@ -364,7 +369,7 @@ pub enum NotificationStatus {
 
 /// A notification, as the page shows it.
 #[derive(Debug, Clone)]
-pub struct Telling {
+pub struct NotificationRow {
     /// The channel and the recipient: "Slack, Ada Lovelace".
     pub what: String,
     /// The status in a word: "sent", "read", "failed".
@@ -373,21 +378,21 @@ pub struct Telling {
     /// The reason of a failure.
     pub error: Option<String>,
     /// When the first attempt was made.
-    pub at: When,
+    pub at: RelativeTime,
 }
 
-impl Telling {
+impl NotificationRow {
     /// The notification for a reader who may see the request.
-    pub fn new(message: &Notification, directory: &Directory, now: Time) -> Self {
+    pub fn new(message: &NotificationRecord, directory: &Directory, now: Time) -> Self {
         let whom = match &message.human {
-            Some(human) => words::person(directory, human),
+            Some(human) => words::person_name(directory, human),
             None => "where the agent wanted".to_owned(),
         };
         let why = match message.occasion {
-            Occasion::Asked => "",
-            Occasion::Assigned => ", handed over",
-            Occasion::Reminder => ", a reminder",
-            Occasion::Escalated => ", since nobody answered",
+            NotificationReason::Asked => "",
+            NotificationReason::Assigned => ", handed over",
+            NotificationReason::Reminder => ", a reminder",
+            NotificationReason::Escalated => ", since nobody answered",
         };
         let (state, error) = match &message.status {
             NotificationStatus::Waiting { error } => ("not taken yet", Some(error)),
@@ -397,17 +402,17 @@ impl Telling {
             NotificationStatus::Failed { error } => ("failed", Some(error)),
         };
         Self {
-            what: format!("{}, {whom}{why}", carrier(&message.medium)),
+            what: format!("{}, {whom}{why}", channel_label(&message.medium)),
             state,
             failed: error.is_some(),
             error: error.filter(|error| !error.is_empty()).map(|error| reveal(error)),
-            at: When::new(message.at, now),
+            at: RelativeTime::new(message.at, now),
         }
     }
 }
 
 /// The display name of a channel.
-pub fn carrier(medium: &str) -> &str {
+pub fn channel_label(medium: &str) -> &str {
     match medium {
         "slack" => "Slack",
         "email" => "Mail",

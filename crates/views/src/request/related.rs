@@ -3,64 +3,64 @@
 
 use std::collections::BTreeMap;
 
-use kernel::ask::{Comment, Ending, Resolution, Seat};
+use kernel::ask::{Assignee, Comment, Ending, RecordedAnswer};
 use kernel::directory::{Directory, Human};
-use kernel::question::Stance;
-use kernel::task::Action;
-use kernel::{Ask, By, HumanId, KeyId, Time};
+use kernel::question::AnswerKind;
+use kernel::task::ResolutionAction;
+use kernel::{ActorRef, Ask, HumanId, KeyId, Time};
 
-use crate::answer::outcome::Outcome;
-use crate::components::facts::Block;
-use crate::components::when::When;
-use crate::components::words::{self, Words};
-use crate::conversation::Talk;
-use crate::request::timeline::Trail;
-use crate::request::{Belongs, Notification, Proof, Telling};
+use crate::answer::outcome::OutcomeView;
+use crate::components::facts::TextBlock;
+use crate::components::relative_time::RelativeTime;
+use crate::components::words::{self, VisibleText};
+use crate::conversation::ConversationThread;
+use crate::request::timeline::RequestEvents;
+use crate::request::{NotificationRecord, NotificationRow, ReceiptView, RequestTask};
 use crate::site::paths;
 
 /// How many members of a pool are named; the rest are counted.
-const NAMED: usize = 12;
+const MAX_NAMED_MEMBERS: usize = 12;
 
 /// The context of a request, as the handler loads it.
 #[derive(Debug, Clone, Default)]
-pub struct Around {
+pub struct RequestContext {
     /// How similar requests were answered.
-    pub alike: Alike,
+    pub alike: SimilarOutcomes,
     /// The requests that it continues, oldest first.
     pub earlier: Vec<Ask>,
     /// The requests that continue it, oldest first.
     pub later: Vec<Ask>,
     /// The notifications about it, oldest first.
-    pub messages: Vec<Notification>,
+    pub messages: Vec<NotificationRecord>,
     /// Who else is looking at it now.
     pub lookers: Vec<HumanId>,
     /// Until when the person has snoozed it.
     pub hidden_until: Option<Time>,
     /// Its events from the audit log.
-    pub trail: Trail,
+    pub trail: RequestEvents,
     /// Its receipt, once it is closed.
-    pub proof: Option<Proof>,
+    pub proof: Option<ReceiptView>,
     /// The task it belongs to, if the reader may see that.
-    pub task: Option<Belongs>,
+    pub task: Option<RequestTask>,
 }
 
 /// How similar requests were answered, as far as the reader may see them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Alike {
-    same: Tally,
-    kind: Tally,
+pub struct SimilarOutcomes {
+    same: OutcomeCounts,
+    kind: OutcomeCounts,
 }
 
 /// Requests counted by outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Tally {
+struct OutcomeCounts {
     asked: usize,
     /// Whether older requests of the period were not counted.
     more: bool,
     ends: BTreeMap<&'static str, usize>,
 }
 
-impl Alike {
+impl SimilarOutcomes {
     /// How many days back requests are counted.
     pub const DAYS: u64 = 30;
     /// How many requests are counted.
@@ -71,10 +71,10 @@ impl Alike {
     pub fn of(ask: &Ask, others: &[Ask], more: bool) -> Self {
         let mut alike = Self::default();
         (alike.same.more, alike.kind.more) = (more, more);
-        let fold = ask.fold();
+        let fold = ask.similarity_key();
         for other in others.iter().filter(|other| other.id != ask.id && other.kind == ask.kind) {
             alike.kind.count(other);
-            if fold.is_some() && other.fold() == fold {
+            if fold.is_some() && other.similarity_key() == fold {
                 alike.same.count(other);
             }
         }
@@ -83,8 +83,8 @@ impl Alike {
 
     /// The outcomes of requests that differ only in numbers and names.
     pub fn same(&self) -> Option<String> {
-        let Tally { asked, more, .. } = self.same;
-        let ends = self.same.ends()?;
+        let OutcomeCounts { asked, more, .. } = self.same;
+        let ends = self.same.counts_line()?;
         let days = Self::DAYS;
         Some(match (asked, more) {
             (n, true) => format!("{n} of the newest {}: {ends}", self.kind.asked),
@@ -95,8 +95,8 @@ impl Alike {
 
     /// The outcomes of all requests of this kind by this agent.
     pub fn kind(&self) -> Option<String> {
-        let Tally { asked, more, .. } = self.kind;
-        let ends = self.kind.ends()?;
+        let OutcomeCounts { asked, more, .. } = self.kind;
+        let ends = self.kind.counts_line()?;
         let days = Self::DAYS;
         Some(match (asked, more) {
             (n, true) => format!("More than {n} in {days} days. Of the newest {n}: {ends}"),
@@ -105,14 +105,14 @@ impl Alike {
     }
 }
 
-impl Tally {
+impl OutcomeCounts {
     fn count(&mut self, ask: &Ask) {
         self.asked += 1;
-        *self.ends.entry(end(ask)).or_default() += 1;
+        *self.ends.entry(outcome_label(ask)).or_default() += 1;
     }
 
     /// "12 approved, 2 rejected"; `None` if no request was counted.
-    fn ends(&self) -> Option<String> {
+    fn counts_line(&self) -> Option<String> {
         let mut ends: Vec<_> = self.ends.iter().collect();
         ends.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
         let said: Vec<String> = ends.iter().map(|(end, n)| format!("{n} {end}")).collect();
@@ -121,28 +121,34 @@ impl Tally {
 }
 
 /// The outcome of a request, in a word or two.
-fn end(ask: &Ask) -> &'static str {
+fn outcome_label(ask: &Ask) -> &'static str {
     match ask.ending() {
         None => "still open",
         Some(Ending::Cancelled { decided, .. }) => match decided {
             None => "withdrawn",
-            Some(Action::Reject) => "rejected",
-            Some(Action::Approve | Action::Choose | Action::Provide) => "answered in other words",
-            Some(Action::Reassign) => "given to another agent",
+            Some(ResolutionAction::Reject) => "rejected",
+            Some(
+                ResolutionAction::Approve | ResolutionAction::Choose | ResolutionAction::Provide,
+            ) => "answered in other words",
+            Some(ResolutionAction::Reassign) => "given to another agent",
         },
         Some(Ending::Expired { .. } | Ending::Failed { .. }) => "not answered in time",
-        Some(Ending::Completed(Resolution { by: By::System, .. })) => "left to the default",
-        Some(Ending::Completed(Resolution { reply, .. })) => {
+        Some(Ending::Completed(RecordedAnswer { by: ActorRef::System, .. })) => {
+            "left to the default"
+        }
+        Some(Ending::Completed(RecordedAnswer { reply, .. })) => {
             match reply.value().map(|reply| reply.answer.stance()) {
-                Some(Stance::Approve) => "approved",
-                Some(Stance::Reject) => "rejected",
-                Some(Stance::Change) => "sent back for changes",
-                Some(Stance::Confirm) => "confirmed",
-                Some(Stance::Decline) => "declined",
-                Some(Stance::Retry) => "retried",
-                Some(Stance::Skip) => "skipped",
-                Some(Stance::Abort) => "aborted",
-                Some(Stance::Choose | Stance::Provide | Stance::Reply) | None => "answered",
+                Some(AnswerKind::Approve) => "approved",
+                Some(AnswerKind::Reject) => "rejected",
+                Some(AnswerKind::Change) => "sent back for changes",
+                Some(AnswerKind::Confirm) => "confirmed",
+                Some(AnswerKind::Decline) => "declined",
+                Some(AnswerKind::Retry) => "retried",
+                Some(AnswerKind::Skip) => "skipped",
+                Some(AnswerKind::Abort) => "aborted",
+                Some(AnswerKind::Choose | AnswerKind::Provide | AnswerKind::Reply) | None => {
+                    "answered"
+                }
             }
         }
     }
@@ -150,60 +156,61 @@ fn end(ask: &Ask) -> &'static str {
 
 /// One round of a question that was asked several times.
 #[derive(Debug, Clone)]
-pub struct Round {
+pub struct RequestRound {
     /// Its number, from 1 for the oldest shown.
     pub n: usize,
     /// Its page; `None` for the current one.
     pub href: Option<String>,
     /// The beginning of its question.
-    pub prompt: Words,
+    pub prompt: VisibleText,
     pub headline: String,
     pub who: Option<String>,
     /// When it closed, or when it was asked.
-    pub at: When,
+    pub at: RelativeTime,
     /// The comment on the answer.
-    pub comment: Option<Words>,
+    pub comment: Option<VisibleText>,
 }
 
-impl Round {
+impl RequestRound {
     fn new(n: usize, ask: &Ask, here: bool, directory: &Directory, now: Time) -> Self {
         let question = ask.question.value();
-        let prompt =
-            question.map_or_else(words::erased, |question| Words::beginning(question.prompt(), 90));
-        let outcome = Outcome::of(ask, directory, now);
-        let said = ask.resolution().and_then(|resolution| resolution.reply.value());
+        let prompt = question
+            .map_or_else(words::erased, |question| VisibleText::beginning(question.prompt(), 90));
+        let outcome = OutcomeView::of(ask, directory, now);
+        let said = ask.deciding_answer().and_then(|resolution| resolution.reply.value());
         let comment = said.and_then(|reply| reply.comment.as_deref());
         Self {
             n,
             href: (!here).then(|| paths::request(ask.id)),
             prompt,
-            at: outcome
-                .as_ref()
-                .map_or_else(|| When::new(ask.created_at, now), |outcome| outcome.at.clone()),
+            at: outcome.as_ref().map_or_else(
+                || RelativeTime::new(ask.created_at, now),
+                |outcome| outcome.at.clone(),
+            ),
             headline: outcome
                 .as_ref()
                 .map_or_else(|| "Waits for an answer".to_owned(), |o| o.headline.clone()),
             who: outcome.and_then(|outcome| outcome.who),
-            comment: comment.map(Words::of),
+            comment: comment.map(VisibleText::of),
         }
     }
 }
 
 /// A person or a pool that was asked or will be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seated {
+pub struct AssigneeView {
     pub who: String,
     /// When they will be asked, if that is in the future.
-    pub from: Option<When>,
+    pub from: Option<RelativeTime>,
     /// The members of the pool, if the reader may see them.
     pub members: Option<String>,
 }
 
-impl Seated {
-    fn new(seat: &Seat, ask: &Ask, me: &Human, directory: &Directory) -> Self {
+impl AssigneeView {
+    fn new(seat: &Assignee, ask: &Ask, me: &Human, directory: &Directory) -> Self {
         let (who, members) = match seat {
-            Seat::Person { human } => (words::person(directory, human), None),
-            Seat::Pool { group } => {
+            Assignee::Person { human } => (words::person_name(directory, human), None),
+            Assignee::Pool { group } => {
                 let who = match group {
                     None => "Anyone qualified in the project".to_owned(),
                     Some(group) => format!("Anyone in the group {group}"),
@@ -223,10 +230,10 @@ fn members(ask: &Ask, group: Option<&kernel::ids::GroupId>, directory: &Director
     let mut names: Vec<String> = directory
         .humans()
         .filter(|human| human.active && human.qualifies(&ask.project, group, &ask.tags))
-        .map(|human| words::person(directory, &human.id))
+        .map(|human| words::person_name(directory, &human.id))
         .collect();
-    let rest = names.len().saturating_sub(NAMED);
-    names.truncate(NAMED);
+    let rest = names.len().saturating_sub(MAX_NAMED_MEMBERS);
+    names.truncate(MAX_NAMED_MEMBERS);
     match (names.is_empty(), rest) {
         (true, _) => "nobody at the moment".to_owned(),
         (false, 0) => names.join(", "),
@@ -236,69 +243,75 @@ fn members(ask: &Ask, group: Option<&kernel::ids::GroupId>, directory: &Director
 
 /// A comment on a request.
 #[derive(Debug, Clone)]
-pub struct Said {
+pub struct CommentRow {
     pub who: String,
     /// Whether the agent wrote it; the page marks agent text.
     pub agent: bool,
-    pub at: When,
-    pub text: Block,
+    pub at: RelativeTime,
+    pub text: TextBlock,
 }
 
-impl Said {
+impl CommentRow {
     fn new(n: usize, comment: &Comment, directory: &Directory, now: Time) -> Self {
         let text = comment.text.value().map_or("(These words were erased.)", String::as_str);
         Self {
-            who: words::by(directory, &comment.by),
-            agent: matches!(comment.by, By::Agent(_)),
-            at: When::new(comment.at, now),
-            text: Block::new(format!("said-{n}"), text),
+            who: words::actor_name(directory, &comment.by),
+            agent: matches!(comment.by, ActorRef::Agent(_)),
+            at: RelativeTime::new(comment.at, now),
+            text: TextBlock::new(format!("said-{n}"), text),
         }
     }
 }
 
 /// The context of a request, as the page shows it.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
-    /// See [`Alike::same`].
+pub struct RequestContextView {
+    /// See [`SimilarOutcomes::same`].
     pub same: Option<String>,
-    /// See [`Alike::kind`].
+    /// See [`SimilarOutcomes::kind`].
     pub kind: Option<String>,
     /// The rounds; empty if it was asked once or is a conversation.
-    pub rounds: Vec<Round>,
+    pub rounds: Vec<RequestRound>,
     /// The API key that the agent used.
-    pub key: Option<Words>,
+    pub key: Option<VisibleText>,
     /// The conversation it belongs to.
-    pub talk: Option<Talk>,
+    pub talk: Option<ConversationThread>,
     /// Who was asked, and who will be asked.
-    pub asked: Vec<Seated>,
+    pub asked: Vec<AssigneeView>,
     /// The notifications about it, newest last.
-    pub told: Vec<Telling>,
+    pub told: Vec<NotificationRow>,
     /// Who is looking, as a sentence.
     pub looking: Option<String>,
     /// Until when the reader has snoozed it.
-    pub hidden: Option<When>,
-    pub said: Vec<Said>,
+    pub hidden: Option<RelativeTime>,
+    pub said: Vec<CommentRow>,
 }
 
-impl Surroundings {
+impl RequestContextView {
     /// The context of an ask, for a reader who may see the ask.
-    pub fn new(around: &Around, ask: &Ask, me: &Human, directory: &Directory, now: Time) -> Self {
+    pub fn new(
+        around: &RequestContext,
+        ask: &Ask,
+        me: &Human,
+        directory: &Directory,
+        now: Time,
+    ) -> Self {
         let earlier = around.earlier.iter().map(|ask| (ask, false));
         let later = around.later.iter().map(|ask| (ask, false));
         let thread: Vec<_> = earlier.chain([(ask, true)]).chain(later).collect();
         let round = |(n, (ask, here)): (usize, &(&Ask, bool))| {
-            Round::new(n + 1, ask, *here, directory, now)
+            RequestRound::new(n + 1, ask, *here, directory, now)
         };
-        let talk = Talk::of(&thread, directory, now);
-        let now_asked = ask.seats.iter().map(|seat| Seated::new(seat, ask, me, directory));
-        let to_come = ask.ladder.iter().filter(|_| ask.is_open()).map(|rung| Seated {
-            from: Some(When::new(rung.at, now)),
-            ..Seated::new(&rung.seat, ask, me, directory)
+        let talk = ConversationThread::of(&thread, directory, now);
+        let now_asked = ask.seats.iter().map(|seat| AssigneeView::new(seat, ask, me, directory));
+        let to_come = ask.ladder.iter().filter(|_| ask.is_open()).map(|rung| AssigneeView {
+            from: Some(RelativeTime::new(rung.at, now)),
+            ..AssigneeView::new(&rung.seat, ask, me, directory)
         });
         let said = ask.comments.iter().enumerate();
         Self {
             told: (around.messages.iter())
-                .map(|message| Telling::new(message, directory, now))
+                .map(|message| NotificationRow::new(message, directory, now))
                 .collect(),
             same: around.alike.same(),
             kind: around.alike.kind(),
@@ -310,25 +323,25 @@ impl Surroundings {
             key: ask.key.map(|key| key_name(key, directory)),
             talk,
             asked: now_asked.chain(to_come).collect(),
-            looking: looking(&around.lookers, directory),
-            hidden: around.hidden_until.map(|until| When::new(until, now)),
-            said: said.map(|(n, comment)| Said::new(n, comment, directory, now)).collect(),
+            looking: viewers_sentence(&around.lookers, directory),
+            hidden: around.hidden_until.map(|until| RelativeTime::new(until, now)),
+            said: said.map(|(n, comment)| CommentRow::new(n, comment, directory, now)).collect(),
         }
     }
 }
 
 /// The label of a key and its id, because several keys may have the same label.
-fn key_name(id: KeyId, directory: &Directory) -> Words {
+fn key_name(id: KeyId, directory: &Directory) -> VisibleText {
     let key = directory.key(id);
     let label = key.map(|key| key.label.as_str()).filter(|label| !label.is_empty());
     let gone = key.is_some_and(|key| key.revoked_at.is_some());
     let name = label.map_or_else(|| id.to_string(), |label| format!("{label} ({id})"));
-    Words::of(&if gone { format!("{name}, revoked since") } else { name })
+    VisibleText::of(&if gone { format!("{name}, revoked since") } else { name })
 }
 
 /// Who else is looking at a request, as a sentence; `None` if nobody is.
-pub fn looking(lookers: &[HumanId], directory: &Directory) -> Option<String> {
-    let names: Vec<String> = lookers.iter().map(|id| words::person(directory, id)).collect();
+pub fn viewers_sentence(lookers: &[HumanId], directory: &Directory) -> Option<String> {
+    let names: Vec<String> = lookers.iter().map(|id| words::person_name(directory, id)).collect();
     match names.as_slice() {
         [] => None,
         [one] => Some(format!("{one} is looking at this too.")),

@@ -1,30 +1,30 @@
 //! The timeline of a request, from the audit log: who did what, when, through which channel, and
 //! its position in the hash chain.
 
-use kernel::actor::By;
+use kernel::actor::ActorRef;
 use kernel::ask::CallbackResult;
 use kernel::audit::Digest;
 use kernel::directory::Directory;
 use kernel::question::Question;
-use kernel::task::Action;
-use kernel::{AskEvent, Event, Happened, Time};
+use kernel::task::ResolutionAction;
+use kernel::{AskEvent, DomainEvent, Event, Time};
 
 use crate::answer::outcome;
-use crate::components::when::When;
+use crate::components::relative_time::RelativeTime;
 use crate::components::words;
 
 /// The first events of a request.
 #[derive(Debug, Clone, Default)]
-pub struct Trail {
+pub struct RequestEvents {
     /// The events, in order.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<TimelineEntry>,
     /// Whether there are more events than are shown.
     pub more: bool,
 }
 
 /// One event of the audit log.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct TimelineEntry {
     pub event: Event,
     /// Its hash in the chain.
     pub hash: Digest,
@@ -32,20 +32,20 @@ pub struct Entry {
     pub block: Option<u64>,
 }
 
-impl Trail {
+impl RequestEvents {
     /// The maximum number of events on the page.
-    pub const MOST: usize = 200;
+    pub const MAX_EVENTS: usize = 200;
 }
 
 /// One event in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct RequestTimelineRow {
     /// Its sequence number.
     pub seq: u64,
     pub who: String,
     /// The action, as the rest of a sentence.
     pub what: String,
-    pub at: When,
+    pub at: RelativeTime,
     /// The style class: `agent`, `yes`, `no`, `over` or empty.
     pub tone: &'static str,
     /// Its hash in the chain.
@@ -54,20 +54,20 @@ pub struct Step {
     pub block: Option<u64>,
 }
 
-impl Step {
+impl RequestTimelineRow {
     /// Describes an event.
     pub fn new(
-        entry: &Entry,
+        entry: &TimelineEntry,
         question: Option<&Question>,
         directory: &Directory,
         now: Time,
     ) -> Self {
         let Event { seq, at, by, what, .. } = &entry.event;
         let (tone, what) = sentence(what, question, directory, now);
-        let tone = if tone.is_empty() && matches!(by, By::Agent(_)) { "agent" } else { tone };
-        let mut who = words::by(directory, by);
+        let tone = if tone.is_empty() && matches!(by, ActorRef::Agent(_)) { "agent" } else { tone };
+        let mut who = words::actor_name(directory, by);
         // Names keep their spelling; "the agent" is capitalised at the start of the sentence.
-        if !matches!(by, By::Human(_))
+        if !matches!(by, ActorRef::Human(_))
             && let Some(first) = who.get(..1).map(str::to_uppercase)
         {
             who.replace_range(..1, &first);
@@ -76,7 +76,7 @@ impl Step {
             seq: *seq,
             who,
             what,
-            at: When::new(*at, now),
+            at: RelativeTime::new(*at, now),
             tone,
             hash: entry.hash.to_string(),
             block: entry.block,
@@ -85,18 +85,18 @@ impl Step {
 }
 
 fn sentence(
-    what: &Happened,
+    what: &DomainEvent,
     question: Option<&Question>,
     directory: &Directory,
     now: Time,
 ) -> (&'static str, String) {
     let plain = |text: &str| ("", text.to_owned());
     let what = match what {
-        Happened::Ask(what) => what,
-        Happened::Directory(_) => return plain("changed the directory"),
-        Happened::Task(_) => return plain("moved its task"),
-        Happened::Artifact(_) => return plain("delivered something"),
-        Happened::EntryWritten(_) => return plain("wrote into a ledger"),
+        DomainEvent::Ask(what) => what,
+        DomainEvent::Directory(_) => return plain("changed the directory"),
+        DomainEvent::Task(_) => return plain("moved its task"),
+        DomainEvent::Artifact(_) => return plain("delivered something"),
+        DomainEvent::EntryWritten(_) => return plain("wrote into a ledger"),
     };
     match what {
         // A person started the conversation; there is no question from the agent.
@@ -108,7 +108,9 @@ fn sentence(
         AskEvent::Opened => plain("looked at it first"),
         AskEvent::Progressed { .. } => plain("began to fill it in"),
         AskEvent::Claimed => plain("took it on"),
-        AskEvent::Assigned { to } => ("", format!("handed it to {}", words::person(directory, to))),
+        AskEvent::Assigned { to } => {
+            ("", format!("handed it to {}", words::person_name(directory, to)))
+        }
         AskEvent::Commented { .. } => plain("left a comment"),
         AskEvent::ActionPicked { action } => {
             ("", format!("asked the agent for what it offers in place {}", action + 1))
@@ -120,11 +122,11 @@ fn sentence(
                 |reply| outcome::brief(reply, question),
             );
             let tone = reply.map_or("over", |reply| outcome::tone(&reply.answer));
-            let (door, sure) = (words::door(vote.via), words::sureness(vote));
+            let (door, sure) = (words::channel_name(vote.via), words::assurance_words(vote));
             (tone, format!("answered {door} ({sure}): {said}"))
         }
         AskEvent::AnswerHeld { until, .. } => {
-            let until = When::new(*until, now);
+            let until = RelativeTime::new(*until, now);
             ("", format!("answered, and could undo it until {}", until.exact))
         }
         AskEvent::AnswerWithdrawn => plain("took the answer back; nothing was decided"),
@@ -136,11 +138,13 @@ fn sentence(
         AskEvent::Cancelled { decided, .. } => {
             let what = match decided {
                 None => "withdrew it",
-                Some(Action::Reject) => "rejected it, and ended the task",
-                Some(Action::Approve | Action::Choose | Action::Provide) => {
-                    "answered it in other words"
-                }
-                Some(Action::Reassign) => "gave the task to another agent",
+                Some(ResolutionAction::Reject) => "rejected it, and ended the task",
+                Some(
+                    ResolutionAction::Approve
+                    | ResolutionAction::Choose
+                    | ResolutionAction::Provide,
+                ) => "answered it in other words",
+                Some(ResolutionAction::Reassign) => "gave the task to another agent",
             };
             ("over", what.to_owned())
         }
@@ -151,7 +155,7 @@ fn sentence(
         AskEvent::Escalated { .. } => plain("asked more people, because nobody had answered"),
         AskEvent::Joined { .. } => plain("asked more people"),
         AskEvent::Extended { until } => {
-            let until = When::new(*until, now);
+            let until = RelativeTime::new(*until, now);
             ("", format!("moved the deadline to {}", until.exact))
         }
         AskEvent::Granted { .. } => plain("made links or tokens for it"),

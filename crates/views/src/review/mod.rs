@@ -2,31 +2,31 @@
 
 use askama::Template;
 use kernel::directory::Directory;
-use kernel::form::{Field, Kind};
+use kernel::form::{Field, FieldKind};
 use kernel::question::{Body, Question, Reply};
 use kernel::verification::MOST;
 use kernel::{Actor, Ask, Assurance, Time};
 use serde::{Deserialize, Serialize};
 
-use crate::answer::changes::How;
-use crate::answer::outcome::Outcome;
-use crate::answer_form::fields::{Control, Mark};
-use crate::answer_form::problem::{Draft, FormProblem, PROOFS, Problem};
-use crate::answer_form::second_step::{HELD, SURE, SecondStep};
-use crate::answer_form::steps::{self, Filled};
-use crate::answer_form::submitted::{self, Submitted};
-use crate::answer_form::{Card, CardBody, Confirm, Desk};
-use crate::banner::{Banner, Notice};
-use crate::components::claims::Offers;
-use crate::components::facts::Shown;
-use crate::question::Paper;
+use crate::answer::changes::ValueChange;
+use crate::answer::outcome::OutcomeView;
+use crate::answer_form::fields::{Control, RequirementMark};
+use crate::answer_form::problem::{AUTHORIZATION_INPUTS, AnswerDraft, FormProblems, Problem};
+use crate::answer_form::second_step::{SEALED_VALUES, SECOND_STEP_PROOF, SecondStep};
+use crate::answer_form::steps::{self, PartialForm};
+use crate::answer_form::submitted::{self, SubmittedForm};
+use crate::answer_form::{AnswerForm, AnswerFormBody, AnswerFormContext, ProofStep};
+use crate::banner::{ActionOutcome, Banner};
+use crate::components::claims::SuggestedActionForm;
+use crate::components::facts::FactValue;
+use crate::question::QuestionView;
 use crate::request::answering::AnsweringNote;
 use crate::site::{assets, paths};
-use crate::{Frame, render};
+use crate::{PageContext, render};
 
 /// The input of the page.
 #[derive(Debug, Clone, Copy)]
-pub struct Review<'a> {
+pub struct ReviewPage<'a> {
     /// The request. The caller has checked that the token belongs to it.
     pub ask: &'a Ask,
     /// The id of the request in its URL.
@@ -40,23 +40,23 @@ pub struct Review<'a> {
     /// The step of a form to show, from 0.
     pub step: usize,
     /// The result of the person's last action.
-    pub notice: Option<&'a Notice>,
+    pub notice: Option<&'a ActionOutcome>,
     /// The values that were entered before.
-    pub draft: Option<&'a Draft>,
+    pub draft: Option<&'a AnswerDraft>,
     /// The confirmation in place of the answer form, if an answer is waiting for a proof.
-    pub confirm: Option<&'a Confirm>,
+    pub confirm: Option<&'a ProofStep>,
     /// The second step in place of the answer form.
     pub second: Option<&'a SecondStep>,
 }
 
 /// Renders the page as HTML.
-pub fn page(frame: &Frame, review: &Review<'_>) -> String {
-    render(&ReviewPage::new(frame, review))
+pub fn page(frame: &PageContext, review: &ReviewPage<'_>) -> String {
+    render(&ReviewTemplate::new(frame, review))
 }
 
 /// The message on an open page when its request closes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Ended {
+pub struct RequestClosed {
     /// The decision, as a heading.
     pub title: String,
     /// Who decided, and the consequences for the reader.
@@ -64,17 +64,17 @@ pub struct Ended {
 }
 
 /// How a request closed; `None` while it can be answered.
-pub fn ended(ask: &Ask, directory: &Directory, now: Time) -> Option<Ended> {
+pub fn request_closed(ask: &Ask, directory: &Directory, now: Time) -> Option<RequestClosed> {
     const YOURS: &str = "Nothing was sent from this page. What you entered stays here to be read, \
                          until you leave it.";
-    let outcome = Outcome::of(ask, directory, now)?;
+    let outcome = OutcomeView::of(ask, directory, now)?;
     let title = format!("{}: this request is over", outcome.headline);
     let text = [Some(outcome.sentence), outcome.next, Some(YOURS.to_owned())];
-    Some(Ended { title, text: text.into_iter().flatten().collect() })
+    Some(RequestClosed { title, text: text.into_iter().flatten().collect() })
 }
 
 /// The evidence that an answer through a link of this assurance gives, in plain words.
-fn proves(assurance: Assurance) -> &'static str {
+fn assurance_evidence(assurance: Assurance) -> &'static str {
     if assurance >= Assurance::Link {
         "Countersign sent it to a verified address, and gave it to nobody else. The receipt says so."
     } else {
@@ -85,39 +85,39 @@ fn proves(assurance: Assurance) -> &'static str {
 
 #[derive(Template)]
 #[template(path = "review/review.html")]
-struct ReviewPage<'a> {
-    frame: &'a Frame,
+struct ReviewTemplate<'a> {
+    frame: &'a PageContext,
     case_id: &'a str,
     token: &'a str,
     href: String,
     /// The path of the event stream that reports the end, while the request can be answered here.
     watch: Option<String>,
-    paper: Paper,
+    paper: QuestionView,
     place: &'static str,
     banner: Option<Banner>,
     problems: &'a [Problem],
-    outcome: Option<Outcome>,
+    outcome: Option<OutcomeView>,
     /// The evidence that an answer through this link gives.
     proves: &'static str,
     /// The note if a person has just answered it.
     answering: Option<AnsweringNote>,
     /// The path to answer as a signed-in person, if the link alone is not enough.
     sign_in_href: Option<String>,
-    card: Option<Card>,
+    card: Option<AnswerForm>,
     /// The form to pick one of the agent's actions, while that is possible.
-    offer: Option<Offers>,
+    offer: Option<SuggestedActionForm>,
     /// Always `None`: holders of a link cannot comment.
     talk: Option<String>,
-    confirm: Option<&'a Confirm>,
+    confirm: Option<&'a ProofStep>,
     second: Option<&'a SecondStep>,
 }
 
-impl<'a> ReviewPage<'a> {
-    fn new(frame: &'a Frame, review: &Review<'a>) -> Self {
-        let Review { ask, case_id, token, holder, directory, .. } = *review;
-        let Review { step, notice, draft, confirm, second, .. } = *review;
+impl<'a> ReviewTemplate<'a> {
+    fn new(frame: &'a PageContext, review: &ReviewPage<'a>) -> Self {
+        let ReviewPage { ask, case_id, token, holder, directory, .. } = *review;
+        let ReviewPage { step, notice, draft, confirm, second, .. } = *review;
         let now = frame.now;
-        let outcome = Outcome::of(ask, directory, now);
+        let outcome = OutcomeView::of(ask, directory, now);
         let open = outcome.is_none();
         let proven = ask.proven_by(holder, directory);
         let have = proven.map_or(Assurance::None, |(_, assurance)| assurance);
@@ -130,8 +130,8 @@ impl<'a> ReviewPage<'a> {
         let second = second.filter(|_| open && !taken);
         let asked = open && !taken && confirm.is_none() && second.is_none();
         let card = ask.question.value().filter(|_| asked).map(|question| {
-            let desk = Desk::link(case_id, token, step);
-            let card = Card::new(question, ask.needs_confirmation(), draft, desk);
+            let desk = AnswerFormContext::link(case_id, token, step);
+            let card = AnswerForm::new(question, ask.needs_confirmation(), draft, desk);
             if !guarded {
                 return card;
             }
@@ -140,9 +140,10 @@ impl<'a> ReviewPage<'a> {
             } else {
                 "This request is critical"
             };
-            card.signing_in(question, paths::request(ask.id), because)
+            card.with_sign_in(question, paths::request(ask.id), because)
         });
-        let lost = draft.filter(|_| !open).map(Draft::written).filter(|text| !text.is_empty());
+        let lost =
+            draft.filter(|_| !open).map(AnswerDraft::written_text).filter(|text| !text.is_empty());
         Self {
             frame,
             case_id,
@@ -150,7 +151,7 @@ impl<'a> ReviewPage<'a> {
             href: paths::review(case_id),
             watch: (card.is_some() || second.is_some() || answering.is_some())
                 .then(|| paths::review_end(case_id)),
-            paper: Paper::new(ask, now, open),
+            paper: QuestionView::new(ask, now, open),
             place: if barred {
                 "Only somebody who is signed in"
             } else {
@@ -159,14 +160,16 @@ impl<'a> ReviewPage<'a> {
             banner: notice.map(|notice| notice.banner(directory, now, lost)),
             problems: match confirm {
                 Some(confirm) => &confirm.problem.problems,
-                None => draft.filter(|_| card.is_some()).map(Draft::problems).unwrap_or_default(),
+                None => {
+                    draft.filter(|_| card.is_some()).map(AnswerDraft::problems).unwrap_or_default()
+                }
             },
-            offer: card.is_some().then(|| Offers {
+            offer: card.is_some().then(|| SuggestedActionForm {
                 href: paths::review(case_id),
                 proof: ("token", token.to_owned()),
             }),
             talk: None,
-            proves: proves(have),
+            proves: assurance_evidence(have),
             answering,
             sign_in_href: barred.then(|| paths::request(ask.id)),
             card,
@@ -180,17 +183,18 @@ impl<'a> ReviewPage<'a> {
 // The unsent draft on a review page: one answer form, or a form with several steps.
 
 /// Names that control the form and are not part of the draft.
-const ORDERS: [&str; 6] = ["action", "choose", "reject", "step", SURE, HELD];
+const NON_DRAFT_INPUTS: [&str; 6] =
+    ["action", "choose", "reject", "step", SECOND_STEP_PROOF, SEALED_VALUES];
 
 /// The draft that is kept between two visits. It may contain secrets, so it is stored encrypted
 /// and never printed.
 #[derive(Clone, Default, Serialize, Deserialize)]
-pub struct Kept {
+pub struct ReviewDraft {
     /// The current step, from 0.
     pub step: usize,
     /// The entered values.
     #[serde(flatten)]
-    pub form: Submitted,
+    pub form: SubmittedForm,
     /// The pressed button, while a proof of personhood is pending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub awaiting: Vec<(String, String)>,
@@ -199,9 +203,9 @@ pub struct Kept {
     pub proofs: Vec<(String, String)>,
 }
 
-impl Kept {
+impl ReviewDraft {
     /// Adds a proof. If there are too many, the oldest are dropped.
-    pub fn bring(&mut self, proof: (String, String)) {
+    pub fn add_proof(&mut self, proof: (String, String)) {
         self.proofs.retain(|held| *held != proof);
         self.proofs.push(proof);
         let extra = self.proofs.len().saturating_sub(MOST);
@@ -209,7 +213,7 @@ impl Kept {
     }
 
     /// The question and the answer that is waiting for a proof.
-    pub fn waiting<'a>(&self, ask: &'a Ask) -> Option<(&'a Question, Reply)> {
+    pub fn pending_answer<'a>(&self, ask: &'a Ask) -> Option<(&'a Question, Reply)> {
         let question = ask.question.value().filter(|_| !self.awaiting.is_empty())?;
         let reply = submitted::reply(question, &self.whole()).ok()?;
         ask.verification.is_some().then_some((question, reply))
@@ -217,10 +221,11 @@ impl Kept {
 
     /// Merges a submitted form. A submitted step replaces the kept values of that step. Its secrets
     /// and uploads stay if the submission has none, because a page cannot show them again.
-    pub fn take(&mut self, question: &Question, sent: Submitted) {
+    pub fn take(&mut self, question: &Question, sent: SubmittedForm) {
         let Body::Provide { form } = question.body() else {
             let entered = |(name, _): &(String, String)| {
-                !PROOFS.contains(&name.as_str()) && !ORDERS.contains(&name.as_str())
+                !AUTHORIZATION_INPUTS.contains(&name.as_str())
+                    && !NON_DRAFT_INPUTS.contains(&name.as_str())
             };
             self.form.pairs = sent.pairs.into_iter().filter(entered).collect();
             return;
@@ -228,11 +233,11 @@ impl Kept {
         let step = sent.value("step").and_then(|n| n.parse().ok()).unwrap_or(self.step);
         self.step = step;
         for field in steps::fields(form, step) {
-            self.take_field(field, &sent);
+            self.merge_field(field, &sent);
         }
     }
 
-    fn take_field(&mut self, field: &Field, sent: &Submitted) {
+    fn merge_field(&mut self, field: &Field, sent: &SubmittedForm) {
         let name = format!("field.{}", field.key());
         if let Some((_, file)) = sent.files.iter().rfind(|(of, _)| *of == name) {
             self.form.files.retain(|(of, _)| *of != name);
@@ -245,7 +250,7 @@ impl Kept {
         } else {
             // No ticked checkbox is an answer; any other control without a value was not
             // on the page.
-            values.is_empty() && !matches!(field.kind(), Kind::Multiselect(_))
+            values.is_empty() && !matches!(field.kind(), FieldKind::Multiselect(_))
         };
         if !stays {
             self.form.pairs.retain(|(of, _)| *of != name);
@@ -258,7 +263,7 @@ impl Kept {
     }
 
     /// Records which button was pressed. Proofs for another button do not count for it.
-    pub fn await_proof(&mut self, sent: &Submitted) {
+    pub fn await_proof(&mut self, sent: &SubmittedForm) {
         let pressed =
             |(name, _): &&(String, String)| matches!(name.as_str(), "action" | "choose" | "reject");
         let awaiting: Vec<_> = sent.pairs.iter().filter(pressed).cloned().collect();
@@ -269,7 +274,7 @@ impl Kept {
     }
 
     /// All entered values, with the pressed button.
-    pub fn whole(&self) -> Submitted {
+    pub fn whole(&self) -> SubmittedForm {
         let mut whole = self.form.clone();
         whole.pairs.extend(self.awaiting.iter().cloned());
         whole
@@ -281,23 +286,23 @@ impl Kept {
     }
 
     /// The draft as the page shows it, with its problem.
-    pub fn draft(&self, question: &Question, problem: FormProblem) -> Draft {
-        Draft::new(question, &self.form, problem).holding(question, &self.form)
+    pub fn draft(&self, question: &Question, problem: FormProblems) -> AnswerDraft {
+        AnswerDraft::new(question, &self.form, problem).with_kept_values(question, &self.form)
     }
 
     /// The step to show in place of this one: the next step that applies.
-    pub fn nearest(&self, question: &Question, step: usize) -> usize {
+    pub fn nearest_step(&self, question: &Question, step: usize) -> usize {
         match (question.body(), self.filled(question)) {
-            (Body::Provide { form }, Some(filled)) => steps::settle(form, &filled, step),
+            (Body::Provide { form }, Some(filled)) => steps::nearest_step(form, &filled, step),
             _ => 0,
         }
     }
 
     /// The form with its current values; `None` for other kinds of questions.
-    pub fn filled(&self, question: &Question) -> Option<Filled> {
+    pub fn filled(&self, question: &Question) -> Option<PartialForm> {
         let Body::Provide { form } = question.body() else { return None };
         let values =
             if self.is_empty() { form.defaults() } else { submitted::values(form, &self.form) };
-        Some(Filled::new(form, &values))
+        Some(PartialForm::new(form, &values))
     }
 }

@@ -1,17 +1,17 @@
 //! Agents and their keys, and how to ask the first question.
 
-use kernel::actor::Reach;
-use kernel::directory::{Agent, Directory, Holder, Key, NewAgent};
+use kernel::actor::KeyScope;
+use kernel::directory::{Agent, CredentialKind, Directory, Key, NewAgent};
 use kernel::{AgentId, HumanId, KeyId, Time};
 
-use super::controls::{Choice, Filled};
+use super::controls::{FormDraft, SelectOption};
 use super::people::id;
-use super::{Act, Block, CHOICES, FormView, Row, SettingsPage};
-use crate::answer_form::problem::FormProblem;
-use crate::answer_form::submitted::Submitted;
-use crate::components::when::When;
-use crate::components::words::{self, Words};
-use crate::inbox::Teach;
+use super::{FormView, MAX_LIST_OPTIONS, RowAction, SettingsBlock, SettingsPage, SettingsRow};
+use crate::answer_form::problem::FormProblems;
+use crate::answer_form::submitted::SubmittedForm;
+use crate::components::relative_time::RelativeTime;
+use crate::components::words::{self, VisibleText};
+use crate::inbox::QuickStart;
 use crate::site::paths;
 
 /// The labels of the fields of an agent and of a key, for problems.
@@ -24,7 +24,7 @@ pub const LABELS: &[(&str, &str)] = &[
 
 /// A key, and when it was last used.
 #[derive(Debug, Clone, Copy)]
-pub struct Used<'a> {
+pub struct KeyUsage<'a> {
     pub key: &'a Key,
     /// The time to the minute; `None` if it was never used.
     pub at: Option<Time>,
@@ -36,16 +36,16 @@ pub fn list(
     directory: &Directory,
     next: Option<String>,
     admin: bool,
-    filled: Filled<'_>,
+    filled: FormDraft<'_>,
 ) -> SettingsPage {
     let row = |agent: &&Agent| {
-        let owner = words::person(directory, &agent.owner);
-        let act = Act::Go { href: paths::agent(&agent.id), label: "Keys" };
-        Row {
-            title: Words::of(agent.id.as_str()),
+        let owner = words::person_name(directory, &agent.owner);
+        let act = RowAction::Go { href: paths::agent(&agent.id), label: "Keys" };
+        SettingsRow {
+            title: VisibleText::of(agent.id.as_str()),
             href: Some(paths::agent(&agent.id)),
             mark: None,
-            facts: Words::of(&format!("in {} · {owner} answers for it", agent.project)),
+            facts: VisibleText::of(&format!("in {} · {owner} answers for it", agent.project)),
             act: Some(act),
         }
     };
@@ -56,19 +56,21 @@ pub fn list(
         } else {
             "No agent is yours yet. An administrator can add one for you."
         };
-        blocks.push(Block::Text(text.to_owned()));
+        blocks.push(SettingsBlock::Text(text.to_owned()));
     } else {
-        blocks.push(Block::Rows(agents.iter().map(row).collect()));
+        blocks.push(SettingsBlock::Rows(agents.iter().map(row).collect()));
     }
-    blocks.extend(next.map(|href| Block::Link { href, label: "Show more agents".to_owned() }));
+    blocks.extend(
+        next.map(|href| SettingsBlock::Link { href, label: "Show more agents".to_owned() }),
+    );
     if admin {
         let fields = vec![
-            filled.text("id", "Name of the agent", "").hint("Such as refund-bot.").needed(),
+            filled.text("id", "Name of the agent", "").hint("Such as refund-bot.").mark_required(),
             filled.one_of("project", "Project", &projects(directory), ""),
             filled.one_of("owner", "Who answers for it", &owners(directory, None), ""),
         ];
         let add = FormView::new(paths::AGENTS, fields, "Add this agent").titled("Add an agent");
-        blocks.push(Block::Form(add));
+        blocks.push(SettingsBlock::Form(add));
     }
     SettingsPage {
         at: paths::AGENTS,
@@ -83,17 +85,17 @@ pub fn list(
 /// The page of one agent.
 pub fn page(
     agent: &Agent,
-    keys: &[Used<'_>],
+    keys: &[KeyUsage<'_>],
     directory: &Directory,
     now: Time,
     admin: bool,
-    filled: Filled<'_>,
+    filled: FormDraft<'_>,
 ) -> SettingsPage {
     let mut blocks = Vec::new();
     if keys.is_empty() {
-        blocks.push(Block::Text("It has no key yet, so it cannot ask.".to_owned()));
+        blocks.push(SettingsBlock::Text("It has no key yet, so it cannot ask.".to_owned()));
     } else {
-        blocks.push(Block::Rows(keys.iter().map(|used| key_row(used, now)).collect()));
+        blocks.push(SettingsBlock::Rows(keys.iter().map(|used| key_row(used, now)).collect()));
     }
     let mut fields = vec![
         filled
@@ -105,7 +107,7 @@ pub fn page(
         fields.push(filled.flag("project_wide", "How far it sees", all, false));
     }
     let make = FormView::new(paths::agent_keys(&agent.id), fields, "Make a key and show it once");
-    blocks.push(Block::Form(make.titled("Make a key")));
+    blocks.push(SettingsBlock::Form(make.titled("Make a key")));
     let mut fields = Vec::new();
     if admin {
         let owners = owners(directory, Some(&agent.owner));
@@ -118,12 +120,12 @@ pub fn page(
     fields.push(filled.flag("conversations", "Conversations", takes, agent.conversations));
     let change = FormView::new(paths::agent(&agent.id), fields, "Save");
     let title = if admin { "Its owner, and conversations" } else { "Conversations" };
-    blocks.push(Block::Form(change.titled(title)));
-    blocks.push(Block::Link {
+    blocks.push(SettingsBlock::Form(change.titled(title)));
+    blocks.push(SettingsBlock::Link {
         href: paths::AGENTS.to_owned(),
         label: "Back to all agents".to_owned(),
     });
-    let owner = words::person(directory, &agent.owner);
+    let owner = words::person_name(directory, &agent.owner);
     SettingsPage {
         at: paths::AGENTS,
         title: agent.id.to_string(),
@@ -133,13 +135,13 @@ pub fn page(
     }
 }
 
-fn key_row(used: &Used<'_>, now: Time) -> Row {
+fn key_row(used: &KeyUsage<'_>, now: Time) -> SettingsRow {
     let key = used.key;
-    let when = |at: Time| When::new(at, now).words;
+    let when = |at: Time| RelativeTime::new(at, now).words;
     let last =
         used.at.map_or_else(|| "never used".to_owned(), |at| format!("last used {}", when(at)));
     let made = format!("{} · made {} · {last}", key.id, when(key.issued_at));
-    let wide = matches!(key.holder, Holder::Agent { reach: Reach::Project, .. });
+    let wide = matches!(key.holder, CredentialKind::Agent { reach: KeyScope::Project, .. });
     let (mark, live) = match (key.revoked_at, key.expires_at) {
         (Some(_), _) => (Some("revoked"), false),
         (None, Some(end)) if end <= now => (Some("ran out"), false),
@@ -147,30 +149,36 @@ fn key_row(used: &Used<'_>, now: Time) -> Row {
         (None, _) => (None, true),
     };
     let href = format!("{}?key={}", paths::REVOKE_KEY, key.id);
-    let act = live.then_some(Act::Go { href, label: "Revoke" });
+    let act = live.then_some(RowAction::Go { href, label: "Revoke" });
     let label = if key.label.is_empty() { "without a name" } else { &key.label };
-    Row { title: Words::of(label), href: None, mark, facts: Words::of(&made), act }
+    SettingsRow {
+        title: VisibleText::of(label),
+        href: None,
+        mark,
+        facts: VisibleText::of(&made),
+        act,
+    }
 }
 
 /// A new key, and three ways to ask with it.
-pub fn key_made(agent: &Agent, secret: &str, server_url: &str) -> SettingsPage {
-    let Teach { curl, python, cli } = Teach::with(server_url, secret);
-    let code = |label: &str, text| Block::Code { label: label.to_owned(), text };
+pub fn key_created(agent: &Agent, secret: &str, server_url: &str) -> SettingsPage {
+    let QuickStart { curl, python, cli } = QuickStart::with(server_url, secret);
+    let code = |label: &str, text| SettingsBlock::Code { label: label.to_owned(), text };
     SettingsPage {
         at: paths::AGENTS,
         title: "Your new key".to_owned(),
         lead: format!("For the agent {}. Whoever has it can ask as this agent.", agent.id),
         blocks: vec![
-            Block::Secret { label: "Agent key".to_owned(), value: secret.to_owned() },
-            Block::Heading("Ask with it: three ways".to_owned()),
+            SettingsBlock::Secret { label: "Agent key".to_owned(), value: secret.to_owned() },
+            SettingsBlock::Heading("Ask with it: three ways".to_owned()),
             code("With curl", curl),
             code("With Python", python),
             code("In the terminal", cli),
-            Block::Link {
+            SettingsBlock::Link {
                 href: paths::INBOX.to_owned(),
                 label: "Go to your inbox: the question appears there".to_owned(),
             },
-            Block::Link {
+            SettingsBlock::Link {
                 href: paths::agent(&agent.id),
                 label: "All keys of this agent".to_owned(),
             },
@@ -181,8 +189,8 @@ pub fn key_made(agent: &Agent, secret: &str, server_url: &str) -> SettingsPage {
 
 /// The confirmation before a key is revoked.
 pub fn revoke(key: &Key, agent: &AgentId) -> SettingsPage {
-    let none = FormProblem::default();
-    let filled = Filled { form: None, problems: &none };
+    let none = FormProblems::default();
+    let filled = FormDraft { form: None, problems: &none };
     let tokens = filled.flag(
         "end_tokens",
         "Tokens of its open requests",
@@ -201,18 +209,18 @@ pub fn revoke(key: &Key, agent: &AgentId) -> SettingsPage {
         lead: format!(
             "{} of the agent {agent}. Whatever uses it cannot ask any more, from this moment on. It \
              cannot be taken back; you can make another key.",
-            Words::of(&name)
+            VisibleText::of(&name)
         ),
         blocks: vec![
-            Block::Form(form),
-            Block::Link { href: paths::agent(agent), label: "Keep it".to_owned() },
+            SettingsBlock::Form(form),
+            SettingsBlock::Link { href: paths::agent(agent), label: "Keep it".to_owned() },
         ],
         ..SettingsPage::default()
     }
 }
 
 /// Parses the form for a new agent.
-pub fn read(form: &Submitted) -> Result<NewAgent, FormProblem> {
+pub fn read(form: &SubmittedForm) -> Result<NewAgent, FormProblems> {
     Ok(NewAgent {
         id: id(form, "id", "Name of the agent")?,
         project: id(form, "project", "Project")?,
@@ -226,15 +234,15 @@ pub fn key(text: Option<&str>) -> Option<KeyId> {
     text.and_then(|text| text.parse().ok())
 }
 
-fn projects(directory: &Directory) -> Vec<Choice> {
+fn projects(directory: &Directory) -> Vec<SelectOption> {
     let choice = |id: &str| (id.to_owned(), id.to_owned());
-    directory.projects().take(CHOICES).map(|project| choice(project.id.as_str())).collect()
+    directory.projects().take(MAX_LIST_OPTIONS).map(|project| choice(project.id.as_str())).collect()
 }
 
-fn owners(directory: &Directory, named: Option<&HumanId>) -> Vec<Choice> {
+fn owners(directory: &Directory, named: Option<&HumanId>) -> Vec<SelectOption> {
     let choice =
-        |id: &HumanId| (id.to_string(), format!("{} ({id})", words::person(directory, id)));
+        |id: &HumanId| (id.to_string(), format!("{} ({id})", words::person_name(directory, id)));
     let active = directory.humans().filter(|human| human.active && Some(&human.id) != named);
-    let others = active.take(CHOICES).map(|human| &human.id);
+    let others = active.take(MAX_LIST_OPTIONS).map(|human| &human.id);
     named.into_iter().chain(others).map(choice).collect()
 }

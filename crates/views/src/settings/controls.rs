@@ -2,23 +2,25 @@
 
 use kernel::Refusal;
 
-use crate::answer_form::fields::{Control, FieldView, Input, Mark, Pickable};
-use crate::answer_form::problem::{FormProblem, Place};
-use crate::answer_form::submitted::Submitted;
-use crate::components::words::Words;
+use crate::answer_form::fields::{
+    Control, ControlOption, FieldView, InputControl, RequirementMark,
+};
+use crate::answer_form::problem::{FormProblems, ProblemLocation};
+use crate::answer_form::submitted::SubmittedForm;
+use crate::components::words::VisibleText;
 
 /// A submitted form and its problems.
 #[derive(Debug, Clone, Copy)]
-pub struct Filled<'a> {
+pub struct FormDraft<'a> {
     /// The submitted values; without them, the current settings are shown.
-    pub form: Option<&'a Submitted>,
-    pub problems: &'a FormProblem,
+    pub form: Option<&'a SubmittedForm>,
+    pub problems: &'a FormProblems,
 }
 
 /// An option: its value and its label.
-pub type Choice = (String, String);
+pub type SelectOption = (String, String);
 
-impl Filled<'_> {
+impl FormDraft<'_> {
     /// A text field.
     pub fn text(&self, name: &str, label: &str, current: &str) -> FieldView {
         self.input("text", name, label, current)
@@ -26,7 +28,7 @@ impl Filled<'_> {
 
     /// A one-line field of this HTML type.
     pub fn input(&self, kind: &'static str, name: &str, label: &str, current: &str) -> FieldView {
-        let input = Input {
+        let input = InputControl {
             kind,
             value: self.value(name, current),
             placeholder: String::new(),
@@ -58,9 +60,15 @@ impl Filled<'_> {
     }
 
     /// A list of which one option is selected.
-    pub fn one_of(&self, name: &str, label: &str, choices: &[Choice], current: &str) -> FieldView {
+    pub fn one_of(
+        &self,
+        name: &str,
+        label: &str,
+        choices: &[SelectOption],
+        current: &str,
+    ) -> FieldView {
         let value = self.value(name, current);
-        let pick = |(sent, shown): &Choice| pickable(sent, shown, *sent == value);
+        let pick = |(sent, shown): &SelectOption| pickable(sent, shown, *sent == value);
         let options = choices.iter().map(pick).collect();
         self.field(name, label, Control::Select(options))
     }
@@ -70,14 +78,14 @@ impl Filled<'_> {
         &self,
         name: &str,
         label: &str,
-        choices: &[Choice],
+        choices: &[SelectOption],
         current: impl Fn(&str) -> bool,
     ) -> FieldView {
         let ticked = |sent: &str| match self.form {
             Some(form) => form.values(name).any(|value| value == sent),
             None => current(sent),
         };
-        let pick = |(sent, shown): &Choice| pickable(sent, shown, ticked(sent));
+        let pick = |(sent, shown): &SelectOption| pickable(sent, shown, ticked(sent));
         let options = choices.iter().map(pick).collect();
         self.field(name, label, Control::Checks(options))
     }
@@ -95,17 +103,17 @@ impl Filled<'_> {
     }
 
     fn field(&self, name: &str, label: &str, control: Control) -> FieldView {
-        let place = Place::Field(name.to_owned());
+        let place = ProblemLocation::Field(name.to_owned());
         let wrong = self.problems.problems.iter().find(|problem| problem.place == place);
         FieldView {
             id: format!("field-{name}"),
             name: name.to_owned(),
-            label: Words::of(label),
+            label: VisibleText::of(label),
             hint: None,
             rules: None,
             condition: None,
             when: None,
-            mark: Mark::None,
+            mark: RequirementMark::None,
             insist: false,
             secret: false,
             held: None,
@@ -115,31 +123,31 @@ impl Filled<'_> {
     }
 }
 
-fn pickable(value: &str, label: &str, checked: bool) -> Pickable {
-    Pickable { value: value.to_owned(), label: Words::of(label), note: None, checked }
+fn pickable(value: &str, label: &str, checked: bool) -> ControlOption {
+    ControlOption { value: value.to_owned(), label: VisibleText::of(label), note: None, checked }
 }
 
 impl FieldView {
     /// The same field with a hint.
     #[must_use]
     pub fn hint(mut self, hint: &str) -> Self {
-        self.hint = Some(Words::of(hint));
+        self.hint = Some(VisibleText::of(hint));
         self
     }
 
     /// The same field, marked as required.
     #[must_use]
-    pub fn needed(mut self) -> Self {
-        (self.mark, self.insist) = (Mark::Required, true);
+    pub fn mark_required(mut self) -> Self {
+        (self.mark, self.insist) = (RequirementMark::Required, true);
         self
     }
 }
 
 /// The refusal as a problem of its field; `labels` names the fields of the form.
-pub fn refused(refusal: &Refusal, labels: &[(&str, &str)]) -> FormProblem {
+pub fn refused(refusal: &Refusal, labels: &[(&str, &str)]) -> FormProblems {
     let at = |field: &str| {
         let label = labels.iter().find(|(name, _)| *name == field).map(|(_, label)| *label);
-        label.map(|label| (Place::Field(field.to_owned()), Words::of(label)))
+        label.map(|label| (ProblemLocation::Field(field.to_owned()), VisibleText::of(label)))
     };
     let (place, message) = match refusal {
         Refusal::Invalid { field, expected } => (at(field), format!("Expected {expected}.")),
@@ -156,8 +164,9 @@ pub fn refused(refusal: &Refusal, labels: &[(&str, &str)]) -> FormProblem {
             (None, format!("{text}."))
         }
     };
-    let mut problem = FormProblem::default();
-    let (place, label) = place.map_or((Place::Page, None), |(place, label)| (place, Some(label)));
+    let mut problem = FormProblems::default();
+    let (place, label) =
+        place.map_or((ProblemLocation::Page, None), |(place, label)| (place, Some(label)));
     problem.add(place, label, message);
     problem
 }

@@ -1,4 +1,4 @@
-//! The settings: every page is a list of [`Block`]s in the same frame with the same navigation.
+//! The settings: every page is a list of [`SettingsBlock`]s in the same frame with the same navigation.
 //!
 //! | module | contents |
 //! |---|---|
@@ -27,16 +27,16 @@ pub mod webhooks;
 
 use askama::Template;
 
-use crate::answer_form::fields::{Control, FieldView, Mark};
-use crate::answer_form::problem::FormProblem;
-use crate::components::words::Words;
+use crate::answer_form::fields::{Control, FieldView, RequirementMark};
+use crate::answer_form::problem::FormProblems;
+use crate::components::words::VisibleText;
 use crate::site::{assets, paths};
-use crate::{Frame, render};
+use crate::{PageContext, render};
 
 /// The number of entries per page of a list.
-pub const PAGE: usize = 50;
+pub const PAGE_SIZE: usize = 50;
 /// The maximum number of options in a list. With more, the person uses the API or the command.
-pub const CHOICES: usize = 500;
+pub const MAX_LIST_OPTIONS: usize = 500;
 
 #[derive(Debug, Clone, Default)]
 pub struct SettingsPage {
@@ -47,18 +47,18 @@ pub struct SettingsPage {
     pub lead: String,
     /// The result of the last action, in a sentence.
     pub done: Option<String>,
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<SettingsBlock>,
     /// The problems of the submitted form.
-    pub problems: FormProblem,
+    pub problems: FormProblems,
     /// The path of an additional script.
     pub script: Option<&'static str>,
 }
 
 #[derive(Debug, Clone)]
-pub enum Block {
+pub enum SettingsBlock {
     Heading(String),
     Text(String),
-    Rows(Vec<Row>),
+    Rows(Vec<SettingsRow>),
     Form(FormView),
     /// Text to copy into a terminal or a file.
     Code {
@@ -84,21 +84,21 @@ pub enum Block {
 }
 
 #[derive(Debug, Clone)]
-pub struct Row {
-    pub title: Words,
+pub struct SettingsRow {
+    pub title: VisibleText,
     /// Its page, if it has one.
     pub href: Option<String>,
     /// One or two words beside the title.
     pub mark: Option<&'static str>,
     /// Further details, on one line.
-    pub facts: Words,
+    pub facts: VisibleText,
     /// The action of the entry.
-    pub act: Option<Act>,
+    pub act: Option<RowAction>,
 }
 
 /// A button or a link beside an entry.
 #[derive(Debug, Clone)]
-pub enum Act {
+pub enum RowAction {
     /// A link to another page.
     Go {
         /// The path of that page.
@@ -130,11 +130,11 @@ pub struct FormView {
     /// The hidden inputs.
     pub hidden: Vec<(&'static str, String)>,
     pub fields: Vec<FieldView>,
-    pub buttons: Vec<Button>,
+    pub buttons: Vec<FormButton>,
 }
 
 #[derive(Debug, Clone)]
-pub struct Button {
+pub struct FormButton {
     /// The style class: `yes`, `plain`, `no`.
     pub tone: &'static str,
     /// The name and value of the button.
@@ -145,7 +145,7 @@ pub struct Button {
 impl FormView {
     /// A form with one button.
     pub fn new(action: impl Into<String>, fields: Vec<FieldView>, button: &str) -> Self {
-        let button = Button { tone: "yes", sends: None, label: button.to_owned() };
+        let button = FormButton { tone: "yes", sends: None, label: button.to_owned() };
         let (action, buttons) = (action.into(), vec![button]);
         Self { heading: None, action, hidden: Vec::new(), fields, buttons }
     }
@@ -159,54 +159,84 @@ impl FormView {
 }
 
 /// Renders the page as HTML. The navigation shows administrative pages only to administrators.
-pub fn page(frame: &Frame, admin: bool, page: &SettingsPage) -> String {
-    let ways = WAYS.iter().filter(|way| admin || !way.admin);
+pub fn page(frame: &PageContext, admin: bool, page: &SettingsPage) -> String {
+    let ways = SETTINGS_LINKS.iter().filter(|way| admin || !way.admin);
     render(&SettingsTemplate { frame, page, ways: ways.collect() })
 }
 
-struct Way {
+struct SettingsLink {
     href: &'static str,
     label: &'static str,
     about: &'static str,
     admin: bool,
 }
 
-const fn way(href: &'static str, label: &'static str, about: &'static str, admin: bool) -> Way {
-    Way { href, label, about, admin }
+const fn settings_link(
+    href: &'static str,
+    label: &'static str,
+    about: &'static str,
+    admin: bool,
+) -> SettingsLink {
+    SettingsLink { href, label, about, admin }
 }
 
-const WAYS: &[Way] = &[
-    way(paths::PROFILE, "My profile", "Name, time zone, language, quiet hours", false),
-    way(paths::AWAY, "Away or back", "When you are away, and who is asked instead", false),
-    way(paths::NOTICES, "How I am told", "Devices and mail, in which order, and digests", false),
-    way(paths::DEVICES, "My devices", "Where you are told that a request waits", false),
-    way(paths::RULES, "My delegation rules", "Which requests go to somebody else", false),
-    way(paths::AGENTS, "Agents and keys", "Who may ask, and with which keys", false),
-    way(paths::WEBHOOKS, "Webhooks", "Who else is told what happens, in signed calls", false),
-    way(paths::PEOPLE, "People", "Who answers, and what they may do", true),
-    way(paths::GROUPS, "Groups", "Who takes requests from a common pool", true),
-    way(paths::PROJECTS, "Projects", "Reminders, escalation, and what silence means", true),
-    way(paths::SIGNING, "Signing keys", "What receipts are signed with", true),
-    way(paths::SESSIONS, "Where you are signed in", "Browsers that can answer as you", false),
-    way(paths::TOKENS, "Token for your terminal", "For the countersign command", false),
+const SETTINGS_LINKS: &[SettingsLink] = &[
+    settings_link(paths::PROFILE, "My profile", "Name, time zone, language, quiet hours", false),
+    settings_link(
+        paths::AWAY,
+        "Away or back",
+        "When you are away, and who is asked instead",
+        false,
+    ),
+    settings_link(
+        paths::NOTIFICATION_SETTINGS,
+        "How I am told",
+        "Devices and mail, in which order, and digests",
+        false,
+    ),
+    settings_link(paths::DEVICES, "My devices", "Where you are told that a request waits", false),
+    settings_link(paths::RULES, "My delegation rules", "Which requests go to somebody else", false),
+    settings_link(paths::AGENTS, "Agents and keys", "Who may ask, and with which keys", false),
+    settings_link(
+        paths::WEBHOOKS,
+        "Webhooks",
+        "Who else is told what happens, in signed calls",
+        false,
+    ),
+    settings_link(paths::PEOPLE, "People", "Who answers, and what they may do", true),
+    settings_link(paths::GROUPS, "Groups", "Who takes requests from a common pool", true),
+    settings_link(
+        paths::PROJECTS,
+        "Projects",
+        "Reminders, escalation, and what silence means",
+        true,
+    ),
+    settings_link(paths::SIGNING, "Signing keys", "What receipts are signed with", true),
+    settings_link(
+        paths::SESSIONS,
+        "Where you are signed in",
+        "Browsers that can answer as you",
+        false,
+    ),
+    settings_link(paths::TOKENS, "Token for your terminal", "For the countersign command", false),
 ];
 
 /// The overview of the settings that this person can open.
 pub fn overview(admin: bool) -> SettingsPage {
-    let row = |way: &Way| Row {
-        title: Words::of(way.label),
+    let row = |way: &SettingsLink| SettingsRow {
+        title: VisibleText::of(way.label),
         href: Some(way.href.to_owned()),
         mark: None,
-        facts: Words::of(way.about),
+        facts: VisibleText::of(way.about),
         act: None,
     };
-    let rows = WAYS.iter().filter(|way| admin || !way.admin).map(row).collect();
+    let rows = SETTINGS_LINKS.iter().filter(|way| admin || !way.admin).map(row).collect();
     SettingsPage {
         at: paths::SETTINGS,
         title: "Settings".to_owned(),
         lead: "Everything here can also be done over the API and with the countersign command."
             .to_owned(),
-        blocks: vec![Block::Rows(rows)],
+        blocks: vec![SettingsBlock::Rows(rows)],
         ..SettingsPage::default()
     }
 }
@@ -214,7 +244,7 @@ pub fn overview(admin: bool) -> SettingsPage {
 #[derive(Template)]
 #[template(path = "settings/settings.html")]
 struct SettingsTemplate<'a> {
-    frame: &'a Frame,
+    frame: &'a PageContext,
     page: &'a SettingsPage,
-    ways: Vec<&'a Way>,
+    ways: Vec<&'a SettingsLink>,
 }

@@ -4,17 +4,19 @@ use std::sync::LazyLock;
 
 use jiff::civil::DateTime;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
-use kernel::directory::about::zone;
-use kernel::directory::{About, Absence, Directory, Human, NewProfile, QuietHours, TimeOfDay};
+use kernel::directory::profile_settings::zone;
+use kernel::directory::{
+    Absence, Directory, Human, NewProfile, ProfileSettings, QuietHours, TimeOfDay,
+};
 use kernel::{HumanId, Time};
 
-use super::controls::{Choice, Filled};
-use super::{Block, Button, CHOICES, FormView, SettingsPage};
+use super::controls::{FormDraft, SelectOption};
+use super::{FormButton, FormView, MAX_LIST_OPTIONS, SettingsBlock, SettingsPage};
 use crate::answer_form::fields::FieldView;
-use crate::answer_form::problem::{FormProblem, Place};
-use crate::answer_form::submitted::Submitted;
-use crate::components::when::When;
-use crate::components::words::{self, Words};
+use crate::answer_form::problem::{FormProblems, ProblemLocation};
+use crate::answer_form::submitted::SubmittedForm;
+use crate::components::relative_time::RelativeTime;
+use crate::components::words::{self, VisibleText};
 use crate::site::paths;
 
 /// The labels of the fields of a profile, for problems.
@@ -46,7 +48,7 @@ fn label(field: &str) -> &'static str {
 }
 
 /// The page of a person's own profile.
-pub fn page(me: &Human, now: Time, filled: Filled<'_>) -> SettingsPage {
+pub fn page(me: &Human, now: Time, filled: FormDraft<'_>) -> SettingsPage {
     let profile = me.profile.value().cloned().unwrap_or_default();
     let about = profile.about.unwrap_or_default();
     let (from, to) = about
@@ -80,13 +82,15 @@ pub fn page(me: &Human, now: Time, filled: Filled<'_>) -> SettingsPage {
     ];
     let mut blocks = Vec::new();
     if let Some(until) = about.quiet_until(now) {
-        let until = When::new(until, now);
-        blocks
-            .push(Block::Text(format!("It is quiet for you now; notices go on {}.", until.words)));
+        let until = RelativeTime::new(until, now);
+        blocks.push(SettingsBlock::Text(format!(
+            "It is quiet for you now; notices go on {}.",
+            until.words
+        )));
     }
-    blocks.push(Block::Form(FormView::new(paths::PROFILE, fields, "Save your profile")));
+    blocks.push(SettingsBlock::Form(FormView::new(paths::PROFILE, fields, "Save your profile")));
     let email = profile.email.unwrap_or_else(|| "none".to_owned());
-    blocks.push(Block::Text(format!(
+    blocks.push(SettingsBlock::Text(format!(
         "Your address: {email}. It lets you sign in by mail, so only an administrator changes it."
     )));
     SettingsPage {
@@ -99,22 +103,22 @@ pub fn page(me: &Human, now: Time, filled: Filled<'_>) -> SettingsPage {
 }
 
 /// Parses the profile form. The absence has its own page and stays unchanged.
-pub fn read(form: &Submitted, me: &Human) -> Result<NewProfile, FormProblem> {
+pub fn read(form: &SubmittedForm, me: &Human) -> Result<NewProfile, FormProblems> {
     let given = |name: &str| {
         let text = form.text(name).map(|text| text.trim().to_owned());
         text.filter(|text| !text.is_empty())
     };
-    let mut problem = FormProblem::default();
+    let mut problem = FormProblems::default();
     let mut time = |name: &str| {
         let text = given(name)?;
         // Some browsers also send seconds.
         let minutes = text.get(..5).filter(|_| text.len() == 8).unwrap_or(&text);
         let read = minutes.parse::<TimeOfDay>();
         if read.is_err() {
-            let place = Place::Field(name.to_owned());
+            let place = ProblemLocation::Field(name.to_owned());
             problem.add(
                 place,
-                Some(Words::of(label(name))),
+                Some(VisibleText::of(label(name))),
                 "Expected a time of day such as 22:30.",
             );
         }
@@ -125,16 +129,16 @@ pub fn read(form: &Submitted, me: &Human) -> Result<NewProfile, FormProblem> {
     if problem.problems.is_empty() && quiet_hours.is_none() && (from.is_some() || to.is_some()) {
         let missing =
             if from.is_none() { "about.quiet_hours.from" } else { "about.quiet_hours.to" };
-        let place = Place::Field(missing.to_owned());
-        problem.add(place, Some(Words::of(label(missing))), "Give both times, or neither.");
+        let place = ProblemLocation::Field(missing.to_owned());
+        problem.add(place, Some(VisibleText::of(label(missing))), "Give both times, or neither.");
     }
-    let before = me.about().cloned().unwrap_or_default();
+    let before = me.profile_settings().cloned().unwrap_or_default();
     let undo_seconds = match given("about.undo_seconds").map(|text| text.parse::<u64>()) {
         Some(Ok(seconds)) => Some(seconds),
         Some(Err(_)) => {
-            let place = Place::Field("about.undo_seconds".to_owned());
+            let place = ProblemLocation::Field("about.undo_seconds".to_owned());
             let message = "Expected a whole number from 0 to 60.";
-            problem.add(place, Some(Words::of(label("about.undo_seconds"))), message);
+            problem.add(place, Some(VisibleText::of(label("about.undo_seconds"))), message);
             None
         }
         // An empty field selects the default; a form without the field leaves
@@ -144,7 +148,7 @@ pub fn read(form: &Submitted, me: &Human) -> Result<NewProfile, FormProblem> {
     if !problem.problems.is_empty() {
         return Err(problem);
     }
-    let about = About {
+    let about = ProfileSettings {
         description: given("about.description"),
         time_zone: given("about.time_zone"),
         language: given("about.language"),
@@ -157,20 +161,25 @@ pub fn read(form: &Submitted, me: &Human) -> Result<NewProfile, FormProblem> {
 }
 
 /// The page where a person sets or ends their absence.
-pub fn away_page(me: &Human, directory: &Directory, now: Time, filled: Filled<'_>) -> SettingsPage {
-    let about = me.about().cloned().unwrap_or_default();
+pub fn absence_page(
+    me: &Human,
+    directory: &Directory,
+    now: Time,
+    filled: FormDraft<'_>,
+) -> SettingsPage {
+    let about = me.profile_settings().cloned().unwrap_or_default();
     let zone_name = about.time_zone.clone().unwrap_or_else(|| "UTC".to_owned());
     let local = local(me);
     let absence = about.absence.filter(|absence| absence.until.is_none_or(|until| now < until));
     let mut blocks = Vec::new();
     let lead = match &absence {
         None => "While you are away, whoever you name is asked instead of you.".to_owned(),
-        Some(absence) => in_words(absence, directory, now),
+        Some(absence) => absence_words(absence, directory, now),
     };
     if absence.is_some() {
         let mut back = FormView::new(paths::AWAY, Vec::new(), "I\u{2019}m back");
         back.hidden.push(("do", "back".to_owned()));
-        blocks.push(Block::Form(back));
+        blocks.push(SettingsBlock::Form(back));
     }
     let absence = absence.unwrap_or_default();
     let shown = |at: Option<Time>| {
@@ -207,14 +216,14 @@ pub fn away_page(me: &Human, directory: &Directory, now: Time, filled: Filled<'_
     ];
     let mut form = FormView::new(paths::AWAY, fields, "I\u{2019}m away");
     form.hidden.push(("do", "away".to_owned()));
-    form.buttons = vec![Button {
+    form.buttons = vec![FormButton {
         tone: if absence == Absence::default() { "yes" } else { "plain" },
         sends: None,
         label: if absence == Absence::default() { "I\u{2019}m away" } else { "Change it" }
             .to_owned(),
     }];
-    blocks.push(Block::Form(form));
-    blocks.push(Block::Text(
+    blocks.push(SettingsBlock::Form(form));
+    blocks.push(SettingsBlock::Text(
         "Requests you were asked before stay with you; you can still answer everything. Somebody who \
          is away too, or not in the request\u{2019}s project, is not asked instead."
             .to_owned(),
@@ -229,32 +238,32 @@ pub fn away_page(me: &Human, directory: &Directory, now: Time, filled: Filled<'_
 }
 
 /// An absence as a sentence.
-fn in_words(absence: &Absence, directory: &Directory, now: Time) -> String {
+fn absence_words(absence: &Absence, directory: &Directory, now: Time) -> String {
     let since = match absence.from.filter(|from| now < *from) {
-        Some(from) => format!("You will be away {}", When::new(from, now).words),
+        Some(from) => format!("You will be away {}", RelativeTime::new(from, now).words),
         None => "You are away".to_owned(),
     };
     let until = absence.until.map(|until| {
-        let When { words, exact, .. } = When::new(until, now);
+        let RelativeTime { words, exact, .. } = RelativeTime::new(until, now);
         format!(" and back {words} ({exact})")
     });
     let instead = match &absence.delegate {
-        Some(id) => format!("{} is asked instead", words::person(directory, id)),
+        Some(id) => format!("{} is asked instead", words::person_name(directory, id)),
         None => "Nobody stands in for you, so requests stay with you".to_owned(),
     };
     format!("{since}{}. {instead}.", until.unwrap_or_default())
 }
 
 /// Parses the absence form. The rest of the profile stays unchanged.
-pub fn read_away(form: &Submitted, me: &Human) -> Result<NewProfile, FormProblem> {
-    let mut about = me.about().cloned().unwrap_or_default();
+pub fn read_absence(form: &SubmittedForm, me: &Human) -> Result<NewProfile, FormProblems> {
+    let mut about = me.profile_settings().cloned().unwrap_or_default();
     about.absence = None;
     if form.value("do") != Some("back") {
         let zone = local(me);
-        let (mut problem, mut delegate) = (FormProblem::default(), None);
+        let (mut problem, mut delegate) = (FormProblems::default(), None);
         let mut add = |name: &str, message: &str| {
-            let place = Place::Field(name.to_owned());
-            problem.add(place, Some(Words::of(label(name))), message);
+            let place = ProblemLocation::Field(name.to_owned());
+            problem.add(place, Some(VisibleText::of(label(name))), message);
         };
         let named = form.value("about.absence.delegate");
         if let Some(name) = named.filter(|name| !matches!(*name, "" | NOBODY)) {
@@ -282,26 +291,30 @@ pub fn read_away(form: &Submitted, me: &Human) -> Result<NewProfile, FormProblem
 }
 
 fn local(me: &Human) -> TimeZone {
-    let name = me.about().and_then(|about| about.time_zone.as_deref());
+    let name = me.profile_settings().and_then(|about| about.time_zone.as_deref());
     name.and_then(zone).unwrap_or(TimeZone::UTC)
 }
 
 /// The active people who share a project with this person, and whether there are more than
 /// can be shown.
-fn colleagues(me: &Human, directory: &Directory, named: Option<&HumanId>) -> (Vec<Choice>, bool) {
+fn colleagues(
+    me: &Human,
+    directory: &Directory,
+    named: Option<&HumanId>,
+) -> (Vec<SelectOption>, bool) {
     let shares = |human: &&Human| {
         human.id != me.id && human.active && !human.projects.is_disjoint(&me.projects)
     };
     let choice =
-        |id: &HumanId| (id.to_string(), format!("{} ({id})", words::person(directory, id)));
-    let mut found: Vec<Choice> = directory
+        |id: &HumanId| (id.to_string(), format!("{} ({id})", words::person_name(directory, id)));
+    let mut found: Vec<SelectOption> = directory
         .humans()
         .filter(shares)
-        .take(CHOICES + 1)
+        .take(MAX_LIST_OPTIONS + 1)
         .map(|human| choice(&human.id))
         .collect();
-    let more = found.len() > CHOICES;
-    found.truncate(CHOICES);
+    let more = found.len() > MAX_LIST_OPTIONS;
+    found.truncate(MAX_LIST_OPTIONS);
     if let Some(named) = named.filter(|id| !found.iter().any(|(known, _)| known == id.as_str())) {
         found.push(choice(named));
     }

@@ -2,24 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use kernel::ask::{Envelopes, Seat};
+use kernel::ask::{Assignee, EnvelopePolicy};
 use kernel::directory::{
-    Allowed, Directory, IrreversibleSetting, NewProject, Project, Reachable, Step,
+    AllowedRecipient, Directory, EscalationStep, IrreversibleSetting, NewProject, Project,
+    RecipientPolicy,
 };
 use kernel::quota::Limits;
-use kernel::retention::Keep;
+use kernel::retention::RetentionSetting;
 use kernel::{Assurance, HumanId, ProjectId};
 
-use super::controls::{Choice, Filled};
-use super::{Block, CHOICES, FieldView, FormView, Row, SettingsPage};
-use crate::answer_form::problem::{FormProblem, Place};
-use crate::answer_form::submitted::Submitted;
-use crate::components::words::{self, Words};
+use super::controls::{FormDraft, SelectOption};
+use super::{FieldView, FormView, MAX_LIST_OPTIONS, SettingsBlock, SettingsPage, SettingsRow};
+use crate::answer_form::problem::{FormProblems, ProblemLocation};
+use crate::answer_form::submitted::SubmittedForm;
+use crate::components::words::{self, VisibleText};
 use crate::site::paths;
 use kernel::duration;
 
 /// How many empty escalation steps the form offers.
-const SPARE: usize = 2;
+const EMPTY_STEPS: usize = 2;
 /// The maximum number of escalation steps in a form.
 const MOST_STEPS: usize = 50;
 
@@ -43,7 +44,7 @@ pub const LABELS: &[(&str, &str)] = &[
 const NO_RULE: &str = "none";
 
 /// Every minimum assurance in plain words, lowest first.
-const FLOORS: [(Assurance, &str, &str); 5] = [
+const MINIMUM_ASSURANCES: [(Assurance, &str, &str); 5] = [
     (
         Assurance::AgentAttested,
         "agent_attested",
@@ -64,7 +65,7 @@ const FLOORS: [(Assurance, &str, &str); 5] = [
 ];
 
 /// The list of projects.
-pub fn list(projects: &[&Project], next: Option<String>, filled: Filled<'_>) -> SettingsPage {
+pub fn list(projects: &[&Project], next: Option<String>, filled: FormDraft<'_>) -> SettingsPage {
     let row = |project: &&Project| {
         let silence = if project.default_on_silence {
             "an agent may go on when nobody answers"
@@ -81,22 +82,24 @@ pub fn list(projects: &[&Project], next: Option<String>, filled: Filled<'_>) -> 
             1 => " · 1 step of escalation".to_owned(),
             n => format!(" · {n} steps of escalation"),
         };
-        Row {
-            title: Words::of(project.id.as_str()),
+        SettingsRow {
+            title: VisibleText::of(project.id.as_str()),
             href: Some(paths::project(&project.id)),
             mark: None,
-            facts: Words::of(&format!("{silence}{reminders}{steps}")),
+            facts: VisibleText::of(&format!("{silence}{reminders}{steps}")),
             act: None,
         }
     };
-    let mut blocks = vec![Block::Rows(projects.iter().map(row).collect())];
-    blocks.extend(next.map(|href| Block::Link { href, label: "Show more projects".to_owned() }));
+    let mut blocks = vec![SettingsBlock::Rows(projects.iter().map(row).collect())];
+    blocks.extend(
+        next.map(|href| SettingsBlock::Link { href, label: "Show more projects".to_owned() }),
+    );
     let name = filled
         .text("id", "Name of the project", "")
         .hint("Such as billing. It cannot be changed later.")
-        .needed();
+        .mark_required();
     let add = FormView::new(paths::PROJECTS, vec![name], "Add this project");
-    blocks.push(Block::Form(add.titled("Add a project")));
+    blocks.push(SettingsBlock::Form(add.titled("Add a project")));
     SettingsPage {
         at: paths::PROJECTS,
         title: "Projects".to_owned(),
@@ -107,14 +110,17 @@ pub fn list(projects: &[&Project], next: Option<String>, filled: Filled<'_>) -> 
 }
 
 /// The page of one project.
-pub fn page(project: &Project, directory: &Directory, filled: Filled<'_>) -> SettingsPage {
+pub fn page(project: &Project, directory: &Directory, filled: FormDraft<'_>) -> SettingsPage {
     let silence = [
         ("yes".to_owned(), "An agent may say what happens then".to_owned()),
         ("no".to_owned(), "No agent may take silence for a yes or any other answer".to_owned()),
     ];
-    let floors: Vec<Choice> =
-        FLOORS.iter().map(|(_, id, words)| ((*id).to_owned(), (*words).to_owned())).collect();
-    let floor = FLOORS.iter().find(|(floor, ..)| *floor == project.floor).map_or("", |f| f.1);
+    let floors: Vec<SelectOption> = MINIMUM_ASSURANCES
+        .iter()
+        .map(|(_, id, words)| ((*id).to_owned(), (*words).to_owned()))
+        .collect();
+    let floor =
+        MINIMUM_ASSURANCES.iter().find(|(floor, ..)| *floor == project.floor).map_or("", |f| f.1);
     let reminders: Vec<_> = project.reminders.iter().map(|after| duration::words(*after)).collect();
     let allowed = if project.default_on_silence { "yes" } else { "no" };
     let envelopes = [
@@ -122,15 +128,15 @@ pub fn page(project: &Project, directory: &Directory, filled: Filled<'_>) -> Set
         ("strict".to_owned(), "Refuse a request whose envelope is not as specified".to_owned()),
     ];
     let taken = match project.envelopes {
-        Envelopes::Lenient => "lenient",
-        Envelopes::Strict => "strict",
+        EnvelopePolicy::Lenient => "lenient",
+        EnvelopePolicy::Strict => "strict",
     };
     let irreversible = project.irreversible_assurance;
-    let approving: Vec<Choice> =
+    let approving: Vec<SelectOption> =
         std::iter::once((NO_RULE.to_owned(), "As for every answer".to_owned()))
             .chain(floors.iter().skip(1).cloned())
             .collect();
-    let approved_by = FLOORS.iter().find(|(floor, ..)| Some(*floor) == irreversible);
+    let approved_by = MINIMUM_ASSURANCES.iter().find(|(floor, ..)| Some(*floor) == irreversible);
     let approved_by = approved_by.map_or(NO_RULE, |(_, id, _)| *id);
     let mut fields = vec![
         filled.one_of("floor", "How sure it must be who answers", &floors, floor).hint("An answer from anybody less known is refused."),
@@ -152,18 +158,18 @@ pub fn page(project: &Project, directory: &Directory, filled: Filled<'_>) -> Set
             .hint("After a request or task is over: 30d, 12h, or off for ever. Empty means as long as this server keeps them. What was decided stays, and so does the proof."),
     );
     fields.extend(limits(project, filled));
-    let who = seats(project, directory);
-    for n in 0..project.ladder.len() + SPARE {
+    let who = assignee_options(project, directory);
+    for n in 0..project.ladder.len() + EMPTY_STEPS {
         let step = project.ladder.get(n);
         let after = step.map(|step| duration::words(step.after)).unwrap_or_default();
-        let seat = step.map(|step| sent(&step.seat)).unwrap_or_default();
-        let (place, nth) = (after_name(n), n + 1);
+        let seat = step.map(|step| assignee_value(&step.seat)).unwrap_or_default();
+        let (place, nth) = (delay_input(n), n + 1);
         let mut time = filled.text(&place, &format!("Step {nth}: after"), &after);
         if n == 0 {
             time = time.hint("Who is asked as well when nobody has answered by then. Leave a step empty to take it away.");
         }
         fields.push(time);
-        let name = who_name(n);
+        let name = assignee_input(n);
         fields.push(filled.one_of(&name, &format!("Step {nth}: ask"), &who, &seat));
     }
     SettingsPage {
@@ -171,15 +177,15 @@ pub fn page(project: &Project, directory: &Directory, filled: Filled<'_>) -> Set
         title: project.id.to_string(),
         lead: "The rules for requests of this project. Those already asked keep the rules they were asked under.".to_owned(),
         blocks: vec![
-            Block::Form(FormView::new(paths::project(&project.id), fields, "Save the rules")),
-            Block::Link { href: paths::PROJECTS.to_owned(), label: "Back to all projects".to_owned() },
+            SettingsBlock::Form(FormView::new(paths::project(&project.id), fields, "Save the rules")),
+            SettingsBlock::Link { href: paths::PROJECTS.to_owned(), label: "Back to all projects".to_owned() },
         ],
         ..SettingsPage::default()
     }
 }
 
 /// The recipients that agents may contact, and their limits.
-fn limits(project: &Project, filled: Filled<'_>) -> [FieldView; 3] {
+fn limits(project: &Project, filled: FormDraft<'_>) -> [FieldView; 3] {
     let reachable = [
         (
             "project".to_owned(),
@@ -188,8 +194,8 @@ fn limits(project: &Project, filled: Filled<'_>) -> [FieldView; 3] {
         ("any".to_owned(), "Any address an agent names".to_owned()),
     ];
     let chosen = match project.recipients.reachable {
-        Reachable::Project => "project",
-        Reachable::Any => "any",
+        RecipientPolicy::Project => "project",
+        RecipientPolicy::Any => "any",
     };
     let allowed: Vec<String> = project.recipients.allow.iter().map(ToString::to_string).collect();
     let quotas = project.quotas.to_string().replace(',', ", ");
@@ -206,36 +212,37 @@ fn limits(project: &Project, filled: Filled<'_>) -> [FieldView; 3] {
     ]
 }
 
-fn after_name(n: usize) -> String {
+fn delay_input(n: usize) -> String {
     if n == 0 { "ladder".to_owned() } else { format!("ladder.{n}.after") }
 }
 
-fn who_name(n: usize) -> String {
+fn assignee_input(n: usize) -> String {
     format!("ladder.{n}.who")
 }
 
-fn sent(seat: &Seat) -> String {
+fn assignee_value(seat: &Assignee) -> String {
     match seat {
-        Seat::Person { human } => human.to_string(),
-        Seat::Pool { group: Some(group) } => format!("@{group}"),
-        Seat::Pool { group: None } => "@".to_owned(),
+        Assignee::Person { human } => human.to_string(),
+        Assignee::Pool { group: Some(group) } => format!("@{group}"),
+        Assignee::Pool { group: None } => "@".to_owned(),
     }
 }
 
 /// The possible assignees of a step: anyone, a group, a member, and the current assignees
 /// of the steps.
-fn seats(project: &Project, directory: &Directory) -> Vec<Choice> {
+fn assignee_options(project: &Project, directory: &Directory) -> Vec<SelectOption> {
     let mut all = vec![
         (String::new(), "Nobody".to_owned()),
         ("@".to_owned(), "Anybody in the project".to_owned()),
     ];
-    let groups = directory.groups().take(CHOICES);
+    let groups = directory.groups().take(MAX_LIST_OPTIONS);
     all.extend(groups.map(|id| (format!("@{id}"), format!("The group {id}"))));
-    let named = |id: &HumanId| (id.to_string(), format!("{} ({id})", words::person(directory, id)));
+    let named =
+        |id: &HumanId| (id.to_string(), format!("{} ({id})", words::person_name(directory, id)));
     let members = directory.humans().filter(|h| h.active && h.projects.contains(&project.id));
-    all.extend(members.take(CHOICES).map(|human| named(&human.id)));
+    all.extend(members.take(MAX_LIST_OPTIONS).map(|human| named(&human.id)));
     for step in &project.ladder {
-        let value = sent(&step.seat);
+        let value = assignee_value(&step.seat);
         if !all.iter().any(|(known, _)| *known == value) {
             all.push((value.clone(), value));
         }
@@ -244,13 +251,13 @@ fn seats(project: &Project, directory: &Directory) -> Vec<Choice> {
 }
 
 /// Parses the form of a project.
-pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> {
-    let mut problem = FormProblem::default();
+pub fn read(form: &SubmittedForm, id: ProjectId) -> Result<NewProject, FormProblems> {
+    let mut problem = FormProblems::default();
     let plain = NewProject::plain(id);
     let named = |(_, name, _): &&(Assurance, &str, &str)| Some(*name) == form.value("floor");
-    let floor = FLOORS.iter().find(named).map_or(plain.floor, |(floor, ..)| *floor);
+    let floor = MINIMUM_ASSURANCES.iter().find(named).map_or(plain.floor, |(floor, ..)| *floor);
     let mut wrong = |name: String, label: &str, message: String| {
-        problem.add(Place::Field(name), Some(Words::of(label)), message);
+        problem.add(ProblemLocation::Field(name), Some(VisibleText::of(label)), message);
     };
     let mut reminders = BTreeSet::new();
     let texts = form.value("reminders").unwrap_or_default().split(',').map(str::trim);
@@ -258,13 +265,14 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
         if let Some(seconds) = duration::parse(text) {
             reminders.insert(seconds);
         } else {
-            let message = format!("Expected {}, not {}.", duration::EXPECTED, Words::of(text));
+            let message =
+                format!("Expected {}, not {}.", duration::EXPECTED, VisibleText::of(text));
             wrong("reminders".to_owned(), "Reminders", message);
         }
     }
     let kept = form.value("retention").map(str::trim).filter(|text| !text.is_empty());
     let retention = kept.and_then(|text| {
-        let read = text.parse::<Keep>();
+        let read = text.parse::<RetentionSetting>();
         read.map_err(|expected| {
             wrong(
                 "retention".to_owned(),
@@ -277,7 +285,7 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
     let mut allowed = BTreeSet::new();
     let texts = form.value("allowed_recipients").unwrap_or_default().split([',', '\n']);
     for text in texts.map(str::trim).filter(|text| !text.is_empty()) {
-        match text.parse::<Allowed>() {
+        match text.parse::<AllowedRecipient>() {
             Ok(one) => {
                 allowed.insert(one);
             }
@@ -285,37 +293,37 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
                 wrong(
                     "allowed_recipients".to_owned(),
                     "Allowed recipients",
-                    format!("{}.", Words::of(&error.to_string())),
+                    format!("{}.", VisibleText::of(&error.to_string())),
                 );
             }
         }
     }
     let quotas = form.value("quotas").unwrap_or_default().parse::<Limits>();
     if let Err(error) = &quotas {
-        wrong("quotas".to_owned(), "Quotas", format!("{}.", Words::of(&error.to_string())));
+        wrong("quotas".to_owned(), "Quotas", format!("{}.", VisibleText::of(&error.to_string())));
     }
     // A page from before the setting existed does not change it.
     let recipients = form.value("recipients").map(|value| match value {
-        "any" => Reachable::Any,
-        _ => Reachable::Project,
+        "any" => RecipientPolicy::Any,
+        _ => RecipientPolicy::Project,
     });
     let allowed_recipients = form.value("allowed_recipients").map(|_| allowed);
     let quotas = form.value("quotas").and_then(|_| quotas.ok());
     let mut ladder = Vec::new();
     for n in 0..MOST_STEPS {
-        let after = form.value(&after_name(n)).unwrap_or_default().trim();
-        let who = form.value(&who_name(n)).unwrap_or_default();
+        let after = form.value(&delay_input(n)).unwrap_or_default().trim();
+        let who = form.value(&assignee_input(n)).unwrap_or_default();
         let (time, label) = (duration::parse(after), format!("Step {}", n + 1));
-        match (time, seat(who)) {
+        match (time, parse_assignee(who)) {
             _ if after.is_empty() && who.is_empty() => {}
-            (Some(after), Some(seat)) => ladder.push(Step { after, seat }),
+            (Some(after), Some(seat)) => ladder.push(EscalationStep { after, seat }),
             _ if who.is_empty() => {
                 let message = "Choose who is asked, or empty the step.".to_owned();
-                wrong(who_name(n), &label, message);
+                wrong(assignee_input(n), &label, message);
             }
-            (None, _) => wrong(after_name(n), &label, format!("Expected {}.", duration::EXPECTED)),
+            (None, _) => wrong(delay_input(n), &label, format!("Expected {}.", duration::EXPECTED)),
             (Some(_), None) => {
-                wrong(who_name(n), &label, "Choose somebody from the list.".to_owned());
+                wrong(assignee_input(n), &label, "Choose somebody from the list.".to_owned());
             }
         }
     }
@@ -325,16 +333,18 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
     let irreversible_assurance = match form.value("irreversible_assurance") {
         // A form from before the field existed does not change it.
         None => plain.irreversible_assurance,
-        Some(_) => IrreversibleSetting::Set(FLOORS.iter().find(named).map(|(least, ..)| *least)),
+        Some(_) => IrreversibleSetting::Set(
+            MINIMUM_ASSURANCES.iter().find(named).map(|(least, ..)| *least),
+        ),
     };
     if !problem.problems.is_empty() {
         return Err(problem);
     }
-    ladder.sort_by_key(|step: &Step| step.after);
+    ladder.sort_by_key(|step: &EscalationStep| step.after);
     let default_on_silence = form.value("default_on_silence") != Some("no");
     let envelopes = match form.value("envelopes") {
-        Some("strict") => Envelopes::Strict,
-        Some(_) | None => Envelopes::Lenient,
+        Some("strict") => EnvelopePolicy::Strict,
+        Some(_) | None => EnvelopePolicy::Lenient,
     };
     Ok(NewProject {
         default_on_silence,
@@ -351,10 +361,10 @@ pub fn read(form: &Submitted, id: ProjectId) -> Result<NewProject, FormProblem> 
     })
 }
 
-fn seat(who: &str) -> Option<Seat> {
+fn parse_assignee(who: &str) -> Option<Assignee> {
     match who.strip_prefix('@') {
-        None => who.parse().ok().map(|human| Seat::Person { human }),
-        Some("") => Some(Seat::Pool { group: None }),
-        Some(group) => group.parse().ok().map(|group| Seat::Pool { group: Some(group) }),
+        None => who.parse().ok().map(|human| Assignee::Person { human }),
+        Some("") => Some(Assignee::Pool { group: None }),
+        Some(group) => group.parse().ok().map(|group| Assignee::Pool { group: Some(group) }),
     }
 }

@@ -2,14 +2,14 @@
 
 use kernel::ask::Priority;
 use kernel::directory::{Directory, Human, NewRule, Rule};
-use kernel::question::Kind;
+use kernel::question::QuestionKind;
 
-use super::controls::{Choice, Filled};
+use super::controls::{FormDraft, SelectOption};
 use super::people::id;
-use super::{Act, Block, CHOICES, FormView, Row, SettingsPage};
-use crate::answer_form::problem::FormProblem;
-use crate::answer_form::submitted::Submitted;
-use crate::components::words::{self, Words};
+use super::{FormView, MAX_LIST_OPTIONS, RowAction, SettingsBlock, SettingsPage, SettingsRow};
+use crate::answer_form::problem::FormProblems;
+use crate::answer_form::submitted::SubmittedForm;
+use crate::components::words::{self, VisibleText};
 use crate::site::paths;
 
 /// The labels of the fields of a rule, for problems.
@@ -21,13 +21,13 @@ pub const LABELS: &[(&str, &str)] = &[
     ("priority", "How urgent"),
 ];
 
-const KINDS: [(Kind, &str); 6] = [
-    (Kind::Approve, "approve"),
-    (Kind::Choose, "choose"),
-    (Kind::Provide, "provide"),
-    (Kind::Confirm, "confirm"),
-    (Kind::Escalate, "escalate"),
-    (Kind::Converse, "converse"),
+const KINDS: [(QuestionKind, &str); 6] = [
+    (QuestionKind::Approve, "approve"),
+    (QuestionKind::Choose, "choose"),
+    (QuestionKind::Provide, "provide"),
+    (QuestionKind::Confirm, "confirm"),
+    (QuestionKind::Escalate, "escalate"),
+    (QuestionKind::Converse, "converse"),
 ];
 
 const PRIORITIES: [(Priority, &str); 4] = [
@@ -38,29 +38,35 @@ const PRIORITIES: [(Priority, &str); 4] = [
 ];
 
 /// The page of a person's rules.
-pub fn page(me: &Human, directory: &Directory, filled: Filled<'_>) -> SettingsPage {
-    let rows: Vec<Row> = directory.rules_of(&me.id).map(|rule| row(rule, directory)).collect();
+pub fn page(me: &Human, directory: &Directory, filled: FormDraft<'_>) -> SettingsPage {
+    let rows: Vec<SettingsRow> =
+        directory.rules_of(&me.id).map(|rule| row(rule, directory)).collect();
     let mut blocks = Vec::new();
     if rows.is_empty() {
-        blocks.push(Block::Text("You have no rule yet: you are asked yourself.".to_owned()));
+        blocks
+            .push(SettingsBlock::Text("You have no rule yet: you are asked yourself.".to_owned()));
     } else {
-        blocks.push(Block::Rows(rows));
+        blocks.push(SettingsBlock::Rows(rows));
     }
     let choice = |human: &Human| {
-        (human.id.to_string(), format!("{} ({})", words::person(directory, &human.id), human.id))
+        (
+            human.id.to_string(),
+            format!("{} ({})", words::person_name(directory, &human.id), human.id),
+        )
     };
     let shares = |human: &&Human| {
         human.id != me.id && human.active && !human.projects.is_disjoint(&me.projects)
     };
-    let people: Vec<Choice> = directory.humans().filter(shares).take(CHOICES).map(choice).collect();
-    let kinds: Vec<Choice> = KINDS
+    let people: Vec<SelectOption> =
+        directory.humans().filter(shares).take(MAX_LIST_OPTIONS).map(choice).collect();
+    let kinds: Vec<SelectOption> = KINDS
         .iter()
         .map(|(kind, name)| ((*name).to_owned(), words::kind(*kind).to_owned()))
         .collect();
-    let mut urgency: Vec<Choice> = vec![(String::new(), "Any".to_owned())];
+    let mut urgency: Vec<SelectOption> = vec![(String::new(), "Any".to_owned())];
     urgency.extend(PRIORITIES.iter().map(|(_, name)| ((*name).to_owned(), capital(name))));
     if people.is_empty() {
-        blocks.push(Block::Text(
+        blocks.push(SettingsBlock::Text(
             "Nobody else is in your projects, so there is nobody to hand requests to.".to_owned(),
         ));
     } else {
@@ -74,7 +80,7 @@ pub fn page(me: &Human, directory: &Directory, filled: Filled<'_>) -> SettingsPa
             filled.one_of("priority", "How urgent", &urgency, ""),
         ];
         let add = FormView::new(paths::RULES, fields, "Add this rule");
-        blocks.push(Block::Form(add.titled("Add a rule")));
+        blocks.push(SettingsBlock::Form(add.titled("Add a rule")));
     }
     SettingsPage {
         at: paths::RULES,
@@ -86,7 +92,7 @@ pub fn page(me: &Human, directory: &Directory, filled: Filled<'_>) -> SettingsPa
     }
 }
 
-fn row(rule: &Rule, directory: &Directory) -> Row {
+fn row(rule: &Rule, directory: &Directory) -> SettingsRow {
     let mut facts = Vec::new();
     let kinds: Vec<_> = rule.kinds.iter().map(|kind| words::kind(*kind)).collect();
     facts.push(if kinds.is_empty() { "any question".to_owned() } else { kinds.join(", ") });
@@ -95,12 +101,12 @@ fn row(rule: &Rule, directory: &Directory) -> Row {
     let urgent = PRIORITIES.iter().find(|(priority, _)| Some(*priority) == rule.priority);
     facts.extend(urgent.map(|(_, name)| format!("{name} only")));
     let sends = ("remove", rule.id.to_string());
-    let act = Act::Post { action: paths::RULES.to_owned(), sends, label: "Remove" };
-    Row {
-        title: Words::of(&format!("To {}", words::person(directory, &rule.delegate_to))),
+    let act = RowAction::Post { action: paths::RULES.to_owned(), sends, label: "Remove" };
+    SettingsRow {
+        title: VisibleText::of(&format!("To {}", words::person_name(directory, &rule.delegate_to))),
         href: None,
         mark: None,
-        facts: Words::of(&facts.join(" · ")),
+        facts: VisibleText::of(&facts.join(" · ")),
         act: Some(act),
     }
 }
@@ -114,7 +120,7 @@ fn capital(word: &str) -> String {
 }
 
 /// Parses the form for a rule.
-pub fn read(form: &Submitted) -> Result<NewRule, FormProblem> {
+pub fn read(form: &SubmittedForm) -> Result<NewRule, FormProblems> {
     let text = |name: &str| {
         let text = form.value(name).unwrap_or_default().trim().to_owned();
         Some(text).filter(|text| !text.is_empty())

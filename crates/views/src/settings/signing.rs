@@ -2,24 +2,24 @@
 
 use kernel::{HumanId, Time};
 
-use super::{Block, Row, SettingsPage};
-use crate::components::when::When;
-use crate::components::words::Words;
+use super::{SettingsBlock, SettingsPage, SettingsRow};
+use crate::components::relative_time::RelativeTime;
+use crate::components::words::VisibleText;
 use crate::site::paths;
 
 /// A key that signs receipts, without its private key.
 #[derive(Debug, Clone)]
-pub struct SigningKeyView {
+pub struct SigningKeyRow {
     pub kid: String,
     /// When it was created.
     pub created_at: Time,
     /// Whether it signs, and if not, why.
-    pub state: SigningKeyState,
+    pub state: SigningKeyStatus,
 }
 
 /// The state of a signing key.
 #[derive(Debug, Clone)]
-pub enum SigningKeyState {
+pub enum SigningKeyStatus {
     /// It signs new receipts.
     Current,
     /// Another key replaced it.
@@ -31,28 +31,28 @@ pub enum SigningKeyState {
 }
 
 /// The page, with the newest key first.
-pub fn page(keys: &[SigningKeyView], server_url: &str, now: Time) -> SettingsPage {
-    let when = |at: Time| When::new(at, now).words;
-    let row = |key: &SigningKeyView| {
+pub fn page(keys: &[SigningKeyRow], server_url: &str, now: Time) -> SettingsPage {
+    let when = |at: Time| RelativeTime::new(at, now).words;
+    let row = |key: &SigningKeyRow| {
         let (mark, state) = match &key.state {
-            SigningKeyState::Revoked { at, reason } => (
+            SigningKeyStatus::Revoked { at, reason } => (
                 "revoked",
                 format!("called back {}: {reason} · nothing it signed counts", when(*at)),
             ),
-            SigningKeyState::Destroyed { at, by } => (
+            SigningKeyStatus::Destroyed { at, by } => (
                 "destroyed",
                 format!("private key destroyed {} by {by} · still trusted", when(*at)),
             ),
-            SigningKeyState::Retired { at } => {
+            SigningKeyStatus::Retired { at } => {
                 ("retired", format!("signed until {} · still trusted", when(*at)))
             }
-            SigningKeyState::Current => ("signs now", "current".to_owned()),
+            SigningKeyStatus::Current => ("signs now", "current".to_owned()),
         };
-        Row {
-            title: Words::of(&key.kid),
+        SettingsRow {
+            title: VisibleText::of(&key.kid),
             href: None,
             mark: Some(mark),
-            facts: Words::of(&format!("made {} · {state}", when(key.created_at))),
+            facts: VisibleText::of(&format!("made {} · {state}", when(key.created_at))),
             act: None,
         }
     };
@@ -61,15 +61,17 @@ pub fn page(keys: &[SigningKeyView], server_url: &str, now: Time) -> SettingsPag
          countersign receipt ask_\u{2026} --out receipt.jws\n\
          countersign verify receipt.jws --jwks jwks.json"
     );
-    let code =
-        |label: &str, text: &str| Block::Code { label: label.to_owned(), text: text.to_owned() };
+    let code = |label: &str, text: &str| SettingsBlock::Code {
+        label: label.to_owned(),
+        text: text.to_owned(),
+    };
     SettingsPage {
         at: paths::SIGNING,
         title: "Signing keys".to_owned(),
         lead: "Every receipt is signed with one of these. The name of a key is the fingerprint of its public part."
             .to_owned(),
         blocks: vec![
-            Block::Rows(keys.iter().rev().map(row).collect()),
+            SettingsBlock::Rows(keys.iter().rev().map(row).collect()),
             code("Check a receipt, with or without this server", &verify),
             code(
                 "Make a new key, or call one back, where the server runs",
@@ -79,7 +81,7 @@ pub fn page(keys: &[SigningKeyView], server_url: &str, now: Time) -> SettingsPag
                 "Destroy the private key of a retired one; its receipts stay as they are",
                 "countersign signing destroy KEY",
             ),
-            Block::Text(
+            SettingsBlock::Text(
                 "Keys are changed there and not here: whoever has taken over a browser must not be able to."
                     .to_owned(),
             ),

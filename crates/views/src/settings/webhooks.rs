@@ -4,15 +4,19 @@ use std::collections::BTreeSet;
 
 use dialects::webhooks::TEST;
 use kernel::ask::CallbackResult;
-use kernel::directory::{Directory, Disabled, Format, Hears, NewWebhook, Webhook};
+use kernel::directory::{
+    Directory, NewWebhook, Webhook, WebhookDisabledReason, WebhookFormat, WebhookScope,
+};
 use kernel::{AgentId, AskId, Subject, Time, Topic, WebhookId};
 
-use super::controls::{Choice, Filled};
-use super::{Act, Block, Button, CHOICES, FormView, Row, SettingsPage};
-use crate::answer_form::problem::{FormProblem, Place};
-use crate::answer_form::submitted::Submitted;
-use crate::components::when::When;
-use crate::components::words::Words;
+use super::controls::{FormDraft, SelectOption};
+use super::{
+    FormButton, FormView, MAX_LIST_OPTIONS, RowAction, SettingsBlock, SettingsPage, SettingsRow,
+};
+use crate::answer_form::problem::{FormProblems, ProblemLocation};
+use crate::answer_form::submitted::SubmittedForm;
+use crate::components::relative_time::RelativeTime;
+use crate::components::words::VisibleText;
 use crate::site::paths;
 
 /// The labels of the fields of an endpoint, for problems.
@@ -26,15 +30,15 @@ pub const LABELS: &[(&str, &str)] = &[
 ];
 
 /// Every format with its name.
-const FORMATS: [(Format, &str); 4] = [
-    (Format::Standard, "Standard Webhooks"),
-    (Format::Humanlayer, "HumanLayer"),
-    (Format::HumanlayerV1beta1, "HumanLayer v1beta1, the bare object"),
-    (Format::HumanlayerV1beta3, "HumanLayer v1beta3, conversations in one shape"),
+const FORMATS: [(WebhookFormat, &str); 4] = [
+    (WebhookFormat::Standard, "Standard Webhooks"),
+    (WebhookFormat::Humanlayer, "HumanLayer"),
+    (WebhookFormat::HumanlayerV1beta1, "HumanLayer v1beta1, the bare object"),
+    (WebhookFormat::HumanlayerV1beta3, "HumanLayer v1beta3, conversations in one shape"),
 ];
 
 /// A topic in plain words.
-fn words(topic: Topic) -> &'static str {
+fn topic_words(topic: Topic) -> &'static str {
     match topic {
         Topic::Created => "was asked",
         Topic::Opened => "somebody looked",
@@ -62,40 +66,46 @@ fn words(topic: Topic) -> &'static str {
 pub fn list(
     webhooks: &[&Webhook],
     next: Option<String>,
-    whose: &[Choice],
-    filled: Filled<'_>,
+    whose: &[SelectOption],
+    filled: FormDraft<'_>,
 ) -> SettingsPage {
     let row = |webhook: &&Webhook| {
         let facts = match webhook.description.as_str() {
-            "" => hears(&webhook.of),
-            about => format!("{about} · {}", hears(&webhook.of)),
+            "" => subject_label(&webhook.of),
+            about => format!("{about} · {}", subject_label(&webhook.of)),
         };
-        Row {
-            title: Words::of(&place(&webhook.url)),
+        SettingsRow {
+            title: VisibleText::of(&url_without_query(&webhook.url)),
             href: Some(paths::webhook(webhook.id)),
-            mark: mark(webhook),
-            facts: Words::of(&facts),
+            mark: disabled_mark(webhook),
+            facts: VisibleText::of(&facts),
             act: None,
         }
     };
     let mut blocks = Vec::new();
     if webhooks.is_empty() {
-        blocks.push(Block::Text("Nobody is told yet. Agents can also wait or ask.".to_owned()));
+        blocks.push(SettingsBlock::Text(
+            "Nobody is told yet. Agents can also wait or ask.".to_owned(),
+        ));
     } else {
-        blocks.push(Block::Rows(webhooks.iter().map(row).collect()));
+        blocks.push(SettingsBlock::Rows(webhooks.iter().map(row).collect()));
     }
-    blocks.extend(next.map(|href| Block::Link { href, label: "Show more endpoints".to_owned() }));
+    blocks.extend(
+        next.map(|href| SettingsBlock::Link { href, label: "Show more endpoints".to_owned() }),
+    );
     if whose.is_empty() {
-        blocks.push(Block::Text("No agent is yours, so there is nothing to tell of.".to_owned()));
+        blocks.push(SettingsBlock::Text(
+            "No agent is yours, so there is nothing to tell of.".to_owned(),
+        ));
     } else {
         let mut fields = vec![
             filled
                 .one_of("agent", "Whose requests", whose, "")
                 .hint("An endpoint of a project hears of its agents that have none of their own."),
         ];
-        fields.extend(common(filled, None));
+        fields.extend(shared_fields(filled, None));
         let add = FormView::new(paths::WEBHOOKS, fields, "Add it and show its secret once");
-        blocks.push(Block::Form(add.titled("Add an endpoint")));
+        blocks.push(SettingsBlock::Form(add.titled("Add an endpoint")));
     }
     SettingsPage {
         at: paths::WEBHOOKS,
@@ -107,23 +117,23 @@ pub fn list(
 }
 
 /// The fields that the forms for new and existing endpoints share.
-fn common(filled: Filled<'_>, known: Option<&Webhook>) -> Vec<super::FieldView> {
-    let formats: Vec<Choice> = (FORMATS.iter())
+fn shared_fields(filled: FormDraft<'_>, known: Option<&Webhook>) -> Vec<super::FieldView> {
+    let formats: Vec<SelectOption> = (FORMATS.iter())
         .map(|(format, words)| (format.as_str().to_owned(), (*words).to_owned()))
         .collect();
-    let topics: Vec<Choice> = (Topic::ALL.iter())
-        .map(|topic| (topic.to_string(), format!("{topic}: {}", words(*topic))))
+    let topics: Vec<SelectOption> = (Topic::ALL.iter())
+        .map(|topic| (topic.to_string(), format!("{topic}: {}", topic_words(*topic))))
         .collect();
     let (url, about) = known.map_or(("", ""), |known| (&known.url, &known.description));
-    let format = known.map_or(Format::Standard, |known| known.format);
+    let format = known.map_or(WebhookFormat::Standard, |known| known.format);
     let heard: BTreeSet<Topic> =
-        known.map_or_else(|| Topic::USUAL.into(), |known| known.events.clone());
+        known.map_or_else(|| Topic::DEFAULT.into(), |known| known.events.clone());
     let is_heard = |sent: &str| heard.iter().any(|topic| topic.as_str() == sent);
     vec![
         filled
             .input("url", "url", "Address", url)
             .hint("Over https, where anybody could reach it.")
-            .needed(),
+            .mark_required(),
         filled.one_of("format", "Format", &formats, format.as_str()),
         filled.some_of("events", "What it hears of", &topics, is_heard),
         filled.text("description", "What it is for", about),
@@ -133,40 +143,42 @@ fn common(filled: Filled<'_>, known: Option<&Webhook>) -> Vec<super::FieldView> 
 /// The page of one endpoint.
 pub fn page(
     webhook: &Webhook,
-    deliveries: &[Delivery],
+    deliveries: &[WebhookDeliveryView],
     next: Option<String>,
     now: Time,
-    filled: Filled<'_>,
+    filled: FormDraft<'_>,
 ) -> SettingsPage {
     let path = paths::webhook(webhook.id);
     let mut blocks = Vec::new();
     if let Some(why) = webhook.disabled {
         let words = match why {
-            Disabled::ByHand => "It is disabled: it is told nothing.".to_owned(),
-            Disabled::Gone => format!(
+            WebhookDisabledReason::ByHand => "It is disabled: it is told nothing.".to_owned(),
+            WebhookDisabledReason::Gone => format!(
                 "{}. What it did not take is below, and can be sent once you have enabled it.",
                 capital(why.reason())
             ),
         };
-        blocks.push(Block::Text(words));
+        blocks.push(SettingsBlock::Text(words));
     }
-    blocks.push(Block::Heading("What it was told".to_owned()));
+    blocks.push(SettingsBlock::Heading("What it was told".to_owned()));
     if deliveries.is_empty() {
-        blocks.push(Block::Text("Nothing yet, or nothing for 30 days.".to_owned()));
+        blocks.push(SettingsBlock::Text("Nothing yet, or nothing for 30 days.".to_owned()));
     } else {
         let again = webhook.disabled.is_none();
-        blocks.push(Block::Rows(deliveries.iter().map(|one| one.row(&path, now, again)).collect()));
+        blocks.push(SettingsBlock::Rows(
+            deliveries.iter().map(|one| one.row(&path, now, again)).collect(),
+        ));
     }
-    blocks.extend(next.map(|href| Block::Link { href, label: "Show older".to_owned() }));
+    blocks.extend(next.map(|href| SettingsBlock::Link { href, label: "Show older".to_owned() }));
     if webhook.disabled.is_none() {
         let test = FormView::new(format!("{path}/test"), Vec::new(), "Send a test");
-        blocks.push(Block::Form(test.titled("Try it out")));
+        blocks.push(SettingsBlock::Form(test.titled("Try it out")));
     }
-    let mut fields = common(filled, Some(webhook));
+    let mut fields = shared_fields(filled, Some(webhook));
     let enabled = webhook.disabled.is_none();
     fields.push(filled.flag("enabled", "Enabled", "It is told what happens", enabled));
     let change = FormView::new(path.clone(), fields, "Save the endpoint");
-    blocks.push(Block::Form(change.titled("The endpoint")));
+    blocks.push(SettingsBlock::Form(change.titled("The endpoint")));
     let mut rotate = FormView::new(
         format!("{path}/rotate"),
         Vec::new(),
@@ -174,43 +186,47 @@ pub fn page(
     );
     let leaked = "The old one leaked: it must not sign any more".to_owned();
     let sends = Some(("grace_seconds", "0"));
-    rotate.buttons.push(Button { tone: "no", sends, label: leaked });
-    blocks.push(Block::Form(rotate.titled("Its secret")));
-    blocks.push(Block::Link {
+    rotate.buttons.push(FormButton { tone: "no", sends, label: leaked });
+    blocks.push(SettingsBlock::Form(rotate.titled("Its secret")));
+    blocks.push(SettingsBlock::Link {
         href: format!("{path}/remove"),
         label: "Remove this endpoint".to_owned(),
     });
-    blocks.push(Block::Link {
+    blocks.push(SettingsBlock::Link {
         href: paths::WEBHOOKS.to_owned(),
         label: "Back to all endpoints".to_owned(),
     });
     SettingsPage {
         at: paths::WEBHOOKS,
-        title: place(&webhook.url),
-        lead: format!("{}. Secret number {}.", capital(&hears(&webhook.of)), webhook.generation),
+        title: url_without_query(&webhook.url),
+        lead: format!(
+            "{}. Secret number {}.",
+            capital(&subject_label(&webhook.of)),
+            webhook.generation
+        ),
         blocks,
         ..SettingsPage::default()
     }
 }
 
 #[derive(Debug, Clone)]
-pub struct Delivery {
+pub struct WebhookDeliveryView {
     /// The id of its message, the same in every attempt.
     pub id: String,
     /// The event; `None` for a test.
     pub topic: Option<Topic>,
     /// The request of the event.
     pub ask: Option<AskId>,
-    pub status: DeliveryStatus,
+    pub status: DeliveryStatusView,
     /// When the next attempt is made.
     pub next_at: Option<Time>,
     /// The number of attempts.
     pub attempts: usize,
-    pub last: Option<DeliveryAttempt>,
+    pub last: Option<DeliveryAttemptView>,
 }
 
 #[derive(Debug, Clone)]
-pub struct DeliveryAttempt {
+pub struct DeliveryAttemptView {
     pub at: Time,
     pub result: CallbackResult,
     /// The beginning of the endpoint's response, if it refused.
@@ -219,7 +235,7 @@ pub struct DeliveryAttempt {
 
 /// The state of a delivery.
 #[derive(Debug, Clone, Copy)]
-pub enum DeliveryStatus {
+pub enum DeliveryStatusView {
     /// The server will retry.
     Waiting,
     /// The endpoint accepted it.
@@ -228,9 +244,9 @@ pub enum DeliveryStatus {
     Dead,
 }
 
-impl Delivery {
-    fn row(&self, path: &str, now: Time, again: bool) -> Row {
-        let when = |at: Time| When::new(at, now).words;
+impl WebhookDeliveryView {
+    fn row(&self, path: &str, now: Time, again: bool) -> SettingsRow {
+        let when = |at: Time| RelativeTime::new(at, now).words;
         let last = self.last.as_ref().map(|attempt| {
             let came = match &attempt.result {
                 CallbackResult::Taken { status } => format!("taken with {status}"),
@@ -251,39 +267,39 @@ impl Delivery {
             last.unwrap_or_default(),
             next.unwrap_or_default()
         );
-        let act = Act::Post {
+        let act = RowAction::Post {
             action: format!("{path}/redeliver"),
             sends: ("delivery", self.id.clone()),
             label: "Send again",
         };
-        Row {
-            title: Words::of(self.topic.map_or(TEST, Topic::as_str)),
+        SettingsRow {
+            title: VisibleText::of(self.topic.map_or(TEST, Topic::as_str)),
             href: self.ask.map(paths::request),
             mark: Some(match self.status {
-                DeliveryStatus::Waiting => "waiting",
-                DeliveryStatus::Done => "taken",
-                DeliveryStatus::Dead => "given up",
+                DeliveryStatusView::Waiting => "waiting",
+                DeliveryStatusView::Done => "taken",
+                DeliveryStatusView::Dead => "given up",
             }),
-            facts: Words::of(&facts),
+            facts: VisibleText::of(&facts),
             act: again.then_some(act),
         }
     }
 }
 
 /// The page that shows a new secret once.
-pub fn revealed(webhook: WebhookId, secret: &str) -> SettingsPage {
+pub fn secret_page(webhook: WebhookId, secret: &str) -> SettingsPage {
     SettingsPage {
         at: paths::WEBHOOKS,
         title: "The secret of this endpoint".to_owned(),
         lead: "Whoever has it can check that a call comes from here, and could forge one."
             .to_owned(),
         blocks: vec![
-            Block::Secret { label: "Signing secret".to_owned(), value: secret.to_owned() },
-            Block::Text(
+            SettingsBlock::Secret { label: "Signing secret".to_owned(), value: secret.to_owned() },
+            SettingsBlock::Text(
                 "Check every call with a library for Standard Webhooks; docs/webhooks.md shows how."
                     .to_owned(),
             ),
-            Block::Link { href: paths::webhook(webhook), label: "Go to the endpoint".to_owned() },
+            SettingsBlock::Link { href: paths::webhook(webhook), label: "Go to the endpoint".to_owned() },
         ],
         ..SettingsPage::default()
     }
@@ -301,50 +317,53 @@ pub fn remove(webhook: &Webhook) -> SettingsPage {
         title: "Remove an endpoint".to_owned(),
         lead: format!(
             "{}: it is told nothing any more, from this moment on, and what waits for it is dropped.",
-            Words::of(&place(&webhook.url))
+            VisibleText::of(&url_without_query(&webhook.url))
         ),
-        blocks: vec![Block::Form(form), Block::Link { href: path, label: "Keep it".to_owned() }],
+        blocks: vec![
+            SettingsBlock::Form(form),
+            SettingsBlock::Link { href: path, label: "Keep it".to_owned() },
+        ],
         ..SettingsPage::default()
     }
 }
 
 /// The agents and projects that a person can add an endpoint for: their own agents, and for
 /// administrators every agent and project.
-pub fn whose<'a>(
+pub fn subject_options<'a>(
     directory: &'a Directory,
     agents: impl Iterator<Item = &'a AgentId>,
     admin: bool,
-) -> Vec<Choice> {
-    let agents = agents.take(CHOICES).map(|id| Hears::Agent(id.clone()));
-    let projects = directory.projects().take(if admin { CHOICES } else { 0 });
-    let projects = projects.map(|project| Hears::Project(project.id.clone()));
-    let choice = |of: Hears| (subject(&of).to_string(), hears(&of));
+) -> Vec<SelectOption> {
+    let agents = agents.take(MAX_LIST_OPTIONS).map(|id| WebhookScope::Agent(id.clone()));
+    let projects = directory.projects().take(if admin { MAX_LIST_OPTIONS } else { 0 });
+    let projects = projects.map(|project| WebhookScope::Project(project.id.clone()));
+    let choice = |of: WebhookScope| (subject(&of).to_string(), subject_label(&of));
     agents.chain(projects).map(choice).collect()
 }
 
-fn subject(of: &Hears) -> Subject {
+fn subject(of: &WebhookScope) -> Subject {
     match of {
-        Hears::Agent(id) => Subject::Agent(id.clone()),
-        Hears::Project(id) => Subject::Project(id.clone()),
+        WebhookScope::Agent(id) => Subject::Agent(id.clone()),
+        WebhookScope::Project(id) => Subject::Project(id.clone()),
     }
 }
 
-fn hears(of: &Hears) -> String {
+fn subject_label(of: &WebhookScope) -> String {
     match of {
-        Hears::Agent(id) => format!("the agent {id}"),
-        Hears::Project(id) => format!("the project {id}"),
+        WebhookScope::Agent(id) => format!("the agent {id}"),
+        WebhookScope::Project(id) => format!("the project {id}"),
     }
 }
 
-fn mark(webhook: &Webhook) -> Option<&'static str> {
+fn disabled_mark(webhook: &Webhook) -> Option<&'static str> {
     webhook.disabled.map(|why| match why {
-        Disabled::ByHand => "disabled",
-        Disabled::Gone => "gone",
+        WebhookDisabledReason::ByHand => "disabled",
+        WebhookDisabledReason::Gone => "gone",
     })
 }
 
 /// A URL without its query and fragment, which may contain secrets.
-fn place(url: &str) -> String {
+fn url_without_query(url: &str) -> String {
     url.split(['?', '#']).next().unwrap_or_default().to_owned()
 }
 
@@ -358,27 +377,31 @@ fn capital(text: &str) -> String {
 
 /// Parses the form of a new endpoint or of an existing one.
 pub fn read(
-    form: &Submitted,
+    form: &SubmittedForm,
     id: WebhookId,
     known: Option<&Webhook>,
-) -> Result<NewWebhook, FormProblem> {
+) -> Result<NewWebhook, FormProblems> {
     let wrong = |field: &str, label: &str, message: &str| {
-        let mut problem = FormProblem::default();
-        problem.add(Place::Field(field.to_owned()), Some(Words::of(label)), message.to_owned());
+        let mut problem = FormProblems::default();
+        problem.add(
+            ProblemLocation::Field(field.to_owned()),
+            Some(VisibleText::of(label)),
+            message.to_owned(),
+        );
         problem
     };
     let of = match known {
         Some(known) => known.of.clone(),
         None => match form.value("agent").and_then(|text| text.parse().ok()) {
-            Some(Subject::Agent(id)) => Hears::Agent(id),
-            Some(Subject::Project(id)) => Hears::Project(id),
+            Some(Subject::Agent(id)) => WebhookScope::Agent(id),
+            Some(Subject::Project(id)) => WebhookScope::Project(id),
             _ => {
                 return Err(wrong("agent", "Whose requests", "Expected one of the list."));
             }
         },
     };
     let format =
-        Format::ALL.into_iter().find(|format| Some(format.as_str()) == form.value("format"));
+        WebhookFormat::ALL.into_iter().find(|format| Some(format.as_str()) == form.value("format"));
     let Some(format) = format else {
         return Err(wrong("format", "Format", "Expected one of the list."));
     };

@@ -7,16 +7,16 @@ use kernel::{Ask, AskId, KeyId, Time};
 
 use crate::answer::outcome;
 use crate::answer_form::second_step;
-use crate::banner::{Banner, Notice};
-use crate::components::facts::{Fact, Shown};
-use crate::components::when::When;
-use crate::components::words::Words;
+use crate::banner::{ActionOutcome, Banner};
+use crate::components::facts::{Fact, FactValue};
+use crate::components::relative_time::RelativeTime;
+use crate::components::words::VisibleText;
 use crate::site::{assets, paths};
-use crate::{Frame, render};
+use crate::{PageContext, render};
 
 /// A WebAuthn request for the browser, and the state that the form returns.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub struct PasskeyChallenge {
     /// The WebAuthn options, as JSON.
     pub options: String,
     /// The server's sealed state.
@@ -25,113 +25,123 @@ pub struct Question {
 
 /// A passkey in the list.
 #[derive(Debug, Clone, Copy)]
-pub struct Listed<'a> {
+pub struct PasskeyEntry<'a> {
     pub key: &'a Key,
     pub used: Option<Time>,
 }
 
 /// How the person can add a passkey now.
 #[derive(Debug, Clone)]
-pub enum Adding {
+pub enum AddPasskey {
     /// The browser creates one.
     Make {
         /// The WebAuthn request.
-        question: Question,
+        question: PasskeyChallenge,
         /// The sealed assertion that authorises it; empty for the first passkey.
         vouched: String,
     },
     /// An existing passkey must authorise it first.
-    Vouch(Question),
+    Vouch(PasskeyChallenge),
     /// The person must sign in again first.
     SignInAgain,
 }
 
 /// The page of a person's passkeys.
 pub fn page(
-    frame: &Frame,
+    frame: &PageContext,
     directory: &Directory,
-    listed: &[Listed<'_>],
-    adding: &Adding,
-    notice: Option<&Notice>,
+    listed: &[PasskeyEntry<'_>],
+    adding: &AddPasskey,
+    notice: Option<&ActionOutcome>,
 ) -> String {
     let banner = notice.map(|notice| notice.banner(directory, frame.now, None));
-    let row = |one: &Listed<'_>| Row {
+    let row = |one: &PasskeyEntry<'_>| PasskeyRow {
         id: one.key.id.to_string(),
-        name: Words::of(&one.key.label),
-        added: When::new(one.key.issued_at, frame.now),
-        used: one.used.map(|at| When::new(at, frame.now)),
-        waits: one.key.counts_from(frame.now).map(|at| When::new(at, frame.now)),
+        name: VisibleText::of(&one.key.label),
+        added: RelativeTime::new(one.key.issued_at, frame.now),
+        used: one.used.map(|at| RelativeTime::new(at, frame.now)),
+        waits: one.key.counts_from(frame.now).map(|at| RelativeTime::new(at, frame.now)),
     };
-    render(&Page { frame, banner, rows: listed.iter().map(row).collect(), adding })
+    render(&PasskeysPage { frame, banner, rows: listed.iter().map(row).collect(), adding })
 }
 
 /// The page where a person confirms the removal of a passkey with a passkey.
-pub fn removal(frame: &Frame, id: KeyId, name: &str, question: Option<&Question>) -> String {
-    render(&Removal { frame, id: id.to_string(), name: Words::of(name), question })
+pub fn removal(
+    frame: &PageContext,
+    id: KeyId,
+    name: &str,
+    question: Option<&PasskeyChallenge>,
+) -> String {
+    render(&PasskeyRemovalPage { frame, id: id.to_string(), name: VisibleText::of(name), question })
 }
 
 /// The content of an answer, before it is sent.
-pub struct Said {
-    prompt: Words,
+pub struct AnswerSummary {
+    prompt: VisibleText,
     headline: String,
     values: Vec<Fact>,
-    comment: Option<Words>,
+    comment: Option<VisibleText>,
     irreversible: bool,
     tone: &'static str,
 }
 
 /// Describes an answer.
-pub fn answer_words(ask: &Ask, reply: &Reply) -> Said {
+pub fn summarize_answer(ask: &Ask, reply: &Reply) -> AnswerSummary {
     let question = ask.question.value();
-    Said {
-        prompt: Words::of(question.map_or("", |question| question.prompt())),
+    AnswerSummary {
+        prompt: VisibleText::of(question.map_or("", |question| question.prompt())),
         headline: outcome::brief(reply, question),
         values: outcome::said(&reply.answer, question),
-        comment: reply.comment.as_deref().map(Words::of),
+        comment: reply.comment.as_deref().map(VisibleText::of),
         irreversible: ask.is_irreversible(),
         tone: second_step::tone(ask, reply),
     }
 }
 
 /// The page where a person confirms an answer.
-pub fn confirm(frame: &Frame, ask: AskId, said: &Said, question: &Question) -> String {
+pub fn confirm(
+    frame: &PageContext,
+    ask: AskId,
+    said: &AnswerSummary,
+    question: &PasskeyChallenge,
+) -> String {
     let (action, back) = (paths::confirm(ask), paths::request(ask));
-    render(&Confirm { frame, said, question, action, back })
+    render(&StepUpPage { frame, said, question, action, back })
 }
 
 #[derive(Template)]
 #[template(path = "sign_in/passkeys.html")]
-struct Page<'a> {
-    frame: &'a Frame,
+struct PasskeysPage<'a> {
+    frame: &'a PageContext,
     banner: Option<Banner>,
-    rows: Vec<Row>,
-    adding: &'a Adding,
+    rows: Vec<PasskeyRow>,
+    adding: &'a AddPasskey,
 }
 
 #[derive(Template)]
 #[template(path = "sign_in/passkey_removal.html")]
-struct Removal<'a> {
-    frame: &'a Frame,
+struct PasskeyRemovalPage<'a> {
+    frame: &'a PageContext,
     id: String,
-    name: Words,
-    question: Option<&'a Question>,
+    name: VisibleText,
+    question: Option<&'a PasskeyChallenge>,
 }
 
-struct Row {
+struct PasskeyRow {
     id: String,
-    name: Words,
-    added: When,
-    used: Option<When>,
+    name: VisibleText,
+    added: RelativeTime,
+    used: Option<RelativeTime>,
     /// When it becomes active, if it is still pending.
-    waits: Option<When>,
+    waits: Option<RelativeTime>,
 }
 
 #[derive(Template)]
 #[template(path = "sign_in/step_up.html")]
-struct Confirm<'a> {
-    frame: &'a Frame,
-    said: &'a Said,
-    question: &'a Question,
+struct StepUpPage<'a> {
+    frame: &'a PageContext,
+    said: &'a AnswerSummary,
+    question: &'a PasskeyChallenge,
     action: String,
     back: String,
 }

@@ -2,13 +2,13 @@
 
 use askama::Template;
 use kernel::Time;
-use kernel::directory::{Directory, Holder, Key, Way};
+use kernel::directory::{CredentialKind, Directory, Key, SignInMethod};
 
-use crate::banner::{Banner, Notice};
-use crate::components::when::When;
-use crate::components::words::Words;
+use crate::banner::{ActionOutcome, Banner};
+use crate::components::relative_time::RelativeTime;
+use crate::components::words::VisibleText;
 use crate::site::{assets, paths};
-use crate::{Frame, render};
+use crate::{PageContext, render};
 
 #[derive(Debug, Clone, Copy)]
 pub struct Session<'a> {
@@ -19,62 +19,62 @@ pub struct Session<'a> {
 }
 
 pub fn page(
-    frame: &Frame,
+    frame: &PageContext,
     directory: &Directory,
     sessions: &[Session<'_>],
-    notice: Option<&Notice>,
+    notice: Option<&ActionOutcome>,
 ) -> String {
     let banner = notice.map(|notice| notice.banner(directory, frame.now, None));
-    let rows = sessions.iter().map(|session| Row::new(session, frame.now)).collect();
-    render(&Page { frame, banner, rows })
+    let rows = sessions.iter().map(|session| SessionRow::new(session, frame.now)).collect();
+    render(&SessionsPage { frame, banner, rows })
 }
 
 /// The sign-in method of a session, in words.
-pub fn way(way: Way) -> &'static str {
+pub fn sign_in_method(way: SignInMethod) -> &'static str {
     match way {
-        Way::Link => "with a sign-in link",
-        Way::Mail => "with a link by mail",
-        Way::Passkey => "with a passkey",
-        Way::Oidc => "with your organisation",
+        SignInMethod::Link => "with a sign-in link",
+        SignInMethod::Mail => "with a link by mail",
+        SignInMethod::Passkey => "with a passkey",
+        SignInMethod::Oidc => "with your organisation",
     }
 }
 
 #[derive(Template)]
 #[template(path = "sign_in/sessions.html")]
-struct Page<'a> {
-    frame: &'a Frame,
+struct SessionsPage<'a> {
+    frame: &'a PageContext,
     banner: Option<Banner>,
-    rows: Vec<Row>,
+    rows: Vec<SessionRow>,
 }
 
-struct Row {
+struct SessionRow {
     id: String,
-    browser: Words,
+    browser: VisibleText,
     current: bool,
     way: &'static str,
-    since: When,
-    used: When,
-    until: Option<When>,
+    since: RelativeTime,
+    used: RelativeTime,
+    until: Option<RelativeTime>,
 }
 
-impl Row {
+impl SessionRow {
     fn new(session: &Session<'_>, now: Time) -> Self {
         let key = session.key;
         let visit = match &key.holder {
-            Holder::Session { visit, .. } => visit.as_ref(),
-            Holder::Agent { .. }
-            | Holder::Token { .. }
-            | Holder::Link { .. }
-            | Holder::Passkey { .. } => None,
+            CredentialKind::Session { visit, .. } => visit.as_ref(),
+            CredentialKind::Agent { .. }
+            | CredentialKind::Token { .. }
+            | CredentialKind::Link { .. }
+            | CredentialKind::Passkey { .. } => None,
         };
         Self {
             id: key.id.to_string(),
-            browser: Words::of(&key.label),
+            browser: VisibleText::of(&key.label),
             current: session.current,
-            way: visit.map_or("", |visit| way(visit.way)),
-            since: When::new(key.issued_at, now),
-            used: When::new(session.used, now),
-            until: key.expires_at.map(|at| When::new(at, now)),
+            way: visit.map_or("", |visit| sign_in_method(visit.way)),
+            since: RelativeTime::new(key.issued_at, now),
+            used: RelativeTime::new(session.used, now),
+            until: key.expires_at.map(|at| RelativeTime::new(at, now)),
         }
     }
 }

@@ -110,7 +110,7 @@ impl Asset {
         content_type: &'static str,
     ) -> Self {
         let bytes = match extension {
-            "css" | "js" => lean(source),
+            "css" | "js" => minified(source),
             _ => source,
         };
         let mut hash = hex::encode(Sha256::digest(bytes));
@@ -122,7 +122,7 @@ impl Asset {
 
 /// A stylesheet or script without comments on lines of their own and without indentation. Computed
 /// once and leaked, so it lives as long as the process.
-fn lean(source: &'static [u8]) -> &'static [u8] {
+fn minified(source: &'static [u8]) -> &'static [u8] {
     let text = String::from_utf8_lossy(source);
     let said = |line: &&str| {
         let comment = line.starts_with("//") || (line.starts_with("/*") && line.ends_with("*/"));
@@ -270,7 +270,7 @@ mod tests {
 
     #[test]
     fn nobody_loads_comments() {
-        let lean = |text: &'static str| std::str::from_utf8(lean(text.as_bytes())).unwrap();
+        let lean = |text: &'static str| std::str::from_utf8(minified(text.as_bytes())).unwrap();
         assert_eq!(lean("/* a */\n.b {\n  c: d; /* e */\n}\n\n"), ".b {\nc: d; /* e */\n}");
         assert_eq!(lean("  // a\n  b(\"//c\"); // d\n"), "b(\"//c\"); // d");
     }

@@ -1,13 +1,13 @@
 //! The paths that pages link and post to. The handlers are mounted at these paths.
 
 use kernel::ids::GroupId;
-use kernel::task::{Scope, VersionRef};
+use kernel::task::{LedgerScope, VersionRef};
 use kernel::{AgentId, AskId, HumanId, ProjectId, TaskId, WebhookId};
 
 /// The requests that wait for me.
 pub const INBOX: &str = "/";
 /// POST answers one request from the list.
-pub const QUICK: &str = "/inbox/answer";
+pub const QUICK_ANSWER: &str = "/inbox/answer";
 /// GET and POST show a summary of a bulk action; neither decides anything.
 pub const BULK: &str = "/inbox/bulk";
 /// POST answers several requests.
@@ -17,13 +17,13 @@ pub const INBOX_UNDO: &str = "/inbox/undo";
 /// GET shows the result of answers that can no longer be undone.
 pub const INBOX_SENT: &str = "/inbox/sent";
 /// GET shows the form to snooze or reassign a request.
-pub const ASIDE: &str = "/inbox/aside";
+pub const SNOOZE_FORM: &str = "/inbox/aside";
 /// POST snoozes a request until a given time.
 pub const SNOOZE: &str = "/inbox/snooze";
 /// POST ends the snooze of a request.
-pub const WAKE: &str = "/inbox/wake";
+pub const END_SNOOZE: &str = "/inbox/wake";
 /// POST reassigns a request to another person, with a note.
-pub const HAND: &str = "/inbox/hand";
+pub const REASSIGN: &str = "/inbox/hand";
 /// The event stream of changes to an open list.
 pub const LIVE: &str = "/inbox/live";
 /// GET shows the form to write to an agent, POST sends the message.
@@ -55,7 +55,7 @@ pub const SIGN_IN_PASSKEY: &str = "/sign-in/passkey";
 /// GET redirects to the identity provider (OIDC).
 pub const SIGN_IN_OIDC: &str = "/sign-in/oidc";
 /// The OIDC redirect URI.
-pub const OIDC_BACK: &str = "/sign-in/oidc/back";
+pub const OIDC_REDIRECT: &str = "/sign-in/oidc/back";
 /// GET redirects to the identity provider's sign-out page.
 pub const SIGN_OUT_OIDC: &str = "/sign-out/oidc";
 /// POST ends the session.
@@ -76,7 +76,7 @@ pub const AWAY: &str = "/settings/away";
 /// GET shows my devices with push notifications, POST adds, removes or tests one.
 pub const DEVICES: &str = "/settings/devices";
 /// GET shows my notification settings, POST changes them.
-pub const NOTICES: &str = "/settings/notices";
+pub const NOTIFICATION_SETTINGS: &str = "/settings/notices";
 /// GET lists people, POST adds one.
 pub const PEOPLE: &str = "/settings/people";
 /// GET lists groups, POST adds one.
@@ -113,7 +113,7 @@ pub fn task(id: TaskId) -> String {
 }
 
 /// The form for a subtask.
-pub fn part_of(id: TaskId) -> String {
+pub fn new_subtask(id: TaskId) -> String {
     format!("{NEW_TASK}?parent={id}")
 }
 
@@ -135,12 +135,12 @@ pub fn version(id: TaskId, of: &VersionRef) -> String {
 }
 
 /// The keys of a ledger.
-pub fn ledger(scope: &Scope) -> String {
+pub fn ledger(scope: &LedgerScope) -> String {
     format!("{LEDGER}/{scope}")
 }
 
 /// One key of a ledger, with all its entries.
-pub fn ledger_key(scope: &Scope, key: &str) -> String {
+pub fn ledger_key(scope: &LedgerScope, key: &str) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     query.append_pair("key", key);
     format!("{LEDGER}/{scope}?{}", query.finish())
@@ -306,13 +306,13 @@ pub fn proof(case_id: &str, provider: &str) -> String {
 }
 
 /// The form to snooze or reassign a request; `back` is the query of the list that contains it.
-pub fn aside(id: AskId, back: &str) -> String {
+pub fn snooze_form(id: AskId, back: &str) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     query.append_pair("ask", &id.to_string());
     if !back.is_empty() {
         query.append_pair("back", back);
     }
-    format!("{ASIDE}?{}", query.finish())
+    format!("{SNOOZE_FORM}?{}", query.finish())
 }
 
 /// The icon with a count in it.

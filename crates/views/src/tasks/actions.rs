@@ -2,49 +2,49 @@
 //! a permission, transfer it, cancel it.
 
 use kernel::directory::{Agent, Directory, Human};
-use kernel::task::{NewGrant, Party, State, Until};
+use kernel::task::{GrantDuration, NewGrant, Party, State};
 use kernel::{Task, Time};
 
-use crate::answer_form::submitted::Submitted;
+use crate::answer_form::submitted::SubmittedForm;
 use crate::components::task::{self as words_of, INTENTS};
 use crate::components::words;
-use crate::settings::controls::Choice;
+use crate::settings::controls::SelectOption;
 
 /// The maximum number of options in a list.
 const CHOICES: usize = 200;
 
 /// The actions that a person can perform now.
 #[derive(Debug, Clone, Default)]
-pub struct Acts {
+pub struct TaskActions {
     /// The actions, by the names of their forms.
     pub offered: Vec<&'static str>,
     /// The agents it can be assigned to; empty if it is already assigned.
-    pub assign: Vec<Choice>,
+    pub assign: Vec<SelectOption>,
     /// The people and agents it can be transferred to.
-    pub transfer: Vec<Choice>,
+    pub transfer: Vec<SelectOption>,
     /// The id of the reader, if they can take it over.
     pub take: Option<String>,
     /// The possible purposes of a message: value and label.
     pub intents: Vec<(&'static str, &'static str)>,
     /// The values of a refused form: its name and its content.
-    pub draft: Option<(String, Submitted)>,
+    pub draft: Option<(String, SubmittedForm)>,
 }
 
-impl Acts {
+impl TaskActions {
     /// The actions of this person on this task.
     pub fn new(
         task: &Task,
         me: &Human,
         directory: &Directory,
-        draft: Option<(String, Submitted)>,
+        draft: Option<(String, SubmittedForm)>,
     ) -> Self {
         let principal = task.principal == me.id;
-        if task.state.is_over() || !(principal || me.admin) {
+        if task.state.is_closed() || !(principal || me.admin) {
             return Self { draft, ..Self::default() };
         }
         let acts = Self {
             offered: vec!["transfer"],
-            transfer: receivers(task, directory),
+            transfer: transfer_targets(task, directory),
             take: (task.assignee.human() != Some(&me.id)).then(|| me.id.to_string()),
             draft,
             ..Self::default()
@@ -93,11 +93,11 @@ impl Acts {
 }
 
 /// The agents that a task can be assigned to.
-pub fn agents(task: &Task, directory: &Directory) -> Vec<Choice> {
+pub fn agents(task: &Task, directory: &Directory) -> Vec<SelectOption> {
     let principal = directory.human(&task.principal);
     let theirs = |agent: &&Agent| {
         agent.project == task.project
-            || principal.is_some_and(|principal| agent.is_known_to(principal))
+            || principal.is_some_and(|principal| agent.accepts_messages_from(principal))
     };
     let choice =
         |agent: &Agent| (agent.id.to_string(), format!("{} in {}", agent.id, agent.project));
@@ -105,12 +105,12 @@ pub fn agents(task: &Task, directory: &Directory) -> Vec<Choice> {
 }
 
 /// The people and agents that a task can be transferred to.
-fn receivers(task: &Task, directory: &Directory) -> Vec<Choice> {
+fn transfer_targets(task: &Task, directory: &Directory) -> Vec<SelectOption> {
     let able =
         |human: &&Human| human.active && (human.admin || human.projects.contains(&task.project));
     let people = directory.humans().filter(able).map(|human| {
         let party = Party::Human(human.id.clone());
-        (party, words::person(directory, &human.id))
+        (party, words::person_name(directory, &human.id))
     });
     let agents = agents(task, directory).into_iter();
     let people = people
@@ -125,7 +125,7 @@ fn receivers(task: &Task, directory: &Directory) -> Vec<Choice> {
 }
 
 /// Parses a person or an agent.
-pub fn party(sent: &str) -> Option<Party> {
+pub fn parse_party(sent: &str) -> Option<Party> {
     match sent.split_once('/')? {
         ("human", id) => id.parse().ok().map(Party::Human),
         ("agent", id) => id.parse().ok().map(Party::Agent),
@@ -134,24 +134,24 @@ pub fn party(sent: &str) -> Option<Party> {
 }
 
 /// Parses a permission; `zone` is the time zone of its times.
-pub fn grant(sent: &Submitted, zone: &jiff::tz::TimeZone) -> Option<NewGrant> {
-    use kernel::task::Leave;
+pub fn parse_grant(sent: &SubmittedForm, zone: &jiff::tz::TimeZone) -> Option<NewGrant> {
+    use kernel::task::GrantDecision;
     let decision = match sent.value("decision")? {
-        "allow" => Leave::Allow,
-        "deny" => Leave::Deny,
+        "allow" => GrantDecision::Allow,
+        "deny" => GrantDecision::Deny,
         _ => return None,
     };
     let until = match sent.value("until")? {
-        "session" => Until::Session,
-        "task" => Until::Task,
-        "moment" => Until::At(moment(sent.value("moment")?, zone)?),
+        "session" => GrantDuration::Session,
+        "task" => GrantDuration::Task,
+        "moment" => GrantDuration::At(parse_local_time(sent.value("moment")?, zone)?),
         _ => return None,
     };
     Some(NewGrant { scope: sent.text("scope")?, decision, until })
 }
 
 /// Parses a local time of a browser in a person's time zone.
-pub fn moment(sent: &str, zone: &jiff::tz::TimeZone) -> Option<Time> {
+pub fn parse_local_time(sent: &str, zone: &jiff::tz::TimeZone) -> Option<Time> {
     let local: jiff::civil::DateTime = sent.trim().parse().ok()?;
     zone.to_ambiguous_timestamp(local).compatible().ok().map(Time::new)
 }
@@ -159,33 +159,36 @@ pub fn moment(sent: &str, zone: &jiff::tz::TimeZone) -> Option<Time> {
 #[cfg(test)]
 mod tests {
     use jiff::tz::TimeZone;
-    use kernel::task::Leave;
+    use kernel::task::GrantDecision;
 
     use super::*;
 
-    fn sent(pairs: &[(&str, &str)]) -> Submitted {
-        Submitted::new(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
+    fn sent(pairs: &[(&str, &str)]) -> SubmittedForm {
+        SubmittedForm::new(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
     }
 
     #[test]
     fn a_permission_is_read_whole_or_not_at_all() {
-        let zone = kernel::directory::about::zone("Europe/Berlin").unwrap();
+        let zone = kernel::directory::profile_settings::zone("Europe/Berlin").unwrap();
         let base = [("scope", "fs:/repo:*"), ("decision", "deny"), ("until", "moment")];
         let with = |moment: &'static str| sent(&[base.as_slice(), &[("moment", moment)]].concat());
-        let read = grant(&with("2026-07-01T12:00"), &zone).unwrap();
-        assert_eq!((read.scope.as_str(), read.decision), ("fs:/repo:*", Leave::Deny));
-        assert_eq!(read.until, Until::At("2026-07-01T10:00:00Z".parse().unwrap()));
-        assert!(grant(&with("tomorrow"), &zone).is_none() && grant(&with(""), &zone).is_none());
+        let read = parse_grant(&with("2026-07-01T12:00"), &zone).unwrap();
+        assert_eq!((read.scope.as_str(), read.decision), ("fs:/repo:*", GrantDecision::Deny));
+        assert_eq!(read.until, GrantDuration::At("2026-07-01T10:00:00Z".parse().unwrap()));
+        assert!(
+            parse_grant(&with("tomorrow"), &zone).is_none()
+                && parse_grant(&with(""), &zone).is_none()
+        );
         let odd = sent(&[("scope", "*"), ("decision", "maybe"), ("until", "task")]);
-        assert!(grant(&odd, &TimeZone::UTC).is_none());
+        assert!(parse_grant(&odd, &TimeZone::UTC).is_none());
     }
 
     #[test]
     fn whoever_is_named_is_a_person_or_an_agent() {
-        assert_eq!(party("human/olga").unwrap().to_string(), "olga");
-        assert!(matches!(party("agent/bot"), Some(Party::Agent(_))));
+        assert_eq!(parse_party("human/olga").unwrap().to_string(), "olga");
+        assert!(matches!(parse_party("agent/bot"), Some(Party::Agent(_))));
         for wrong in ["", "olga", "group/x", "human/", "agent/a b"] {
-            assert!(party(wrong).is_none(), "{wrong}");
+            assert!(parse_party(wrong).is_none(), "{wrong}");
         }
     }
 }

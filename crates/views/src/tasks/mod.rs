@@ -13,21 +13,21 @@ use kernel::directory::{Directory, Human};
 use kernel::task::State;
 use kernel::{ProjectId, Task};
 
-use crate::components::query::{Picker, Query};
+use crate::components::query::{FilterField, Query};
+use crate::components::relative_time::RelativeTime;
 use crate::components::task as words_of;
-use crate::components::when::When;
-use crate::components::words::Words;
+use crate::components::words::VisibleText;
 use crate::site::{assets, paths};
-use crate::{Frame, render};
+use crate::{PageContext, render};
 
 /// The query parameters of the board, in the order of its form.
-pub const KNOWN: [&str; 5] = ["view", "project", "agent", "column", "after"];
+pub const QUERY_PARAMETERS: [&str; 5] = ["view", "project", "agent", "column", "after"];
 /// The maximum number of agents or projects in a list.
 pub(crate) const CHOICES: usize = 200;
 
 /// One column of the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Column {
+pub enum BoardColumn {
     /// Work has not started.
     Waiting,
     /// An agent is working on it.
@@ -40,7 +40,7 @@ pub enum Column {
     Over,
 }
 
-impl Column {
+impl BoardColumn {
     /// Every column, from left to right.
     pub const ALL: [Self; 5] =
         [Self::Waiting, Self::Working, Self::Deciding, Self::Judging, Self::Over];
@@ -86,7 +86,7 @@ impl Column {
 
 /// The input of the board.
 #[derive(Debug, Clone, Copy)]
-pub struct Board<'a> {
+pub struct TaskBoardPage<'a> {
     /// The person who views the page.
     pub me: &'a Human,
     /// Looks up display names.
@@ -94,13 +94,13 @@ pub struct Board<'a> {
     /// The filter of the board.
     pub query: &'a Query,
     /// The columns with their tasks; only one if a single column is selected.
-    pub columns: &'a [Filling],
+    pub columns: &'a [ColumnTasks],
 }
 
 /// One column with its tasks.
 #[derive(Debug, Clone)]
-pub struct Filling {
-    pub column: Column,
+pub struct ColumnTasks {
+    pub column: BoardColumn,
     /// The tasks, newest first.
     pub tasks: Vec<Task>,
     /// The number of tasks, as text: `12`, or `1000+` above the counting limit.
@@ -110,17 +110,17 @@ pub struct Filling {
 }
 
 /// Renders the board as HTML.
-pub fn page(frame: &Frame, board: &Board<'_>) -> String {
-    let &Board { me, directory, query, .. } = board;
+pub fn page(frame: &PageContext, board: &TaskBoardPage<'_>) -> String {
+    let &TaskBoardPage { me, directory, query, .. } = board;
     let columns = columns(frame, board);
     let place = query.without(&["column", "after"]);
     let mine = query.get("view") == Some("mine");
-    render(&BoardPage {
+    render(&TaskBoardTemplate {
         frame,
         digest: digest(&columns),
         live: query.href(paths::TASKS_LIVE),
         columns,
-        pickers: pickers(me, directory, query),
+        pickers: filter_fields(me, directory, query),
         alone: query.get("column").is_some(),
         narrowed: query.get("project").is_some() || query.get("agent").is_some(),
         mine,
@@ -133,13 +133,13 @@ pub fn page(frame: &Frame, board: &Board<'_>) -> String {
 
 #[derive(Template)]
 #[template(path = "tasks/board.html")]
-struct BoardPage<'a> {
-    frame: &'a Frame,
-    columns: Vec<Drawn>,
+struct TaskBoardTemplate<'a> {
+    frame: &'a PageContext,
+    columns: Vec<ColumnView>,
     /// Identifies this version of the board; `live` is the path of its event stream.
     digest: u64,
     live: String,
-    pickers: Vec<Picker>,
+    pickers: Vec<FilterField>,
     alone: bool,
     narrowed: bool,
     mine: bool,
@@ -149,7 +149,7 @@ struct BoardPage<'a> {
     board_href: String,
 }
 
-impl BoardPage<'_> {
+impl TaskBoardTemplate<'_> {
     fn is_empty(&self) -> bool {
         is_empty(&self.columns)
     }
@@ -158,21 +158,21 @@ impl BoardPage<'_> {
 /// One rendered column.
 #[derive(Template)]
 #[template(path = "tasks/column.html")]
-pub struct Drawn {
+pub struct ColumnView {
     name: &'static str,
     label: &'static str,
     count: String,
-    rows: Vec<Row>,
+    rows: Vec<TaskRow>,
     next: Option<String>,
     alone: bool,
     /// Identifies this version of the column; relative times do not count.
     pub version: String,
 }
 
-impl Drawn {
-    fn new(filling: &Filling, frame: &Frame, board: &Board<'_>) -> Self {
-        let row = |task: &Task| Row::new(task, board.me, board.directory, frame);
-        let rows: Vec<Row> = filling.tasks.iter().map(row).collect();
+impl ColumnView {
+    fn new(filling: &ColumnTasks, frame: &PageContext, board: &TaskBoardPage<'_>) -> Self {
+        let row = |task: &Task| TaskRow::new(task, board.me, board.directory, frame);
+        let rows: Vec<TaskRow> = filling.tasks.iter().map(row).collect();
         let each = filling.tasks.iter().zip(&rows).map(|(task, row)| {
             let due = row.due.as_ref().map(|due| (due.soon, due.past));
             (task.id, task.head.seq, row.yours, due)
@@ -204,44 +204,44 @@ impl Drawn {
 }
 
 /// Renders the columns of a board.
-pub fn columns(frame: &Frame, board: &Board<'_>) -> Vec<Drawn> {
-    board.columns.iter().map(|filling| Drawn::new(filling, frame, board)).collect()
+pub fn columns(frame: &PageContext, board: &TaskBoardPage<'_>) -> Vec<ColumnView> {
+    board.columns.iter().map(|filling| ColumnView::new(filling, frame, board)).collect()
 }
 
 /// Whether all columns are empty.
-pub fn is_empty(columns: &[Drawn]) -> bool {
+pub fn is_empty(columns: &[ColumnView]) -> bool {
     columns.iter().all(|column| column.rows.is_empty())
 }
 
 /// Identifies a version of the board.
-pub fn digest(columns: &[Drawn]) -> u64 {
+pub fn digest(columns: &[ColumnView]) -> u64 {
     let all: Vec<&str> = columns.iter().flat_map(|one| [one.name, &one.version]).collect();
     let digest = Digest::of(all.join(" ").as_bytes());
     digest.0.first_chunk().copied().map(u64::from_be_bytes).unwrap_or_default()
 }
 
 /// One task on the board.
-struct Row {
+struct TaskRow {
     key: String,
     href: String,
-    goal: Words,
+    goal: VisibleText,
     state: &'static str,
     tone: &'static str,
     with: String,
     project: String,
-    written: When,
-    due: Option<When>,
+    written: RelativeTime,
+    due: Option<RelativeTime>,
     yours: bool,
 }
 
-impl Row {
-    fn new(task: &Task, me: &Human, directory: &Directory, frame: &Frame) -> Self {
+impl TaskRow {
+    fn new(task: &Task, me: &Human, directory: &Directory, frame: &PageContext) -> Self {
         let waits = matches!(task.state, State::Blocked | State::ReviewReady | State::UnderReview);
         let decides = match task.state {
             State::ReviewReady | State::UnderReview => task.reviewers().contains(&me.id),
             _ => task.is_decided_by(&me.id),
         };
-        let open = !task.state.is_over();
+        let open = !task.state.is_closed();
         Self {
             key: task.id.to_string(),
             href: paths::task(task.id),
@@ -253,21 +253,21 @@ impl Row {
                 Some(_) | None => words_of::party(directory, &task.assignee),
             },
             project: task.project.to_string(),
-            written: When::new(task.created_at, frame.now),
-            due: task.due_at().filter(|_| open).map(|at| When::new(at, frame.now)),
+            written: RelativeTime::new(task.created_at, frame.now),
+            due: task.due_at().filter(|_| open).map(|at| RelativeTime::new(at, frame.now)),
             yours: waits && decides,
         }
     }
 }
 
-fn pickers(me: &Human, directory: &Directory, query: &Query) -> Vec<Picker> {
+fn filter_fields(me: &Human, directory: &Directory, query: &Query) -> Vec<FilterField> {
     let twice = |name: String| (name.clone(), name);
     let projects = projects_of(me, directory).into_iter().map(|id| twice(id.to_string()));
-    let agents = directory.agents().filter(|agent| agent.is_known_to(me));
+    let agents = directory.agents().filter(|agent| agent.accepts_messages_from(me));
     let agents = agents.map(|agent| twice(agent.id.to_string()));
     vec![
-        Picker::new(("project", "Project", "Every project"), projects, query),
-        Picker::new(("agent", "Agent", "Every agent"), agents, query),
+        FilterField::new(("project", "Project", "Every project"), projects, query),
+        FilterField::new(("agent", "Agent", "Every agent"), agents, query),
     ]
 }
 
@@ -288,11 +288,11 @@ mod tests {
     #[test]
     fn every_state_stands_in_one_column() {
         for state in State::ALL {
-            let columns = Column::ALL.iter().filter(|column| column.states().contains(&state));
+            let columns = BoardColumn::ALL.iter().filter(|column| column.states().contains(&state));
             assert_eq!(columns.count(), 1, "{state:?}");
         }
-        for column in Column::ALL {
-            assert_eq!(Column::named(column.name()), Some(column));
+        for column in BoardColumn::ALL {
+            assert_eq!(BoardColumn::named(column.name()), Some(column));
         }
     }
 }

@@ -4,31 +4,31 @@ use askama::Template;
 use dialects::duration;
 use kernel::directory::{Agent, Directory, Human};
 use kernel::task::{
-    Capability, ExternalRef, Input, Leave, NewGrant, NewTask, OnSilence, Quorum, ReviewPolicy,
-    Spec, Until, is_scope,
+    Capability, ExternalRef, GrantDecision, GrantDuration, NewGrant, NewTask, OnSilence, Quorum,
+    ReviewPolicy, Spec, TaskInput, is_scope,
 };
 use kernel::time::LONGEST_TIMEOUT;
 use kernel::{HumanId, ProjectId, Refusal, TaskId};
 
-use crate::answer_form::fields::{Control, FieldView, Mark};
-use crate::answer_form::problem::{FormProblem, Place, Problem};
+use crate::answer_form::fields::{Control, FieldView, RequirementMark};
+use crate::answer_form::problem::{FormProblems, Problem, ProblemLocation};
 use crate::components::task::{self as words_of, AUTONOMIES};
-use crate::components::words::{self, Words};
-use crate::settings::controls::{Choice, Filled};
+use crate::components::words::{self, VisibleText};
+use crate::settings::controls::{FormDraft, SelectOption};
 use crate::site::assets;
-use crate::tasks::actions::moment;
+use crate::tasks::actions::parse_local_time;
 use crate::tasks::{CHOICES, projects_of};
-use crate::{Frame, Submitted, render};
+use crate::{PageContext, SubmittedForm, render};
 
 /// With more reviewers than this, the form has a text field instead of checkboxes.
-const TICKED: usize = 30;
+const MAX_REVIEWER_CHECKBOXES: usize = 30;
 /// The maximum number of lines in one field.
-const MOST: usize = 100;
+const MAX_FIELD_LINES: usize = 100;
 /// The default kind of a task.
-const SORT: &str = "task";
+const DEFAULT_KIND: &str = "task";
 
 /// The common fields.
-const FIRST: [(&str, &str); 6] = [
+const COMMON_FIELDS: [(&str, &str); 6] = [
     ("goal", "What is to be reached"),
     ("criteria", "It is good when"),
     ("project", "Project"),
@@ -38,7 +38,7 @@ const FIRST: [(&str, &str); 6] = [
 ];
 
 /// The fields under "More".
-const MORE: [(&str, &str); 13] = [
+const MORE_FIELDS: [(&str, &str); 13] = [
     ("reviewers", "Who judges what is delivered"),
     ("quorum", "How many of them have to approve"),
     ("parent", "Part of which task"),
@@ -60,9 +60,9 @@ const QUORUMS: [(&str, &str, Quorum); 3] = [
     ("any", "One of them", Quorum::Any),
 ];
 
-const UNTILS: [(&str, &str, Until); 2] = [
-    ("task", "For the whole task", Until::Task),
-    ("session", "While its first run lasts", Until::Session),
+const UNTILS: [(&str, &str, GrantDuration); 2] = [
+    ("task", "For the whole task", GrantDuration::Task),
+    ("session", "While its first run lasts", GrantDuration::Session),
 ];
 
 const SILENCES: [(&str, &str, OnSilence); 2] = [
@@ -71,54 +71,54 @@ const SILENCES: [(&str, &str, OnSilence); 2] = [
 ];
 
 fn label(name: &str) -> &'static str {
-    let known = FIRST.iter().chain(&MORE).find(|(known, _)| *known == name);
+    let known = COMMON_FIELDS.iter().chain(&MORE_FIELDS).find(|(known, _)| *known == name);
     known.map_or("", |(_, label)| *label)
 }
 
-fn choices<T>(of: &[(&str, &str, T)]) -> Vec<Choice> {
+fn choices<T>(of: &[(&str, &str, T)]) -> Vec<SelectOption> {
     of.iter().map(|(sent, shown, _)| ((*sent).to_owned(), (*shown).to_owned())).collect()
 }
 
 /// The initial state of the page.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Begun<'a> {
+pub struct NewTaskInput<'a> {
     /// An idempotency token for one task.
     pub once: &'a str,
     /// The id of the parent task, from the URL.
     pub parent: &'a str,
     /// The values of a refused form, to show them again.
-    pub sent: Option<&'a Submitted>,
+    pub sent: Option<&'a SubmittedForm>,
 }
 
 pub fn page(
-    frame: &Frame,
+    frame: &PageContext,
     me: &Human,
     directory: &Directory,
-    begun: Begun<'_>,
-    problems: &FormProblem,
+    begun: NewTaskInput<'_>,
+    problems: &FormProblems,
 ) -> String {
-    let Begun { once, parent, sent } = begun;
-    let filled = Filled { form: sent, problems };
-    let more = more(filled, me, directory, parent);
+    let NewTaskInput { once, parent, sent } = begun;
+    let filled = FormDraft { form: sent, problems };
+    let more = more_fields(filled, me, directory, parent);
     let wrong = more.iter().any(|field| field.error.is_some());
     let said = |name: &str| sent.is_some_and(|sent| sent.values(name).any(|text| !text.is_empty()));
     // A list always submits a value, so it does not show that the person changed it.
     let lists = ["quorum", "until", "on_expiry"];
     let open = wrong
         || !parent.is_empty()
-        || MORE.iter().any(|(name, _)| !lists.contains(name) && said(name));
-    let first = first(filled, me, directory);
-    render(&NewPage { frame, first, more, open, once, problems: &problems.problems })
+        || MORE_FIELDS.iter().any(|(name, _)| !lists.contains(name) && said(name));
+    let first = common_fields(filled, me, directory);
+    render(&NewTaskPage { frame, first, more, open, once, problems: &problems.problems })
 }
 
-fn first(filled: Filled<'_>, me: &Human, directory: &Directory) -> Vec<FieldView> {
+fn common_fields(filled: FormDraft<'_>, me: &Human, directory: &Directory) -> Vec<FieldView> {
     let twice = |id: ProjectId| (id.to_string(), id.to_string());
-    let projects: Vec<Choice> = projects_of(me, directory).into_iter().map(twice).collect();
-    let known = directory.agents().filter(|agent| agent.is_known_to(me)).take(CHOICES);
+    let projects: Vec<SelectOption> = projects_of(me, directory).into_iter().map(twice).collect();
+    let known = directory.agents().filter(|agent| agent.accepts_messages_from(me)).take(CHOICES);
     let name = |agent: &Agent| (agent.id.to_string(), format!("{} in {}", agent.id, agent.project));
     let mut agents = vec![(String::new(), "Nobody yet".to_owned())];
     agents.extend(known.map(name));
-    let autonomy: Vec<Choice> = AUTONOMIES
+    let autonomy: Vec<SelectOption> = AUTONOMIES
         .iter()
         .map(|(autonomy, name)| ((*name).to_owned(), words_of::autonomy(*autonomy).to_owned()))
         .collect();
@@ -128,7 +128,7 @@ fn first(filled: Filled<'_>, me: &Human, directory: &Directory) -> Vec<FieldView
         filled
             .area("goal", label("goal"), "")
             .hint("In your words. It stays as you write it; later you can add to it.")
-            .needed(),
+            .mark_required(),
         filled
             .area("criteria", label("criteria"), "")
             .hint("One condition per line. Whoever judges sees them as a checklist."),
@@ -141,9 +141,14 @@ fn first(filled: Filled<'_>, me: &Human, directory: &Directory) -> Vec<FieldView
     ]
 }
 
-fn more(filled: Filled<'_>, me: &Human, directory: &Directory, parent: &str) -> Vec<FieldView> {
+fn more_fields(
+    filled: FormDraft<'_>,
+    me: &Human,
+    directory: &Directory,
+    parent: &str,
+) -> Vec<FieldView> {
     let area = |name: &str, hint: &str| filled.area(name, label(name), "").hint(hint);
-    let one_of = |name: &str, choices: &[Choice], current: &str| {
+    let one_of = |name: &str, choices: &[SelectOption], current: &str| {
         filled.one_of(name, label(name), choices, current)
     };
     let may = "One thing per line, such as bash:*, fs:/repo:write, or * for everything.";
@@ -179,27 +184,31 @@ fn more(filled: Filled<'_>, me: &Human, directory: &Directory, parent: &str) -> 
             "refs",
             "One per line: what it is, where the name is known, and the name, such as issue github 42.",
         ),
-        filled.text("sort", label("sort"), SORT).hint("In one word or two, for agents and lists."),
+        filled
+            .text("sort", label("sort"), DEFAULT_KIND)
+            .hint("In one word or two, for agents and lists."),
     ]
 }
 
 /// The people who may review in one of the projects: checkboxes if they are few, else a text field.
-fn reviewers(filled: Filled<'_>, me: &Human, directory: &Directory) -> FieldView {
+fn reviewers(filled: FormDraft<'_>, me: &Human, directory: &Directory) -> FieldView {
     let mut people: Vec<&Human> = projects_of(me, directory)
         .iter()
-        .flat_map(|project| directory.members_after(project, None).take(TICKED + 1))
+        .flat_map(|project| {
+            directory.members_after(project, None).take(MAX_REVIEWER_CHECKBOXES + 1)
+        })
         .filter(|human| human.active)
         .collect();
     people.sort_unstable_by(|a, b| a.id.cmp(&b.id));
     people.dedup_by(|a, b| a.id == b.id);
     let name = label("reviewers");
-    if people.is_empty() || people.len() > TICKED {
+    if people.is_empty() || people.len() > MAX_REVIEWER_CHECKBOXES {
         return filled.area("reviewers", name, "").hint(
             "One person per line, by name here, such as user_olga. Nobody named: you judge.",
         );
     }
-    let choice = |human: &&Human| (human.id.to_string(), words::person(directory, &human.id));
-    let choices: Vec<Choice> = people.iter().map(choice).collect();
+    let choice = |human: &&Human| (human.id.to_string(), words::person_name(directory, &human.id));
+    let choices: Vec<SelectOption> = people.iter().map(choice).collect();
     filled
         .some_of("reviewers", name, &choices, |_| false)
         .hint("Members of the project. Nobody ticked: you judge.")
@@ -207,8 +216,8 @@ fn reviewers(filled: Filled<'_>, me: &Human, directory: &Directory) -> FieldView
 
 #[derive(Template)]
 #[template(path = "tasks/new.html")]
-struct NewPage<'a> {
-    frame: &'a Frame,
+struct NewTaskPage<'a> {
+    frame: &'a PageContext,
     first: Vec<FieldView>,
     more: Vec<FieldView>,
     open: bool,
@@ -217,18 +226,23 @@ struct NewPage<'a> {
 }
 
 /// Parses a new task, or returns all problems of the form.
-pub fn written(sent: &Submitted, me: &Human) -> Result<NewTask, FormProblem> {
-    let mut form = Form { sent, problem: FormProblem::default() };
+pub fn parse_new_task(sent: &SubmittedForm, me: &Human) -> Result<NewTask, FormProblems> {
+    let mut form = NewTaskForm { sent, problem: FormProblems::default() };
     let goal = sent.text("goal").unwrap_or_default().trim().to_owned();
     if goal.is_empty() {
-        form.wrong("goal", "Say what is to be reached");
+        form.add_problem("goal", "Say what is to be reached");
     }
-    let zone = me.about().map_or(jiff::tz::TimeZone::UTC, kernel::directory::about::About::zone);
-    let deadline = form
-        .said("deadline", "Choose a day and a time, or leave it empty", |text| moment(text, &zone));
+    let zone = me.profile_settings().map_or(
+        jiff::tz::TimeZone::UTC,
+        kernel::directory::profile_settings::ProfileSettings::zone,
+    );
+    let deadline =
+        form.parse_field("deadline", "Choose a day and a time, or leave it empty", |text| {
+            parse_local_time(text, &zone)
+        });
     let project = sent.value("project").map(str::parse::<ProjectId>).transpose();
     if project.is_err() {
-        form.wrong("project", "Choose one of these projects");
+        form.add_problem("project", "Choose one of these projects");
     }
     let autonomy = sent.value("autonomy");
     let autonomy = AUTONOMIES.iter().find(|(_, name)| Some(*name) == autonomy);
@@ -244,43 +258,49 @@ pub fn written(sent: &Submitted, me: &Human) -> Result<NewTask, FormProblem> {
         external_refs: form.lines(
             "refs",
             "write what it is, where it is known, and its name",
-            named,
+            parse_external_ref,
         ),
         max_duration: text(sent, "max_duration"),
         hxp: None,
     };
-    let sort = text(sent, "sort").unwrap_or_else(|| SORT.to_owned());
+    let sort = text(sent, "sort").unwrap_or_else(|| DEFAULT_KIND.to_owned());
     let new = NewTask {
         project: project.ok().flatten(),
         sort,
         spec,
-        parent: form.said("parent", "Give the address of a task, or its name", parent),
+        parent: form.parse_field("parent", "Give the address of a task, or its name", parent),
         deadline,
-        max_duration: form.said("max_duration", "Say how long, such as 30m, 2h or 1d", |text| {
-            duration::seconds(text).filter(|seconds| *seconds <= LONGEST_TIMEOUT)
-        }),
+        max_duration: form.parse_field(
+            "max_duration",
+            "Say how long, such as 30m, 2h or 1d",
+            |text| duration::seconds(text).filter(|seconds| *seconds <= LONGEST_TIMEOUT),
+        ),
         delegable: sent.value("delegable").is_some(),
         autonomy: autonomy.map(|(autonomy, _)| *autonomy).unwrap_or_default(),
         grants: form.grants(),
         review_policy: form.review_policy(),
-        on_silence: meant(sent, "on_expiry", &SILENCES).unwrap_or_default(),
+        on_silence: selected_option(sent, "on_expiry", &SILENCES).unwrap_or_default(),
     };
     if form.problem.problems.is_empty() { Ok(new) } else { Err(form.problem) }
 }
 
 /// The submitted form, and its problems so far.
-struct Form<'a> {
-    sent: &'a Submitted,
-    problem: FormProblem,
+struct NewTaskForm<'a> {
+    sent: &'a SubmittedForm,
+    problem: FormProblems,
 }
 
-impl Form<'_> {
-    fn wrong(&mut self, name: &str, message: &str) {
-        self.problem.add(Place::Field(name.to_owned()), Some(Words::of(label(name))), message);
+impl NewTaskForm<'_> {
+    fn add_problem(&mut self, name: &str, message: &str) {
+        self.problem.add(
+            ProblemLocation::Field(name.to_owned()),
+            Some(VisibleText::of(label(name))),
+            message,
+        );
     }
 
     /// The parsed value of a field, if it is not empty.
-    fn said<T>(
+    fn parse_field<T>(
         &mut self,
         name: &str,
         expected: &str,
@@ -289,7 +309,7 @@ impl Form<'_> {
         let text = text(self.sent, name)?;
         let read = read(&text);
         if read.is_none() {
-            self.wrong(name, expected);
+            self.add_problem(name, expected);
         }
         read
     }
@@ -306,24 +326,24 @@ impl Form<'_> {
             }
         }
         if let Some(n) = bad {
-            self.wrong(name, &format!("In line {n}, {expected}"));
-        } else if all.len() > MOST {
-            self.wrong(name, "Use at most 100 lines");
+            self.add_problem(name, &format!("In line {n}, {expected}"));
+        } else if all.len() > MAX_FIELD_LINES {
+            self.add_problem(name, "Use at most 100 lines");
         }
         all
     }
 
     fn grants(&mut self) -> Vec<NewGrant> {
-        let until = meant(self.sent, "until", &UNTILS).unwrap_or(Until::Task);
+        let until = selected_option(self.sent, "until", &UNTILS).unwrap_or(GrantDuration::Task);
         let mut grants = Vec::new();
-        for (name, decision) in [("allow", Leave::Allow), ("deny", Leave::Deny)] {
+        for (name, decision) in [("allow", GrantDecision::Allow), ("deny", GrantDecision::Deny)] {
             let expected = "write one thing such as bash:*, fs:/repo:write, or *";
             grants.extend(self.lines(name, expected, |scope| {
                 is_scope(scope).then(|| NewGrant { scope: scope.to_owned(), decision, until })
             }));
         }
-        if grants.len() > MOST && self.problem.problems.is_empty() {
-            self.wrong("deny", "Use at most 100 lines together with what it may do");
+        if grants.len() > MAX_FIELD_LINES && self.problem.problems.is_empty() {
+            self.add_problem("deny", "Use at most 100 lines together with what it may do");
         }
         grants
     }
@@ -336,27 +356,27 @@ impl Form<'_> {
                 Ok(id) if !required_reviewers.contains(&id) => required_reviewers.push(id),
                 Ok(_) => {}
                 Err(_) => {
-                    self.wrong("reviewers", JUDGES);
+                    self.add_problem("reviewers", REVIEWERS_EXPECTED);
                     return None;
                 }
             }
         }
-        let quorum = meant(sent, "quorum", &QUORUMS).unwrap_or_default();
+        let quorum = selected_option(sent, "quorum", &QUORUMS).unwrap_or_default();
         let there = !required_reviewers.is_empty();
         there.then_some(ReviewPolicy { required_reviewers, quorum })
     }
 }
 
-const JUDGES: &str = "Name members of the project this task is in";
+const REVIEWERS_EXPECTED: &str = "Name members of the project this task is in";
 
 /// The value of a field, if it is not empty.
-fn text(sent: &Submitted, name: &str) -> Option<String> {
+fn text(sent: &SubmittedForm, name: &str) -> Option<String> {
     let text = sent.text(name)?.trim().to_owned();
     (!text.is_empty()).then_some(text)
 }
 
 /// The selected option of a list.
-fn meant<T: Copy>(sent: &Submitted, name: &str, of: &[(&str, &str, T)]) -> Option<T> {
+fn selected_option<T: Copy>(sent: &SubmittedForm, name: &str, of: &[(&str, &str, T)]) -> Option<T> {
     let value = sent.value(name)?;
     of.iter().find(|(known, ..)| *known == value).map(|(.., meant)| *meant)
 }
@@ -368,14 +388,14 @@ fn parent(text: &str) -> Option<TaskId> {
 }
 
 /// Parses an artifact with a version, or a URL.
-fn input(line: &str) -> Option<Input> {
+fn input(line: &str) -> Option<TaskInput> {
     let words: Vec<&str> = line.split_whitespace().collect();
     match words[..] {
         [id, version] if id.starts_with("art_") => {
-            Some(Input::Artifact { id: id.to_owned(), version: version.to_owned() })
+            Some(TaskInput::Artifact { id: id.to_owned(), version: version.to_owned() })
         }
         [uri] if !uri.starts_with("art_") => {
-            Some(Input::Resource { id: None, uri: uri.to_owned() })
+            Some(TaskInput::Resource { id: None, uri: uri.to_owned() })
         }
         _ => None,
     }
@@ -391,7 +411,7 @@ fn capability(line: &str) -> Option<Capability> {
     Some(Capability { capability_id: id.to_owned(), version })
 }
 
-fn named(line: &str) -> Option<ExternalRef> {
+fn parse_external_ref(line: &str) -> Option<ExternalRef> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (kind, namespace, id, version) = match words[..] {
         [kind, namespace, id] => (kind, namespace, id, None),
@@ -403,10 +423,14 @@ fn named(line: &str) -> Option<ExternalRef> {
 }
 
 /// The refusal as a problem of its field.
-pub fn refused(refusal: &Refusal) -> FormProblem {
+pub fn refused(refusal: &Refusal) -> FormProblems {
     let field = |name: &str, message: String| {
-        let mut problem = FormProblem::default();
-        problem.add(Place::Field(name.to_owned()), Some(Words::of(label(name))), message);
+        let mut problem = FormProblems::default();
+        problem.add(
+            ProblemLocation::Field(name.to_owned()),
+            Some(VisibleText::of(label(name))),
+            message,
+        );
         problem
     };
     let expected = |name: &str, expected: &str| field(name, format!("Expected {expected}."));
@@ -418,7 +442,7 @@ pub fn refused(refusal: &Refusal) -> FormProblem {
             field("project", "Choose a project you are a member of.".to_owned())
         }
         Refusal::Invalid { field: "spec.review_policy.required_reviewers", .. } => {
-            field("reviewers", format!("{JUDGES}."))
+            field("reviewers", format!("{REVIEWERS_EXPECTED}."))
         }
         Refusal::Invalid { field: "type", expected: text } => expected("sort", text),
         Refusal::Invalid { field: "scope", expected: text } => expected("allow", text),
@@ -440,8 +464,8 @@ pub fn refused(refusal: &Refusal) -> FormProblem {
         Refusal::NotFound { what: "task" } => {
             field("parent", "No task you can see has this name.".to_owned())
         }
-        Refusal::IdempotencyMismatch => FormProblem::one(
-            Place::Page,
+        Refusal::IdempotencyMismatch => FormProblems::one(
+            ProblemLocation::Page,
             "This form was sent before, with other words, and that arrived. If this is another task, \
              write it down now.",
         ),
@@ -471,15 +495,15 @@ mod tests {
 
     #[test]
     fn a_line_is_read_whole_or_not_at_all() {
-        let artifact = Input::Artifact { id: "art_1".to_owned(), version: "v2".to_owned() };
+        let artifact = TaskInput::Artifact { id: "art_1".to_owned(), version: "v2".to_owned() };
         assert_eq!(input("art_1  v2"), Some(artifact));
         let uri = "https://x.example/a".to_owned();
-        assert_eq!(input(&uri.clone()), Some(Input::Resource { id: None, uri }));
+        assert_eq!(input(&uri.clone()), Some(TaskInput::Resource { id: None, uri }));
         for bad in ["art_1", "art_1 v2 v3", "two words"] {
             assert_eq!(input(bad), None, "{bad}");
         }
         assert_eq!(capability("sql 2").unwrap().version.as_deref(), Some("2"));
-        assert!(capability("sql 2 3").is_none() && named("issue github").is_none());
-        assert_eq!(named("issue github 42 v1").unwrap().id, "42");
+        assert!(capability("sql 2 3").is_none() && parse_external_ref("issue github").is_none());
+        assert_eq!(parse_external_ref("issue github 42 v1").unwrap().id, "42");
     }
 }

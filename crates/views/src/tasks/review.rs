@@ -2,58 +2,59 @@
 
 use kernel::directory::{Directory, Human};
 use kernel::task::{
-    Autonomy, Comment, NewReview, ReviewKind, Severity, State, Verdict, VersionRef, Words as Said,
+    AnchoredComment, Autonomy, NewReview, ReviewKind, ReviewText as Said, Severity, State, Verdict,
+    VersionRef,
 };
 use kernel::{ReviewId, Task, Time};
 
-use crate::answer_form::submitted::Submitted;
-use crate::components::facts::Block;
+use crate::answer_form::submitted::SubmittedForm;
+use crate::components::facts::TextBlock;
+use crate::components::relative_time::RelativeTime;
 use crate::components::task::{self as words_of, SEVERITIES};
-use crate::components::when::When;
-use crate::components::words::{self, Words};
+use crate::components::words::{self, VisibleText};
 
 /// How many empty comments the form offers.
-const ROOM: usize = 2;
+const EMPTY_COMMENTS: usize = 2;
 /// The maximum number of comments in a form.
 const MOST: usize = 40;
 
 /// One review, as a page shows it.
 #[derive(Debug, Clone)]
-pub struct Judged {
+pub struct ReviewView {
     pub id: ReviewId,
     /// The reviewed version.
     pub of: VersionRef,
     /// The name of the version.
-    pub version: Words,
+    pub version: VisibleText,
     pub who: String,
     /// The style class.
     pub tone: &'static str,
     pub verdict: &'static str,
-    pub at: When,
+    pub at: RelativeTime,
     /// The requested changes.
-    pub changes: Vec<Words>,
+    pub changes: Vec<VisibleText>,
     /// The comments, including those added later.
-    pub notes: Vec<Note>,
+    pub notes: Vec<ReviewNote>,
     /// Whether its text was erased.
     pub erased: bool,
 }
 
 /// One comment on a delivery.
 #[derive(Debug, Clone)]
-pub struct Note {
+pub struct ReviewNote {
     pub who: String,
     /// When it was added, if that was after the review.
-    pub at: Option<When>,
+    pub at: Option<RelativeTime>,
     pub severity: &'static str,
     /// The style class: `no` for a required change.
     pub tone: &'static str,
     /// The place in the delivery, in the author's words.
-    pub place: Option<Words>,
-    pub body: Block,
+    pub place: Option<VisibleText>,
+    pub body: TextBlock,
     anchor: Option<String>,
 }
 
-impl Note {
+impl ReviewNote {
     /// The line that the comment refers to: `L12`, `12`, or, unless the version is
     /// a patch, `file:12`.
     pub fn line(&self, plain: bool) -> Option<usize> {
@@ -64,45 +65,51 @@ impl Note {
         Some(n).filter(|n| *n > 0)
     }
 
-    fn new(comment: Option<&Comment>, who: String, at: Option<When>, id: String) -> Option<Self> {
-        let Comment { anchor, severity, body } = comment?;
+    fn new(
+        comment: Option<&AnchoredComment>,
+        who: String,
+        at: Option<RelativeTime>,
+        id: String,
+    ) -> Option<Self> {
+        let AnchoredComment { anchor, severity, body } = comment?;
         Some(Self {
             who,
             at,
             severity: words_of::severity(*severity),
             tone: if *severity == Severity::Blocker { "no" } else { "" },
-            place: anchor.as_deref().map(Words::of),
-            body: Block::new(id, body),
+            place: anchor.as_deref().map(VisibleText::of),
+            body: TextBlock::new(id, body),
             anchor: anchor.clone(),
         })
     }
 }
 
 /// All reviews, oldest first.
-pub fn judged(task: &Task, directory: &Directory, now: Time) -> Vec<Judged> {
+pub fn review_views(task: &Task, directory: &Directory, now: Time) -> Vec<ReviewView> {
     let review = |(n, review): (usize, &kernel::task::Review)| {
-        let who = words::person(directory, &review.reviewer);
+        let who = words::person_name(directory, &review.reviewer);
         let (tone, verdict) = words_of::verdict(review.verdict, review.kind);
         let said = review.words.value();
         let own = said.iter().flat_map(|said| &said.comments).enumerate();
         let own = own.filter_map(|(m, comment)| {
-            Note::new(Some(comment), who.clone(), None, format!("note-{n}-{m}"))
+            ReviewNote::new(Some(comment), who.clone(), None, format!("note-{n}-{m}"))
         });
         let later = review.remarks.iter().enumerate().filter_map(|(m, remark)| {
-            let (who, at) = (words::person(directory, &remark.by), When::new(remark.at, now));
-            Note::new(remark.comment.value(), who, Some(at), format!("later-{n}-{m}"))
+            let (who, at) =
+                (words::person_name(directory, &remark.by), RelativeTime::new(remark.at, now));
+            ReviewNote::new(remark.comment.value(), who, Some(at), format!("later-{n}-{m}"))
         });
-        Judged {
+        ReviewView {
             id: review.id,
             of: review.artifact.clone(),
-            version: Words::of(&review.artifact.version),
+            version: VisibleText::of(&review.artifact.version),
             tone,
             verdict,
-            at: When::new(review.at, now),
+            at: RelativeTime::new(review.at, now),
             changes: said
                 .iter()
                 .flat_map(|said| &said.requested_changes)
-                .map(|change| Words::of(change))
+                .map(|change| VisibleText::of(change))
                 .collect(),
             notes: own.chain(later).collect(),
             erased: said.is_none(),
@@ -114,19 +121,19 @@ pub fn judged(task: &Task, directory: &Directory, now: Time) -> Vec<Judged> {
 
 /// The review form.
 #[derive(Debug, Clone)]
-pub struct Card {
+pub struct ReviewForm {
     /// The submitted id of the artifact.
     pub artifact: String,
     /// The submitted version.
     pub version: String,
     /// The version as it is shown.
-    pub name: Words,
+    pub name: VisibleText,
     /// The requested changes, as entered.
     pub changes: String,
     /// The problem with the requested changes.
     pub error: Option<String>,
     /// The entered comments, and empty ones.
-    pub comments: Vec<Entered>,
+    pub comments: Vec<CommentInput>,
     /// Whether the review is of a plan.
     pub plan: bool,
     /// Who else has to review it, in words.
@@ -135,27 +142,27 @@ pub struct Card {
 
 /// A comment as it was entered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Entered {
+pub struct CommentInput {
     pub place: String,
     /// The name of the severity.
     pub severity: String,
     pub body: String,
 }
 
-impl Card {
+impl ReviewForm {
     /// The form for a reviewer, if there is a delivery to review.
     pub fn new(
         task: &Task,
         me: &Human,
         directory: &Directory,
-        sent: Option<&Submitted>,
+        sent: Option<&SubmittedForm>,
         error: Option<&str>,
     ) -> Option<Self> {
         let open = matches!(task.state, State::ReviewReady | State::UnderReview);
         let of = task.delivered.last().filter(|_| open && task.reviewers().contains(&me.id))?;
-        let mut comments = sent.map(entered).unwrap_or_default();
-        let wants = comments.len() + if comments.is_empty() { ROOM } else { 1 };
-        comments.resize_with(wants.min(MOST), Entered::default);
+        let mut comments = sent.map(entered_comments).unwrap_or_default();
+        let wants = comments.len() + if comments.is_empty() { EMPTY_COMMENTS } else { 1 };
+        comments.resize_with(wants.min(MOST), CommentInput::default);
         let plan = match sent {
             Some(sent) => sent.value("plan").is_some(),
             None => is_plan(task),
@@ -163,17 +170,17 @@ impl Card {
         Some(Self {
             artifact: of.id.to_string(),
             version: of.version.clone(),
-            name: Words::of(&of.version),
+            name: VisibleText::of(&of.version),
             changes: sent.and_then(|sent| sent.text("changes")).unwrap_or_default(),
             error: error.map(str::to_owned),
             comments,
             plan,
-            others: others(task, me, directory),
+            others: other_reviewers(task, me, directory),
         })
     }
 }
 
-impl Entered {
+impl CommentInput {
     /// The possible severities: value, label, and whether it is selected.
     pub fn severities(&self) -> Vec<(&'static str, &'static str, bool)> {
         let choice = |(severity, name): &(Severity, &'static str)| {
@@ -191,10 +198,10 @@ fn is_plan(task: &Task) -> bool {
     task.autonomy == Autonomy::PlanThenImplement && !task.reviews.iter().any(approved)
 }
 
-fn others(task: &Task, me: &Human, directory: &Directory) -> Option<String> {
+fn other_reviewers(task: &Task, me: &Human, directory: &Directory) -> Option<String> {
     let policy = task.review_policy.as_ref()?;
     let others = policy.required_reviewers.iter().filter(|id| **id != me.id);
-    let names: Vec<String> = others.map(|id| words::person(directory, id)).collect();
+    let names: Vec<String> = others.map(|id| words::person_name(directory, id)).collect();
     if names.is_empty() {
         return None;
     }
@@ -210,17 +217,17 @@ fn others(task: &Task, me: &Human, directory: &Directory) -> Option<String> {
 
 /// The comments of a form without the empty ones. Their names are numbered, so that a browser that
 /// restores a form can assign the values.
-fn entered(sent: &Submitted) -> Vec<Entered> {
+fn entered_comments(sent: &SubmittedForm) -> Vec<CommentInput> {
     let comment = |n: usize| {
         let text = |name: &str| sent.text(&format!("{name}.{n}")).unwrap_or_default();
-        Entered { place: text("place"), severity: text("severity"), body: text("body") }
+        CommentInput { place: text("place"), severity: text("severity"), body: text("body") }
     };
-    let said = |entered: &Entered| !entered.body.trim().is_empty();
+    let said = |entered: &CommentInput| !entered.body.trim().is_empty();
     (1..=MOST).map(comment).filter(said).collect()
 }
 
 /// Parses a review.
-pub fn verdict(sent: &Submitted) -> Result<NewReview, &'static str> {
+pub fn parse_review(sent: &SubmittedForm) -> Result<NewReview, &'static str> {
     let verdict = match sent.value("verdict") {
         Some("approved") => Verdict::Approved,
         Some("changes_requested") => Verdict::ChangesRequested,
@@ -230,7 +237,8 @@ pub fn verdict(sent: &Submitted) -> Result<NewReview, &'static str> {
     let lines = sent.text("changes").unwrap_or_default();
     let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
     let changes: Vec<String> = lines.map(str::to_owned).collect();
-    let mut comments: Vec<Comment> = entered(sent).into_iter().map(comment).collect();
+    let mut comments: Vec<AnchoredComment> =
+        entered_comments(sent).into_iter().map(to_comment).collect();
     let requested_changes = match verdict {
         Verdict::ChangesRequested if changes.is_empty() => {
             return Err("Say what has to change: it goes to the agent");
@@ -238,7 +246,7 @@ pub fn verdict(sent: &Submitted) -> Result<NewReview, &'static str> {
         Verdict::ChangesRequested => changes,
         // With another verdict, the requested changes become comments, so that no text is lost.
         Verdict::Approved | Verdict::Rejected => {
-            let said = |body| Comment { anchor: None, severity: Severity::Minor, body };
+            let said = |body| AnchoredComment { anchor: None, severity: Severity::Minor, body };
             comments.extend(changes.into_iter().map(said));
             Vec::new()
         }
@@ -254,7 +262,7 @@ pub fn verdict(sent: &Submitted) -> Result<NewReview, &'static str> {
 }
 
 /// Converts an entered comment; a bare number becomes a line anchor.
-pub fn comment(entered: Entered) -> Comment {
+pub fn to_comment(entered: CommentInput) -> AnchoredComment {
     let place = entered.place.trim();
     let anchor = match place.parse::<usize>() {
         Ok(n) => Some(format!("L{n}")),
@@ -263,21 +271,25 @@ pub fn comment(entered: Entered) -> Comment {
     };
     let severity = SEVERITIES.iter().find(|(_, name)| *name == entered.severity);
     let severity = severity.map_or(Severity::Minor, |(severity, _)| *severity);
-    Comment { anchor, severity, body: entered.body }
+    AnchoredComment { anchor, severity, body: entered.body }
 }
 
 /// The only comment of a form.
-pub fn remark(sent: &Submitted) -> Comment {
+pub fn parse_remark(sent: &SubmittedForm) -> AnchoredComment {
     let text = |name: &str| sent.text(name).unwrap_or_default();
-    comment(Entered { place: text("place"), severity: text("severity"), body: text("body") })
+    to_comment(CommentInput {
+        place: text("place"),
+        severity: text("severity"),
+        body: text("body"),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn sent(pairs: &[(&str, &str)]) -> Submitted {
-        Submitted::new(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
+    fn sent(pairs: &[(&str, &str)]) -> SubmittedForm {
+        SubmittedForm::new(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
     }
 
     const ART: (&str, &str) = ("artifact", "art_01ARZ3NDEKTSV4RRFFQ69G5FAV");
@@ -299,7 +311,7 @@ mod tests {
             ("changes", "Fix the sum\r\n\r\n  And the date "),
             ("verdict", "changes_requested"),
         ]);
-        let review = verdict(&form).unwrap();
+        let review = parse_review(&form).unwrap();
         assert_eq!(review.words.requested_changes, ["Fix the sum", "And the date"]);
         let said: Vec<_> = review
             .words
@@ -319,23 +331,26 @@ mod tests {
     #[test]
     fn changes_are_asked_for_in_words_and_no_word_is_lost() {
         let empty = sent(&[ART, ("verdict", "changes_requested"), ("changes", " \n ")]);
-        assert_eq!(verdict(&empty).unwrap_err(), "Say what has to change: it goes to the agent");
-        assert!(verdict(&sent(&[ART])).is_err() && verdict(&sent(&[])).is_err());
+        assert_eq!(
+            parse_review(&empty).unwrap_err(),
+            "Say what has to change: it goes to the agent"
+        );
+        assert!(parse_review(&sent(&[ART])).is_err() && parse_review(&sent(&[])).is_err());
         let kept = sent(&[ART, ("verdict", "approved"), ("changes", "A nit")]);
-        let review = verdict(&kept).unwrap();
+        let review = parse_review(&kept).unwrap();
         assert!(review.words.requested_changes.is_empty());
         assert_eq!(review.words.comments[0].body, "A nit");
     }
 
     #[test]
     fn a_comment_finds_its_line() {
-        let note = |anchor: &str| Note {
+        let note = |anchor: &str| ReviewNote {
             who: String::new(),
             at: None,
             severity: "",
             tone: "",
             place: None,
-            body: Block::new(String::new(), ""),
+            body: TextBlock::new(String::new(), ""),
             anchor: Some(anchor.to_owned()),
         };
         for (anchor, plain, line) in [

@@ -7,28 +7,28 @@ use kernel::directory::{Directory, Human};
 use kernel::task::{Outcome, Party, State};
 use kernel::{AskId, Refusal, Task, TaskId};
 
-use crate::banner::{Banner, Notice};
-use crate::components::diff::Part;
-use crate::components::facts::Block;
+use crate::banner::{ActionOutcome, Banner};
+use crate::components::diff::DiffPart;
+use crate::components::facts::TextBlock;
+use crate::components::relative_time::RelativeTime;
 use crate::components::task as words_of;
-use crate::components::when::When;
-use crate::components::words::{self, Words};
-use crate::request::timeline::Entry;
+use crate::components::words::{self, VisibleText};
+use crate::request::timeline::TimelineEntry;
 use crate::site::{assets, paths};
-use crate::tasks::actions::Acts;
-use crate::tasks::review::{self, Card, Judged};
-use crate::tasks::timeline::Step;
-use crate::tasks::versions::{Deliveries, Versions};
-use crate::{Frame, Submitted, render};
+use crate::tasks::actions::TaskActions;
+use crate::tasks::review::{self, ReviewForm, ReviewView};
+use crate::tasks::timeline::TaskTimelineRow;
+use crate::tasks::versions::{TaskDeliveries, VersionsView};
+use crate::{PageContext, SubmittedForm, render};
 
 /// The number of decisions that a room shows in full.
-pub const DECISIONS: usize = 20;
+pub const MAX_DECISIONS: usize = 20;
 /// The number of entries in other growing lists; the audit log has the rest.
-const LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// The input of the page.
 #[derive(Debug, Clone, Copy)]
-pub struct Room<'a> {
+pub struct TaskRoomPage<'a> {
     /// The task in its current or in an earlier state. The caller has checked that `me` may see it.
     pub task: &'a Task,
     /// The person who views the page.
@@ -36,23 +36,23 @@ pub struct Room<'a> {
     /// Looks up display names.
     pub directory: &'a Directory,
     /// The context of the task.
-    pub around: &'a Around,
+    pub around: &'a TaskContext,
     /// The result of the last action.
-    pub told: Option<&'a Told>,
+    pub told: Option<&'a TaskActionResult>,
     /// The values of a refused form: its name and its content.
-    pub draft: Option<(&'a str, &'a Submitted)>,
+    pub draft: Option<(&'a str, &'a SubmittedForm)>,
     /// An idempotency token for the forms.
     pub once: &'a str,
 }
 
 /// The context of a task, as the handler loads it.
 #[derive(Debug, Clone, Default)]
-pub struct Around {
+pub struct TaskContext {
     /// The asks of its newest decisions that the reader may see.
     pub asks: Vec<Ask>,
-    pub deliveries: Deliveries,
+    pub deliveries: TaskDeliveries,
     /// The newest events, or the selected ones.
-    pub trail: Vec<Entry>,
+    pub trail: Vec<TimelineEntry>,
     /// The sequence number where earlier events continue.
     pub earlier: Option<u64>,
     /// The parent task, if the reader may see it.
@@ -63,7 +63,7 @@ pub struct Around {
 
 /// The result of a form.
 #[derive(Debug, Clone)]
-pub enum Told {
+pub enum TaskActionResult {
     /// It succeeded: a title and an explanation.
     Done(&'static str, &'static str),
     Refused(Refusal),
@@ -71,8 +71,8 @@ pub enum Told {
     Wrong(&'static str),
 }
 
-impl Told {
-    fn banner(&self, task: &Task, directory: &Directory, frame: &Frame) -> Banner {
+impl TaskActionResult {
+    fn banner(&self, task: &Task, directory: &Directory, frame: &PageContext) -> Banner {
         let wrong = |title: String, text: String| Banner {
             tone: "no",
             role: "alert",
@@ -95,7 +95,7 @@ impl Told {
                 format!("{expected}. Nothing was changed, and what you entered is still there."),
             ),
             Self::Refused(Refusal::NotAllowed { .. }) => {
-                let who = words::person(directory, &task.principal);
+                let who = words::person_name(directory, &task.principal);
                 let text = format!("Nothing was changed. {who} answers for this task.");
                 wrong("You cannot do this".to_owned(), text)
             }
@@ -107,63 +107,63 @@ impl Told {
                 wrong("The task has gone on meanwhile".to_owned(), text)
             }
             Self::Refused(refusal) => {
-                Notice::Refused(refusal.clone()).banner(directory, frame.now, None)
+                ActionOutcome::Refused(refusal.clone()).banner(directory, frame.now, None)
             }
         }
     }
 }
 
 /// Renders the page as HTML.
-pub fn page(frame: &Frame, room: &Room<'_>) -> String {
-    render(&RoomPage::new(frame, room))
+pub fn page(frame: &PageContext, room: &TaskRoomPage<'_>) -> String {
+    render(&TaskRoomTemplate::new(frame, room))
 }
 
 #[derive(Template)]
 #[template(path = "tasks/room.html")]
-struct RoomPage<'a> {
-    frame: &'a Frame,
+struct TaskRoomTemplate<'a> {
+    frame: &'a PageContext,
     id: String,
-    title: Words,
-    goal: Block,
+    title: VisibleText,
+    goal: TextBlock,
     short: bool,
-    sort: Words,
+    sort: VisibleText,
     project: String,
-    criteria: Vec<Words>,
+    criteria: Vec<VisibleText>,
     state: &'static str,
     tone: &'static str,
-    steps: Vec<Stage>,
+    steps: Vec<TaskStage>,
     with: String,
     yours: bool,
     principal: String,
-    written: When,
-    due: Option<When>,
-    decisions: Vec<Decision>,
+    written: RelativeTime,
+    due: Option<RelativeTime>,
+    decisions: Vec<CheckpointRow>,
     more_decisions: usize,
     pending: Option<String>,
-    versions: Versions,
-    judged: Newest<Judged>,
+    versions: VersionsView,
+    judged: Newest<ReviewView>,
     remarks: bool,
-    card: Option<Card>,
-    acts: Acts,
-    facts: Known,
-    trail: Vec<Step>,
+    card: Option<ReviewForm>,
+    acts: TaskActions,
+    facts: TaskFacts,
+    trail: Vec<TaskTimelineRow>,
     earlier: Option<String>,
-    then: Option<Then>,
+    then: Option<EarlierState>,
     banner: Option<Banner>,
-    links: Links,
+    links: TaskLinks,
     once: &'a str,
     zone: String,
 }
 
 /// The earlier state that is shown.
-struct Then {
-    at: When,
+struct EarlierState {
+    at: RelativeTime,
     seq: u64,
     last: u64,
 }
 
 /// The paths of the page's forms.
-struct Links {
+struct TaskLinks {
     here: String,
     live: String,
     assign: String,
@@ -178,7 +178,7 @@ struct Links {
 }
 
 /// One stage of a task.
-struct Stage {
+struct TaskStage {
     label: &'static str,
     /// `done`, `now`, `left` or `skipped`.
     how: &'static str,
@@ -186,30 +186,30 @@ struct Stage {
 }
 
 /// One checkpoint of the task.
-struct Decision {
+struct CheckpointRow {
     href: String,
     kind: &'static str,
-    prompt: Words,
+    prompt: VisibleText,
     raised: String,
-    at: When,
+    at: RelativeTime,
     tone: &'static str,
     outcome: String,
-    over: Option<When>,
-    said: Option<Words>,
+    over: Option<RelativeTime>,
+    said: Option<VisibleText>,
     open: bool,
     irreversible: bool,
 }
 
 /// Further facts: the newest of each list, and the number of older ones.
-struct Known {
-    chain: Newest<(String, String, &'static str, When)>,
-    steering: Newest<(&'static str, Words, When)>,
-    grants: Newest<(&'static str, Words, String, When)>,
+struct TaskFacts {
+    chain: Newest<(String, String, &'static str, RelativeTime)>,
+    steering: Newest<(&'static str, VisibleText, RelativeTime)>,
+    grants: Newest<(&'static str, VisibleText, String, RelativeTime)>,
     autonomy: &'static str,
     delegable: bool,
     reviewers: String,
-    parent: Option<(String, Words)>,
-    inputs: Vec<Words>,
+    parent: Option<(String, VisibleText)>,
+    inputs: Vec<VisibleText>,
     run: Option<String>,
     revision: u64,
 }
@@ -222,31 +222,31 @@ struct Newest<T> {
 
 impl<T> Newest<T> {
     fn of(mut all: Vec<T>) -> Self {
-        let before = all.len().saturating_sub(LISTED);
+        let before = all.len().saturating_sub(MAX_LISTED);
         Self { shown: all.split_off(before), before }
     }
 }
 
-impl<'a> RoomPage<'a> {
-    fn new(frame: &'a Frame, room: &Room<'a>) -> Self {
-        let Room { task, me, directory, around, told, draft, once } = *room;
+impl<'a> TaskRoomTemplate<'a> {
+    fn new(frame: &'a PageContext, room: &TaskRoomPage<'a>) -> Self {
+        let TaskRoomPage { task, me, directory, around, told, draft, once } = *room;
         let now = frame.now;
         let live = around.last.is_none();
-        let judged = review::judged(task, directory, now);
+        let judged = review::review_views(task, directory, now);
         let spec = task.spec.value();
         let goal =
             spec.map_or_else(|| words::erased().to_string(), |spec| spec.goal.trim().to_owned());
         let entered = |act: &str| draft.filter(|(name, _)| *name == act).map(|(_, sent)| sent);
         let error = match told {
-            Some(Told::Wrong(text)) => entered("review").map(|_| *text),
-            Some(Told::Done(..) | Told::Refused(_)) | None => None,
+            Some(TaskActionResult::Wrong(text)) => entered("review").map(|_| *text),
+            Some(TaskActionResult::Done(..) | TaskActionResult::Refused(_)) | None => None,
         };
-        let card = Card::new(task, me, directory, entered("review"), error).filter(|_| live);
+        let card = ReviewForm::new(task, me, directory, entered("review"), error).filter(|_| live);
         let kept = draft.map(|(name, sent)| (name.to_owned(), sent.clone()));
-        let shown = task.checkpoints.len().saturating_sub(DECISIONS);
+        let shown = task.checkpoints.len().saturating_sub(MAX_DECISIONS);
         let decisions = task.checkpoints.iter().skip(shown).rev();
-        let decisions: Vec<Decision> = decisions
-            .map(|raised| Decision::new(raised, task.id, &around.asks, directory, now))
+        let decisions: Vec<CheckpointRow> = decisions
+            .map(|raised| CheckpointRow::new(raised, task.id, &around.asks, directory, now))
             .collect();
         let (at, head) = (around.last.map(|_| task.head.seq), task.head);
         Self {
@@ -254,40 +254,48 @@ impl<'a> RoomPage<'a> {
             id: task.id.to_string(),
             title: words_of::goal(task),
             short: goal.chars().count() <= 200 && !goal.contains('\n'),
-            goal: Block::new("goal".to_owned(), &goal),
-            sort: Words::of(&task.sort),
+            goal: TextBlock::new("goal".to_owned(), &goal),
+            sort: VisibleText::of(&task.sort),
             project: task.project.to_string(),
             criteria: spec
                 .iter()
                 .flat_map(|spec| &spec.acceptance_criteria)
-                .map(|text| Words::of(text))
+                .map(|text| VisibleText::of(text))
                 .collect(),
             state: words_of::state(task),
             tone: words_of::tone(task),
-            steps: steps(task),
+            steps: task_stages(task),
             with: words_of::party(directory, &task.assignee),
             yours: task.assignee.human() == Some(&me.id),
-            principal: words::person(directory, &task.principal),
-            written: When::new(task.created_at, now),
-            due: task.due_at().map(|at| When::new(at, now)),
+            principal: words::person_name(directory, &task.principal),
+            written: RelativeTime::new(task.created_at, now),
+            due: task.due_at().map(|at| RelativeTime::new(at, now)),
             pending: decisions.iter().find(|one| one.open && live).map(|one| one.href.clone()),
             decisions,
             more_decisions: shown,
-            versions: Versions::new(task, &around.deliveries, &judged, now),
+            versions: VersionsView::new(task, &around.deliveries, &judged, now),
             judged: Newest::of(judged),
             remarks: live && task.is_decided_by(&me.id),
             card,
-            acts: if live { Acts::new(task, me, directory, kept) } else { Acts::default() },
-            facts: Known::new(task, directory, around.parent.as_ref(), now),
+            acts: if live {
+                TaskActions::new(task, me, directory, kept)
+            } else {
+                TaskActions::default()
+            },
+            facts: TaskFacts::new(task, directory, around.parent.as_ref(), now),
             trail: (around.trail.iter().rev())
-                .map(|entry| Step::new(entry, task, at, directory, now))
+                .map(|entry| TaskTimelineRow::new(entry, task, at, directory, now))
                 .collect(),
             earlier: around
                 .earlier
                 .map(|seq| format!("{}?before={seq}#trail", paths::task(task.id))),
-            then: around.last.map(|last| Then { at: When::new(head.at, now), seq: head.seq, last }),
+            then: around.last.map(|last| EarlierState {
+                at: RelativeTime::new(head.at, now),
+                seq: head.seq,
+                last,
+            }),
             banner: told.map(|told| told.banner(task, directory, frame)),
-            links: Links::new(task),
+            links: TaskLinks::new(task),
             once,
             zone: zone(me),
         }
@@ -301,11 +309,11 @@ impl<'a> RoomPage<'a> {
 
 /// The name of a person's time zone.
 pub fn zone(me: &Human) -> String {
-    let named = me.about().and_then(|about| about.time_zone.clone());
+    let named = me.profile_settings().and_then(|about| about.time_zone.clone());
     named.unwrap_or_else(|| "UTC".to_owned())
 }
 
-impl Links {
+impl TaskLinks {
     fn new(task: &Task) -> Self {
         let act = |name: &str| paths::task_act(task.id, name);
         Self {
@@ -319,13 +327,13 @@ impl Links {
             cancel: act("cancel"),
             review: act("review"),
             remark: act("remark"),
-            part: paths::part_of(task.id),
+            part: paths::new_subtask(task.id),
         }
     }
 }
 
 /// The stages of a task, with its progress.
-fn steps(task: &Task) -> Vec<Stage> {
+fn task_stages(task: &Task) -> Vec<TaskStage> {
     let well = words_of::ended_well(task);
     let (here, label): (usize, &'static str) = match task.state {
         State::Created => (0, "Written down"),
@@ -346,7 +354,7 @@ fn steps(task: &Task) -> Vec<Stage> {
         task.started_at.is_some(),
         !task.delivered.is_empty(),
         !task.reviews.is_empty(),
-        task.state.is_over(),
+        task.state.is_closed(),
     ];
     let names = ["Written down", "Given to an agent", "In progress", "Delivered", "Judged", "Done"];
     let stage = |(n, (name, reached)): (usize, (&'static str, bool))| {
@@ -356,14 +364,14 @@ fn steps(task: &Task) -> Vec<Stage> {
             n if n < here => ("skipped", "not needed"),
             _ => ("left", "to come"),
         };
-        Stage { label: if n == here { label } else { name }, how, word }
+        TaskStage { label: if n == here { label } else { name }, how, word }
     };
     names.into_iter().zip(reached).enumerate().map(stage).collect()
 }
 
-impl Decision {
+impl CheckpointRow {
     fn new(
-        raised: &kernel::task::Raised,
+        raised: &kernel::task::RaisedCheckpoint,
         task: TaskId,
         asks: &[Ask],
         directory: &Directory,
@@ -385,21 +393,21 @@ impl Decision {
         let said = said.and_then(|said| {
             let words = [&said.choice, &said.input, &said.comment];
             let words: Vec<&str> = words.into_iter().filter_map(|text| text.as_deref()).collect();
-            (!words.is_empty()).then(|| Words::of(&words.join("\n")))
+            (!words.is_empty()).then(|| VisibleText::of(&words.join("\n")))
         });
         Self {
             href: ask.map_or_else(|| paths::task(task), |ask| paths::request(ask.id)),
             kind: words_of::checkpoint(raised.kind),
             prompt: question.map_or_else(
-                || Words::of("A question that is not yours to read"),
-                |question| Words::beginning(question.prompt(), 400),
+                || VisibleText::of("A question that is not yours to read"),
+                |question| VisibleText::beginning(question.prompt(), 400),
             ),
             raised: match raised.raised_by {
                 kernel::task::RaisedBy::Agent => words_of::party(directory, &raised.worker),
                 kernel::task::RaisedBy::Human => "whoever answers for the task".to_owned(),
                 kernel::task::RaisedBy::System => "Countersign".to_owned(),
             },
-            at: When::new(raised.at, now),
+            at: RelativeTime::new(raised.at, now),
             tone,
             outcome,
             over,
@@ -410,29 +418,31 @@ impl Decision {
     }
 }
 
-impl Known {
+impl TaskFacts {
     fn new(task: &Task, directory: &Directory, parent: Option<&Task>, now: kernel::Time) -> Self {
         let name = |party: &Party| words_of::party(directory, party);
         let chain = task.chain.iter().map(|step| {
-            let at = When::new(step.at, now);
+            let at = RelativeTime::new(step.at, now);
             (name(&step.from), name(&step.to), words_of::handover(step.via), at)
         });
         let steering = task.steering.iter().map(|said| {
-            let text = said.text.value().map_or_else(words::erased, |text| Words::of(text));
-            (words_of::intent(said.intent), text, When::new(said.at, now))
+            let text = said.text.value().map_or_else(words::erased, |text| VisibleText::of(text));
+            (words_of::intent(said.intent), text, RelativeTime::new(said.at, now))
         });
         let grants = task.permissions(now).map(|one| {
             let (grant, until) = (one.grant, words_of::until(&one, now));
-            let may = words_of::leave(grant.decision);
-            (may, Words::of(&grant.scope), until, When::new(grant.granted_at, now))
+            let may = words_of::permission_effect(grant.decision);
+            (may, VisibleText::of(&grant.scope), until, RelativeTime::new(grant.granted_at, now))
         });
         let inputs = task.spec.value().into_iter().flat_map(|spec| &spec.inputs);
         let inputs = inputs.map(|input| match input {
-            kernel::task::Input::Artifact { id, version } => Words::of(&format!("{id} {version}")),
-            kernel::task::Input::Resource { uri, .. } => Words::of(uri),
+            kernel::task::TaskInput::Artifact { id, version } => {
+                VisibleText::of(&format!("{id} {version}"))
+            }
+            kernel::task::TaskInput::Resource { uri, .. } => VisibleText::of(uri),
         });
         let reviewers: Vec<String> =
-            task.reviewers().iter().map(|id| words::person(directory, id)).collect();
+            task.reviewers().iter().map(|id| words::person_name(directory, id)).collect();
         Self {
             chain: Newest::of(chain.collect()),
             steering: Newest::of(steering.collect()),
@@ -450,5 +460,5 @@ impl Known {
 
 /// The newest decisions of a task, which its room shows in full.
 pub fn decisions(task: &Task) -> Vec<AskId> {
-    task.checkpoints.iter().rev().take(DECISIONS).map(|raised| raised.ask).collect()
+    task.checkpoints.iter().rev().take(MAX_DECISIONS).map(|raised| raised.ask).collect()
 }

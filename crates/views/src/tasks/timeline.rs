@@ -1,31 +1,31 @@
 //! The timeline of a task, from the audit log: who did what and when, with a link to the task's
 //! state at that time.
 
-use kernel::actor::By;
+use kernel::actor::ActorRef;
 use kernel::directory::Directory;
 use kernel::task::{Ended, TaskEvent};
-use kernel::{Event, Happened, Task, Time};
+use kernel::{DomainEvent, Event, Task, Time};
 
+use crate::components::relative_time::RelativeTime;
 use crate::components::task as words_of;
-use crate::components::when::When;
-use crate::components::words::{self, Words};
-use crate::request::timeline::Entry;
+use crate::components::words::{self, VisibleText};
+use crate::request::timeline::TimelineEntry;
 use crate::site::paths;
 
 /// The maximum number of events on a page.
-pub const MOST: usize = 60;
+pub const MAX_EVENTS: usize = 60;
 
 /// One event in words.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct TaskTimelineRow {
     /// Its sequence number.
     pub seq: u64,
     pub who: String,
     /// The action, as the rest of a sentence.
     pub what: String,
     /// The text that came with it.
-    pub said: Option<Words>,
-    pub at: When,
+    pub said: Option<VisibleText>,
+    pub at: RelativeTime,
     /// The style class: `agent`, `yes`, `no`, `over` or empty.
     pub tone: &'static str,
     /// Its hash in the chain.
@@ -36,11 +36,11 @@ pub struct Step {
     pub here: bool,
 }
 
-impl Step {
+impl TaskTimelineRow {
     /// Describes an event; `at` is the selected sequence number, if the page shows
     /// an earlier state.
     pub fn new(
-        entry: &Entry,
+        entry: &TimelineEntry,
         task: &Task,
         at: Option<u64>,
         directory: &Directory,
@@ -48,12 +48,12 @@ impl Step {
     ) -> Self {
         let Event { seq, at: when, by, what, .. } = &entry.event;
         let (tone, what, said) = match what {
-            Happened::Task(event) => sentence(event, directory),
+            DomainEvent::Task(event) => sentence(event, directory),
             _ => ("", "changed something else".to_owned(), None),
         };
-        let tone = if tone.is_empty() && matches!(by, By::Agent(_)) { "agent" } else { tone };
-        let mut who = words::by(directory, by);
-        if !matches!(by, By::Human(_))
+        let tone = if tone.is_empty() && matches!(by, ActorRef::Agent(_)) { "agent" } else { tone };
+        let mut who = words::actor_name(directory, by);
+        if !matches!(by, ActorRef::Human(_))
             && let Some(first) = who.get(..1).map(str::to_uppercase)
         {
             who.replace_range(..1, &first);
@@ -62,8 +62,8 @@ impl Step {
             seq: *seq,
             who,
             what,
-            said: said.as_deref().map(Words::of),
-            at: When::new(*when, now),
+            said: said.as_deref().map(VisibleText::of),
+            at: RelativeTime::new(*when, now),
             tone,
             hash: entry.hash.to_string(),
             href: format!("{}?at={seq}", paths::task(task.id)),
@@ -101,14 +101,16 @@ fn sentence(event: &TaskEvent, directory: &Directory) -> (&'static str, String, 
             let said = resolution.said.value();
             let words = said.and_then(|said| said.comment.clone().or_else(|| said.input.clone()));
             match resolution.action {
-                kernel::task::Action::Approve => ("yes", "approved".to_owned(), words),
-                kernel::task::Action::Reject => ("no", "rejected, and ended it".to_owned(), words),
-                kernel::task::Action::Choose => {
-                    let chosen = said.and_then(|said| said.choice.clone()).unwrap_or_default();
-                    ("yes", format!("chose {}", Words::of(&chosen)), words)
+                kernel::task::ResolutionAction::Approve => ("yes", "approved".to_owned(), words),
+                kernel::task::ResolutionAction::Reject => {
+                    ("no", "rejected, and ended it".to_owned(), words)
                 }
-                kernel::task::Action::Provide => ("yes", "answered".to_owned(), words),
-                kernel::task::Action::Reassign => {
+                kernel::task::ResolutionAction::Choose => {
+                    let chosen = said.and_then(|said| said.choice.clone()).unwrap_or_default();
+                    ("yes", format!("chose {}", VisibleText::of(&chosen)), words)
+                }
+                kernel::task::ResolutionAction::Provide => ("yes", "answered".to_owned(), words),
+                kernel::task::ResolutionAction::Reassign => {
                     let to = resolution.reassign_to.as_ref().map(ToString::to_string);
                     ("yes", format!("gave it to the agent {}", to.unwrap_or_default()), words)
                 }
@@ -129,20 +131,20 @@ fn sentence(event: &TaskEvent, directory: &Directory) -> (&'static str, String, 
             ("", what, amendment.text.value().cloned())
         }
         TaskEvent::Granted { grant } => {
-            let may = words_of::leave(grant.decision).to_lowercase();
-            ("", format!("said that the agent {may}: {}", Words::of(&grant.scope)), None)
+            let may = words_of::permission_effect(grant.decision).to_lowercase();
+            ("", format!("said that the agent {may}: {}", VisibleText::of(&grant.scope)), None)
         }
         TaskEvent::Transferred { to, .. } => {
             ("", format!("handed it to {}", words_of::party(directory, to)), None)
         }
         TaskEvent::Delegated { to, .. } => ("", format!("handed it down to the agent {to}"), None),
         TaskEvent::Committed { artifact, .. } => {
-            ("", format!("delivered {}", Words::of(&artifact.version)), None)
+            ("", format!("delivered {}", VisibleText::of(&artifact.version)), None)
         }
         TaskEvent::Reviewed { review } => {
             let (tone, verdict) = words_of::verdict(review.verdict, review.kind);
             let changes = review.words.value().map(|said| said.requested_changes.join("\n"));
-            let version = Words::of(&review.artifact.version);
+            let version = VisibleText::of(&review.artifact.version);
             let what = format!("judged {version}: {}", verdict.to_lowercase());
             (tone, what, changes.filter(|text| !text.is_empty()))
         }
@@ -153,14 +155,14 @@ fn sentence(event: &TaskEvent, directory: &Directory) -> (&'static str, String, 
         TaskEvent::Completed => ("yes", "closed it: it is done".to_owned(), None),
         TaskEvent::Referenced { artifact, .. } => (
             "",
-            format!("took {} {} to work with", artifact.id, Words::of(&artifact.version)),
+            format!("took {} {} to work with", artifact.id, VisibleText::of(&artifact.version)),
             None,
         ),
         TaskEvent::Shared { artifact, with } => {
             ("", format!("let tasks of {with} use {artifact}"), None)
         }
         TaskEvent::Wrote { scope, key, .. } => {
-            ("", format!("wrote {} in the ledger of {scope}", Words::of(key)), None)
+            ("", format!("wrote {} in the ledger of {scope}", VisibleText::of(key)), None)
         }
         TaskEvent::Erased => ("over", "erased the words; the chain stays whole".to_owned(), None),
         TaskEvent::CheckpointErased { .. } => {

@@ -7,42 +7,42 @@ use kernel::task::{Artifact, Payload, PayloadKind, Version, VersionRef};
 use kernel::{ArtifactId, Task, Time};
 use serde_json::Value;
 
-use crate::components::diff::{Line, Part, Sheet};
+use crate::components::diff::{DiffLine, DiffPart, DiffView};
 use crate::components::facts::link;
-use crate::components::markdown::{self, Reading};
+use crate::components::markdown::{self, RenderedMarkdown};
+use crate::components::relative_time::RelativeTime;
 use crate::components::task as words_of;
-use crate::components::when::When;
-use crate::components::words::{self, Words};
+use crate::components::words::{self, VisibleText};
 use crate::site::paths;
-use crate::tasks::review::{Judged, Note};
+use crate::tasks::review::{ReviewNote, ReviewView};
 
 /// The number of versions that are listed with details, and the number that can be selected.
-const LISTED: usize = 20;
-const PICKED: usize = 100;
+const MAX_LISTED_VERSIONS: usize = 20;
+const MAX_SELECTABLE_VERSIONS: usize = 100;
 /// How many bytes of a version a page reads.
-pub const LONGEST: usize = 256 * 1024;
+pub const MAX_VERSION_BYTES: usize = 256 * 1024;
 
 /// The deliveries of a task.
 #[derive(Debug, Clone, Default)]
-pub struct Deliveries {
+pub struct TaskDeliveries {
     /// The artifacts, each once.
     pub artifacts: Vec<Artifact>,
     /// The older version, if two are compared.
-    pub older: Option<Open>,
+    pub older: Option<ShownVersion>,
     /// The shown version, or the newer one if two are compared.
-    pub newer: Option<Open>,
+    pub newer: Option<ShownVersion>,
 }
 
 /// A version that is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Open {
+pub struct ShownVersion {
     pub of: VersionRef,
-    pub content: Content,
+    pub content: VersionContent,
 }
 
 /// The content of a version, as far as a page can show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum VersionContent {
     /// Text, and whether it was cut.
     Text(String, bool),
     /// An image that every browser can show.
@@ -57,10 +57,10 @@ pub enum Content {
     Away,
 }
 
-impl Content {
+impl VersionContent {
     /// The kind of these first bytes; `whole` says that they are the entire content.
     pub fn of(bytes: &[u8], whole: bool) -> Self {
-        if picture(bytes).is_some() {
+        if image_media_type(bytes).is_some() {
             return Self::Picture;
         }
         let text = match str::from_utf8(bytes) {
@@ -77,7 +77,7 @@ impl Content {
 }
 
 /// The media type of an image that every browser shows and that cannot contain scripts.
-pub fn picture(bytes: &[u8]) -> Option<&'static str> {
+pub fn image_media_type(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
@@ -89,14 +89,14 @@ pub fn picture(bytes: &[u8]) -> Option<&'static str> {
 
 /// The format of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Written {
+enum TextFormat {
     Plain,
     Json,
     Markdown,
     Patch,
 }
 
-impl Written {
+impl TextFormat {
     fn of(payload: &Payload, sort: &str, text: &str) -> Self {
         let kind = payload.media_type.as_deref().unwrap_or_default().to_ascii_lowercase();
         let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -118,19 +118,19 @@ impl Written {
 
 /// The deliveries, as a page shows them.
 #[derive(Debug, Clone)]
-pub struct Versions {
+pub struct VersionsView {
     /// The versions, newest first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<VersionRow>,
     /// The number of older versions that are not listed.
     pub before: usize,
     /// The versions that can be selected.
-    pub picks: Vec<Pick>,
-    pub sheet: Option<View>,
+    pub picks: Vec<VersionOption>,
+    pub sheet: Option<VersionView>,
 }
 
 /// An option of the version lists.
 #[derive(Debug, Clone)]
-pub struct Pick {
+pub struct VersionOption {
     /// The submitted value.
     pub value: String,
     pub label: String,
@@ -142,38 +142,38 @@ pub struct Pick {
 
 /// One version in the list.
 #[derive(Debug, Clone)]
-pub struct Row {
-    pub name: Words,
+pub struct VersionRow {
+    pub name: VisibleText,
     /// The kind of artifact, in the agent's words.
-    pub sort: Words,
+    pub sort: VisibleText,
     /// The facts: form, type, size.
     pub facts: String,
     /// When it was delivered.
-    pub at: Option<When>,
+    pub at: Option<RelativeTime>,
     /// The hash of its content.
     pub checksum: String,
     /// The path to download it from this server.
     pub href: Option<String>,
     /// The place where it is stored: a URL that can be followed, or text.
-    pub uri: Option<Result<Words, Words>>,
+    pub uri: Option<Result<VisibleText, VisibleText>>,
     /// The reviews of it.
     pub verdicts: Vec<(&'static str, String)>,
 }
 
 /// The view of one version or of two.
 #[derive(Debug, Clone)]
-pub struct View {
+pub struct VersionView {
     pub title: String,
     /// The number of lines or changes, in words.
     pub extent: String,
     /// The lines, each with its comments.
-    pub lines: Vec<Drawn>,
+    pub lines: Vec<CommentedLine>,
     /// Whether there are two columns.
     pub two: bool,
     /// The omitted part, in words.
     pub more: Option<String>,
     /// The rendered Markdown.
-    pub reading: Option<Reading>,
+    pub reading: Option<RenderedMarkdown>,
     /// The images: their path and their description.
     pub pictures: Vec<(String, String)>,
     /// Why nothing is shown.
@@ -184,17 +184,17 @@ pub struct View {
 
 /// A line or a gap, with its comments.
 #[derive(Debug, Clone)]
-pub struct Drawn {
-    pub part: Part,
-    pub notes: Vec<Note>,
+pub struct CommentedLine {
+    pub part: DiffPart,
+    pub notes: Vec<ReviewNote>,
 }
 
-impl Drawn {
+impl CommentedLine {
     /// The line number that comments refer to.
     pub fn n(&self) -> Option<usize> {
         match &self.part {
-            Part::Line(Line { is: Some((n, _)), .. }) => Some(*n),
-            Part::Line(Line { is: None, .. }) | Part::Same(_) => None,
+            DiffPart::Line(DiffLine { is: Some((n, _)), .. }) => Some(*n),
+            DiffPart::Line(DiffLine { is: None, .. }) | DiffPart::Same(_) => None,
         }
     }
 }
@@ -205,13 +205,13 @@ pub fn value(of: &VersionRef) -> String {
 }
 
 /// The version with this name, if the task delivered it.
-pub fn named(task: &Task, value: &str) -> Option<VersionRef> {
+pub fn parse_version(task: &Task, value: &str) -> Option<VersionRef> {
     let (id, version) = value.split_once(':')?;
     let of = VersionRef { id: id.parse::<ArtifactId>().ok()?, version: version.to_owned() };
     task.delivered.contains(&of).then_some(of)
 }
 
-impl Deliveries {
+impl TaskDeliveries {
     /// A version and its artifact.
     pub fn find(&self, of: &VersionRef) -> Option<(&Artifact, &Version)> {
         let artifact = self.artifacts.iter().find(|made| made.id == of.id)?;
@@ -219,68 +219,81 @@ impl Deliveries {
     }
 }
 
-impl Versions {
+impl VersionsView {
     /// The deliveries of a task; `judged` contains their reviews.
-    pub fn new(task: &Task, found: &Deliveries, judged: &[Judged], now: Time) -> Self {
+    pub fn new(task: &Task, found: &TaskDeliveries, judged: &[ReviewView], now: Time) -> Self {
         let many = found.artifacts.len() > 1;
-        let shown =
-            |open: &Option<Open>, of: &VersionRef| open.as_ref().is_some_and(|open| open.of == *of);
-        let pick = |of: &VersionRef| Pick {
+        let shown = |open: &Option<ShownVersion>, of: &VersionRef| {
+            open.as_ref().is_some_and(|open| open.of == *of)
+        };
+        let pick = |of: &VersionRef| VersionOption {
             value: value(of),
             label: label(found, of, many),
             older: shown(&found.older, of),
             newer: shown(&found.newer, of),
         };
-        let rows = task.delivered.iter().rev().take(LISTED);
-        let rows = rows.map(|of| Row::new(task, found, of, judged, now));
+        let rows = task.delivered.iter().rev().take(MAX_LISTED_VERSIONS);
+        let rows = rows.map(|of| VersionRow::new(task, found, of, judged, now));
         Self {
             rows: rows.collect(),
-            before: task.delivered.len().saturating_sub(LISTED),
-            picks: task.delivered.iter().rev().take(PICKED).map(pick).collect(),
-            sheet: found.newer.as_ref().map(|newer| View::new(task, found, newer, judged)),
+            before: task.delivered.len().saturating_sub(MAX_LISTED_VERSIONS),
+            picks: task.delivered.iter().rev().take(MAX_SELECTABLE_VERSIONS).map(pick).collect(),
+            sheet: found.newer.as_ref().map(|newer| VersionView::new(task, found, newer, judged)),
         }
     }
 }
 
-fn label(found: &Deliveries, of: &VersionRef, many: bool) -> String {
-    let version = Words::of(&of.version);
+fn label(found: &TaskDeliveries, of: &VersionRef, many: bool) -> String {
+    let version = VisibleText::of(&of.version);
     match found.find(of).filter(|_| many) {
-        Some((artifact, _)) => format!("{} {version}", Words::of(&artifact.sort)),
+        Some((artifact, _)) => format!("{} {version}", VisibleText::of(&artifact.sort)),
         None => version.to_string(),
     }
 }
 
-impl Row {
-    fn new(task: &Task, found: &Deliveries, of: &VersionRef, judged: &[Judged], now: Time) -> Self {
+impl VersionRow {
+    fn new(
+        task: &Task,
+        found: &TaskDeliveries,
+        of: &VersionRef,
+        judged: &[ReviewView],
+        now: Time,
+    ) -> Self {
         let said = judged.iter().filter(|judged| judged.of == *of);
         let verdicts = said.map(|said| (said.tone, format!("{} by {}", said.verdict, said.who)));
         let known = found.find(of);
         let payload = known.map(|(_, version)| &version.payload);
         let facts = payload.map(|payload| {
-            let kind = payload.media_type.as_deref().map(|kind| format!(", {}", Words::of(kind)));
+            let kind =
+                payload.media_type.as_deref().map(|kind| format!(", {}", VisibleText::of(kind)));
             let (form, size) = (words_of::payload(payload.kind), words::size(payload.size));
             format!("{form}{}, {size}", kind.unwrap_or_default())
         });
         let uri = payload.and_then(|payload| payload.uri.as_deref());
         Self {
-            name: Words::of(&of.version),
-            sort: Words::of(known.map_or("", |(artifact, _)| &artifact.sort)),
+            name: VisibleText::of(&of.version),
+            sort: VisibleText::of(known.map_or("", |(artifact, _)| &artifact.sort)),
             facts: facts.unwrap_or_else(|| "Nothing is known of it any more".to_owned()),
-            at: known.map(|(_, version)| When::new(version.produced_at, now)),
+            at: known.map(|(_, version)| RelativeTime::new(version.produced_at, now)),
             checksum: payload.map(|payload| payload.checksum.to_string()).unwrap_or_default(),
             href: payload
                 .filter(|payload| payload.held.is_some())
                 .map(|_| paths::version(task.id, of)),
-            uri: uri.map(|uri| link(uri).ok_or_else(|| Words::of(uri))),
+            uri: uri.map(|uri| link(uri).ok_or_else(|| VisibleText::of(uri))),
             verdicts: verdicts.collect(),
         }
     }
 }
 
-impl View {
-    fn new(task: &Task, found: &Deliveries, newer: &Open, judged: &[Judged]) -> Self {
+impl VersionView {
+    fn new(
+        task: &Task,
+        found: &TaskDeliveries,
+        newer: &ShownVersion,
+        judged: &[ReviewView],
+    ) -> Self {
         let many = found.artifacts.len() > 1;
-        let name = |open: &Open| label(found, &open.of, many);
+        let name = |open: &ShownVersion| label(found, &open.of, many);
         let older = found.older.as_ref();
         let title = match older {
             Some(older) => format!("{} beside {}", name(older), name(newer)),
@@ -298,30 +311,30 @@ impl View {
             nothing: None,
             whole: kept.then(|| paths::version(task.id, &newer.of)),
         };
-        let pictures = |open: &Open| open.content == Content::Picture;
+        let pictures = |open: &ShownVersion| open.content == VersionContent::Picture;
         for open in older.into_iter().chain([newer]).filter(|open| pictures(open)) {
             view.pictures.push((paths::version(task.id, &open.of), name(open)));
         }
         match (&newer.content, older.map(|older| &older.content)) {
-            (Content::Text(is, more), was) => {
+            (VersionContent::Text(is, more), was) => {
                 let was = match was {
-                    Some(Content::Text(was, _)) => Some(was.as_str()),
+                    Some(VersionContent::Text(was, _)) => Some(was.as_str()),
                     Some(_) | None => None,
                 };
                 view.words(found, newer, was, is, *more, judged);
             }
-            (Content::Picture, _) => {}
-            (Content::Bytes, _) => {
+            (VersionContent::Picture, _) => {}
+            (VersionContent::Bytes, _) => {
                 view.nothing = Some("This is neither words nor a picture. Fetch it to look at it.");
             }
-            (Content::Elsewhere, _) => {
+            (VersionContent::Elsewhere, _) => {
                 let text = "It is kept elsewhere; Countersign has only what is said of it below.";
                 view.nothing = Some(text);
             }
-            (Content::Missing, _) => {
+            (VersionContent::Missing, _) => {
                 view.nothing = Some("Its bytes are not here any more.");
             }
-            (Content::Away, _) => {
+            (VersionContent::Away, _) => {
                 view.nothing = Some("Its bytes cannot be read right now. Try again in a minute.");
             }
         }
@@ -330,29 +343,31 @@ impl View {
 
     fn words(
         &mut self,
-        found: &Deliveries,
-        newer: &Open,
+        found: &TaskDeliveries,
+        newer: &ShownVersion,
         was: Option<&str>,
         is: &str,
         more: bool,
-        judged: &[Judged],
+        judged: &[ReviewView],
     ) {
         let known = found.find(&newer.of);
-        let written = known.map_or(Written::Plain, |(artifact, version)| {
-            Written::of(&version.payload, &artifact.sort, is)
+        let written = known.map_or(TextFormat::Plain, |(artifact, version)| {
+            TextFormat::of(&version.payload, &artifact.sort, is)
         });
         let spelled = |text: &str| match written {
-            Written::Json => pretty(text).unwrap_or_else(|| text.to_owned()),
-            Written::Plain | Written::Markdown | Written::Patch => text.to_owned(),
+            TextFormat::Json => pretty(text).unwrap_or_else(|| text.to_owned()),
+            TextFormat::Plain | TextFormat::Markdown | TextFormat::Patch => text.to_owned(),
         };
         let is = spelled(is);
         let sheet = match (was, written) {
-            (Some(was), _) => Sheet::compare(&spelled(was), &is),
-            (None, Written::Patch) => Sheet::patch(&is),
-            (None, Written::Plain | Written::Json | Written::Markdown) => Sheet::whole(&is),
+            (Some(was), _) => DiffView::compare(&spelled(was), &is),
+            (None, TextFormat::Patch) => DiffView::patch(&is),
+            (None, TextFormat::Plain | TextFormat::Json | TextFormat::Markdown) => {
+                DiffView::whole(&is)
+            }
         };
-        if written == Written::Markdown {
-            self.reading = Some(markdown::reading(&is));
+        if written == TextFormat::Markdown {
+            self.reading = Some(markdown::render_markdown(&is));
         }
         self.extent = extent(&sheet, is.lines().count());
         self.more = match (sheet.more, more) {
@@ -364,10 +379,10 @@ impl View {
         self.two = sheet.two;
         // In a patch, `file:12` refers to a line of the changed file, not to a line that
         // is shown here.
-        let plain = written != Written::Patch;
-        let mut notes = notes(&newer.of, judged, plain);
+        let plain = written != TextFormat::Patch;
+        let mut notes = comments_by_line(&newer.of, judged, plain);
         let lines = sheet.parts.into_iter().map(|part| {
-            let mut drawn = Drawn { part, notes: Vec::new() };
+            let mut drawn = CommentedLine { part, notes: Vec::new() };
             drawn.notes = drawn.n().and_then(|n| notes.remove(&n)).unwrap_or_default();
             drawn
         });
@@ -376,8 +391,12 @@ impl View {
 }
 
 /// The comments on a version, by line.
-fn notes(of: &VersionRef, judged: &[Judged], plain: bool) -> BTreeMap<usize, Vec<Note>> {
-    let mut by_line: BTreeMap<usize, Vec<Note>> = BTreeMap::new();
+fn comments_by_line(
+    of: &VersionRef,
+    judged: &[ReviewView],
+    plain: bool,
+) -> BTreeMap<usize, Vec<ReviewNote>> {
+    let mut by_line: BTreeMap<usize, Vec<ReviewNote>> = BTreeMap::new();
     for note in judged.iter().filter(|judged| judged.of == *of).flat_map(|judged| &judged.notes) {
         if let Some(n) = note.line(plain) {
             by_line.entry(n).or_default().push(note.clone());
@@ -386,7 +405,7 @@ fn notes(of: &VersionRef, judged: &[Judged], plain: bool) -> BTreeMap<usize, Vec
     by_line
 }
 
-fn extent(sheet: &Sheet, lines: usize) -> String {
+fn extent(sheet: &DiffView, lines: usize) -> String {
     let count = |n: usize, what: &str| match n {
         1 => format!("1 line {what}"),
         n => format!("{n} lines {what}"),
@@ -411,22 +430,22 @@ mod tests {
 
     #[test]
     fn what_bytes_are_is_told_by_themselves() {
-        let cases: [(&[u8], Content); 9] = [
-            (b"\x89PNG\r\n\x1a\n...", Content::Picture),
-            (b"GIF89a", Content::Picture),
-            (b"\xff\xd8\xff\xe0", Content::Picture),
-            (b"RIFF\0\0\0\0WEBP", Content::Picture),
-            (b"hello", Content::Text("hello".to_owned(), false)),
-            (b"<svg onload='x'/>", Content::Text("<svg onload='x'/>".to_owned(), false)),
-            (b"a\0b", Content::Bytes),
-            (b"\xff\xfe\x00", Content::Bytes),
-            (b"", Content::Text(String::new(), false)),
+        let cases: [(&[u8], VersionContent); 9] = [
+            (b"\x89PNG\r\n\x1a\n...", VersionContent::Picture),
+            (b"GIF89a", VersionContent::Picture),
+            (b"\xff\xd8\xff\xe0", VersionContent::Picture),
+            (b"RIFF\0\0\0\0WEBP", VersionContent::Picture),
+            (b"hello", VersionContent::Text("hello".to_owned(), false)),
+            (b"<svg onload='x'/>", VersionContent::Text("<svg onload='x'/>".to_owned(), false)),
+            (b"a\0b", VersionContent::Bytes),
+            (b"\xff\xfe\x00", VersionContent::Bytes),
+            (b"", VersionContent::Text(String::new(), false)),
         ];
         for (bytes, is) in cases {
-            assert_eq!(Content::of(bytes, true), is, "{bytes:?}");
+            assert_eq!(VersionContent::of(bytes, true), is, "{bytes:?}");
         }
         let cut = "é".as_bytes();
-        assert_eq!(Content::of(&cut[..1], false), Content::Text(String::new(), true));
-        assert_eq!(Content::of(&cut[..1], true), Content::Bytes);
+        assert_eq!(VersionContent::of(&cut[..1], false), VersionContent::Text(String::new(), true));
+        assert_eq!(VersionContent::of(&cut[..1], true), VersionContent::Bytes);
     }
 }

@@ -1,23 +1,23 @@
 //! The lines about a request in the terminal that the server runs in.
 
 use kernel::Ask;
-use kernel::ask::{Priority, Seat};
-use kernel::follow_up::Occasion;
+use kernel::ask::{Assignee, Priority};
+use kernel::follow_up::NotificationReason;
 use kernel::text::reveal;
 
 /// The line about a waiting request. `link` is its page.
-pub fn waiting(ask: &Ask, seat: &Seat, why: Occasion, link: &str) -> String {
+pub fn waiting(ask: &Ask, seat: &Assignee, why: NotificationReason, link: &str) -> String {
     let urgent = if ask.priority == Priority::Critical { "URGENT " } else { "" };
     let who = match seat {
-        Seat::Person { human } => human.to_string(),
-        Seat::Pool { group: Some(group) } => format!("anyone in {group}"),
-        Seat::Pool { group: None } => "anyone".to_owned(),
+        Assignee::Person { human } => human.to_string(),
+        Assignee::Pool { group: Some(group) } => format!("anyone in {group}"),
+        Assignee::Pool { group: None } => "anyone".to_owned(),
     };
     let verb = match why {
-        Occasion::Asked => "asks",
-        Occasion::Assigned => "was handed over and asks",
-        Occasion::Reminder => "still asks",
-        Occasion::Escalated => "got no answer and asks",
+        NotificationReason::Asked => "asks",
+        NotificationReason::Assigned => "was handed over and asks",
+        NotificationReason::Reminder => "still asks",
+        NotificationReason::Escalated => "got no answer and asks",
     };
     let prompt =
         ask.question.value().map_or_else(String::new, |question| one_line(question.prompt()));
@@ -50,7 +50,7 @@ mod tests {
         let id = cast.ask(kernel::command::NewAsk { question, ..new_ask() });
         let ask = cast.seen(id);
         let link = format!("http://localhost:3402/asks/{id}");
-        let line = waiting(ask, &ask.seats[0], Occasion::Asked, &link);
+        let line = waiting(ask, &ask.seats[0], NotificationReason::Asked, &link);
         assert_eq!(
             line,
             format!(

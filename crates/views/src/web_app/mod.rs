@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::Frame;
+use crate::PageContext;
 use crate::message_page::{offline, unsent};
 use crate::site::assets::{self, Asset};
 use crate::site::icons::{self, LIGHT};
@@ -57,7 +57,7 @@ pub fn worker() -> &'static str {
             icons::all().first().map_or("", |icon| &icon.href),
         ];
         let source = include_str!("../../assets/sw.js");
-        let pages = [offline(&anyone()), unsent(&anyone())].concat();
+        let pages = [offline(&anonymous_context()), unsent(&anonymous_context())].concat();
         let mut version = hex::encode(Sha256::digest(format!("{shell:?}{pages}{source}")));
         version.truncate(8);
         let [icon, .., badge] = icons::all();
@@ -70,8 +70,8 @@ pub fn worker() -> &'static str {
     &WORKER
 }
 
-fn anyone() -> Frame {
-    Frame::anonymous(kernel::Time::from_millis(0))
+fn anonymous_context() -> PageContext {
+    PageContext::anonymous(kernel::Time::from_millis(0))
 }
 
 #[cfg(test)]

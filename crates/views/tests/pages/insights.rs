@@ -1,20 +1,20 @@
 //! The page of numbers: full, with little, empty, and of what is not there.
 
-use kernel::insight::access::{Choices, Insights};
-use kernel::insight::summary::Line;
-use kernel::insight::{Day, Measure, Summary, Whose};
+use kernel::insight::access::{FilterChoices, Insights};
+use kernel::insight::summary::StoredCount;
+use kernel::insight::{CountScope, Day, InsightSummary, Measure};
 use scraper::Html;
 use views::components::query::Query;
-use views::insights::{self, View};
+use views::insights::{self, InsightsPage};
 
-use crate::rules::{all, text};
+use crate::every_page::{all, text};
 use crate::samples::{Gallery, pages};
 
 /// Counts of thirty days, and what they say.
-fn counted(from: Day, to: Day) -> Summary {
+fn counted(from: Day, to: Day) -> InsightSummary {
     let line = |measure, day, bin: &str, n| {
-        let (whose, bin) = (Whose::All, bin.to_owned());
-        Line { whose, measure, day, bin, n }
+        let (whose, bin) = (CountScope::All, bin.to_owned());
+        StoredCount { whose, measure, day, bin, n }
     };
     let mut lines = Vec::new();
     for (n, days) in (0_u64..).zip(0..30) {
@@ -39,7 +39,7 @@ fn counted(from: Day, to: Day) -> Summary {
     ] {
         lines.extend((1..).zip(bins).map(|(n, bin)| line(measure, to, bin, n * 12)));
     }
-    Summary::of(&lines, from, to)
+    InsightSummary::of(&lines, from, to)
 }
 
 /// Every page of this file.
@@ -53,21 +53,26 @@ pub(crate) fn gallery(g: &mut Gallery) {
         (project, agent, summary.clone())
     };
     let full = Insights { summary: summary.clone(), agents: (0..100).map(bot).collect() };
-    let asked =
-        Line { whose: Whose::All, measure: Measure::Asked, day: to, bin: "hitl".to_owned(), n: 1 };
-    let little = Insights { summary: Summary::of([&asked], from, to), agents: Vec::new() };
-    let empty = Insights { summary: Summary::of(&[], from, to), agents: Vec::new() };
+    let asked = StoredCount {
+        whose: CountScope::All,
+        measure: Measure::Asked,
+        day: to,
+        bin: "hitl".to_owned(),
+        n: 1,
+    };
+    let little = Insights { summary: InsightSummary::of([&asked], from, to), agents: Vec::new() };
+    let empty = Insights { summary: InsightSummary::of(&[], from, to), agents: Vec::new() };
     let projects = ["shop", "bank"].map(|id| id.parse().unwrap()).to_vec();
     let agents = (0..50).map(|n| format!("bot-{n}").parse().unwrap()).collect();
-    let choices = Choices { projects, agents };
+    let choices = FilterChoices { projects, agents };
     for (name, address, found) in [
         ("insights", "", Some(&full)),
         ("insights-narrowed", "project=shop&agent=bot-7&days=90", Some(&little)),
         ("insights-empty", "days=7", Some(&empty)),
         ("insights-missing", "project=elsewhere", None),
     ] {
-        let query = Query::read(address, &insights::KNOWN);
-        let view = View { query: &query, choices: &choices, from, to, found };
+        let query = Query::read(address, &insights::QUERY_PARAMETERS);
+        let view = InsightsPage { query: &query, choices: &choices, from, to, found };
         g.pages.push((name.to_owned(), insights::page(&frame, &view)));
     }
 }

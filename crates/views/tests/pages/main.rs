@@ -2,19 +2,19 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests are tests too")]
 
-mod around;
-mod bodies;
-mod cast;
-mod direction;
-mod doors;
+mod conversations;
+mod every_page;
+mod fixture;
+mod inbox_and_history;
 mod insights;
-mod links;
-mod lists;
-mod rules;
+mod related_requests;
+mod request_pages;
+mod review_links;
+mod right_to_left;
 mod samples;
-mod stories;
-mod talk;
-mod task_story;
+mod sign_in_and_devices;
+mod submitted_forms;
+mod task_scenario;
 mod tasks;
 mod webhooks;
 

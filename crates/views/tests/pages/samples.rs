@@ -3,23 +3,23 @@
 use std::sync::LazyLock;
 
 use kernel::ask::{DefaultAction, Priority, Route};
-use kernel::command::{NewAsk, Silence};
+use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::form::Form;
-use kernel::question::{Answer, Body, Choice, Options, Pick, Question, Reply};
+use kernel::question::{Answer, Body, Choice, Options, PickMode, Question, Reply};
 use kernel::{Actor, Ask, AskCommand, AskId, Refusal};
 use serde_json::json;
 use views::answer_form::second_step::SecondStep;
-use views::answer_form::submitted::{self, Submitted};
-use views::banner::Notice;
+use views::answer_form::submitted::{self, SubmittedForm};
+use views::banner::ActionOutcome;
 use views::components::query::Query;
-use views::inbox::row::Item;
-use views::inbox::{self, Found, Inbox, Tab};
+use views::inbox::row::InboxEntry;
+use views::inbox::{self, InboxPage, SearchCount, Tab};
 use views::message_page::{self, NewToken};
-use views::request::related::Around;
-use views::request::{self, Request};
-use views::{Draft, FormProblem, Frame};
+use views::request::related::RequestContext;
+use views::request::{self, RequestPage};
+use views::{AnswerDraft, FormProblems, PageContext};
 
-use crate::cast::{Cast, id, map, new_ask, question, say};
+use crate::fixture::{PageFixture, id, map, new_ask, question, say};
 
 pub(crate) const HOSTILE: &str = "Pay </script><script>alert(1)</script> <img src=x onerror=alert(1)> $& \"quoted\" 'so' \
      \u{202e}gpj.exe\u{200b} {{ 7*7 }} javascript:alert(1) &amp; done?";
@@ -57,7 +57,7 @@ pub(crate) fn form() -> Form {
     serde_json::from_value(form).unwrap()
 }
 
-pub(crate) fn options(labels: &[&str], pick: Pick) -> Body {
+pub(crate) fn options(labels: &[&str], pick: PickMode) -> Body {
     let choices = labels.iter().map(|label| Choice::plain(*label)).collect();
     Body::Choose { options: Options::new(choices).unwrap(), pick, suggested: None }
 }
@@ -131,7 +131,7 @@ pub(crate) fn kinds() -> Vec<(&'static str, Question, Reply)> {
             "choose",
             question(
                 "Error rate is up after v2.1.0. What should I do?",
-                Body::Choose { options: choices, pick: Pick::One, suggested: None },
+                Body::Choose { options: choices, pick: PickMode::One, suggested: None },
             ),
             say(Answer::Chosen { options: vec!["rollback".to_owned()] }),
         ),
@@ -149,14 +149,17 @@ pub(crate) fn kinds() -> Vec<(&'static str, Question, Reply)> {
                         "sa-east-1",
                         "af-south-1",
                     ],
-                    Pick::One,
+                    PickMode::One,
                 ),
             ),
             say(Answer::Chosen { options: vec!["eu-north-1".to_owned()] }),
         ),
         (
             "choose-many",
-            question("Whom should I invite?", options(&["Design", "Legal", "Sales"], Pick::Many)),
+            question(
+                "Whom should I invite?",
+                options(&["Design", "Legal", "Sales"], PickMode::Many),
+            ),
             say(Answer::Chosen { options: vec!["Design".to_owned(), "Legal".to_owned()] }),
         ),
         (
@@ -185,11 +188,11 @@ pub(crate) fn kinds() -> Vec<(&'static str, Question, Reply)> {
     ]
 }
 
-pub(crate) fn pairs(list: &[(&str, &str)]) -> Submitted {
-    Submitted::new(list.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
+pub(crate) fn pairs(list: &[(&str, &str)]) -> SubmittedForm {
+    SubmittedForm::new(list.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
 }
 
-pub(crate) fn filled() -> Submitted {
+pub(crate) fn filled() -> SubmittedForm {
     let mut submitted = pairs(&[
         ("action", "provide"),
         ("field.name", "Ann"),
@@ -215,19 +218,19 @@ pub(crate) fn filled() -> Submitted {
 
 /// A cast, a frame for Olga, and pages by name.
 pub(crate) struct Gallery {
-    pub(crate) cast: Cast,
+    pub(crate) cast: PageFixture,
     pub(crate) pages: Vec<(String, String)>,
 }
 
 impl Gallery {
     pub(crate) fn new() -> Self {
-        Self { cast: Cast::new(), pages: Vec::new() }
+        Self { cast: PageFixture::new(), pages: Vec::new() }
     }
 
-    pub(crate) fn frame(&self) -> Frame {
+    pub(crate) fn frame(&self) -> PageContext {
         let person = Some("Olga Petrova".to_owned());
         let csrf = "csrf-value".to_owned();
-        Frame { now: self.cast.now, person, csrf, waiting: Some(3), nonce: None }
+        PageContext { now: self.cast.now, person, csrf, waiting: Some(3), nonce: None }
     }
 
     pub(crate) fn show(
@@ -235,13 +238,13 @@ impl Gallery {
         name: &str,
         ask: AskId,
         me: &str,
-        notice: Option<&Notice>,
-        draft: Option<&Draft>,
+        notice: Option<&ActionOutcome>,
+        draft: Option<&AnswerDraft>,
     ) {
         let frame = self.frame();
         let people = if me == "olga" { vec![id("mark")] } else { Vec::new() };
-        let around = Around::default();
-        let request = Request {
+        let around = RequestContext::default();
+        let request = RequestPage {
             ask: self.cast.seen(ask),
             me: self.cast.human(me),
             directory: &self.cast.directory,
@@ -261,10 +264,10 @@ impl Gallery {
         name: &str,
         ask: AskId,
         me: &str,
-        around: &Around,
+        around: &RequestContext,
         step: Option<&SecondStep>,
     ) {
-        let request = Request {
+        let request = RequestPage {
             ask: self.cast.seen(ask),
             me: self.cast.human(me),
             directory: &self.cast.directory,
@@ -284,9 +287,9 @@ impl Gallery {
         waiting: &[Ask],
         recent: &[Ask],
         next: Option<&str>,
-        notice: Option<&Notice>,
+        notice: Option<&ActionOutcome>,
     ) {
-        let items: Vec<Item> = waiting.iter().cloned().map(Item::one).collect();
+        let items: Vec<InboxEntry> = waiting.iter().cloned().map(InboxEntry::one).collect();
         self.list(name, "", &items, recent, next, notice);
     }
 
@@ -295,18 +298,18 @@ impl Gallery {
         &mut self,
         name: &str,
         address: &str,
-        items: &[Item],
+        items: &[InboxEntry],
         recent: &[Ask],
         next: Option<&str>,
-        notice: Option<&Notice>,
+        notice: Option<&ActionOutcome>,
     ) {
         let frame = self.frame();
         let total = items.len().to_string();
-        let query = Query::read(address, &inbox::KNOWN);
+        let query = Query::read(address, &inbox::QUERY_PARAMETERS);
         let tab = query.get("view").and_then(Tab::named).unwrap_or_default();
         let counts = [(Tab::Inbox, total.clone()), (Tab::Mine, "2".to_owned())];
-        let found = query.get("q").map(|_| Found { n: items.len(), more: items.len() > 1 });
-        let inbox = Inbox {
+        let found = query.get("q").map(|_| SearchCount { n: items.len(), more: items.len() > 1 });
+        let inbox = InboxPage {
             me: self.cast.human("olga"),
             directory: &self.cast.directory,
             tab,
@@ -347,7 +350,8 @@ fn gallery() -> Gallery {
         g.show(&format!("{name}-answered"), ask, "olga", None, None);
         over.push(g.cast.seen(ask).clone());
 
-        let ask = g.cast.ask(NewAsk { on_expiry: Silence::Report(DefaultAction::Skip), ..new() });
+        let ask =
+            g.cast.ask(NewAsk { on_expiry: NewOnExpiry::Report(DefaultAction::Skip), ..new() });
         g.cast.act("olga", AskCommand::Claim(ask));
         g.show(&format!("{name}-claimed-by-other"), ask, "mark", None, None);
         g.cast.advance(1_801);
@@ -370,7 +374,7 @@ fn gallery() -> Gallery {
     let fresh = |ask: &Ask, g: &mut Gallery| {
         let new = new_ask(ask.question.value().unwrap().clone());
         let (timeout, on_expiry) = match ask.priority {
-            Priority::Low => (None, Silence::StayOpen),
+            Priority::Low => (None, NewOnExpiry::StayOpen),
             Priority::Critical => (Some(420), new.on_expiry),
             Priority::Normal | Priority::High => (Some(5_000), new.on_expiry),
         };
@@ -382,23 +386,26 @@ fn gallery() -> Gallery {
     );
     let quick = [
         NewAsk { priority: Priority::High, ..new_ask(simple) },
-        new_ask(question("Keep the beta running?", options(&["Keep it", "Stop it"], Pick::One))),
+        new_ask(question(
+            "Keep the beta running?",
+            options(&["Keep it", "Stop it"], PickMode::One),
+        )),
     ];
     let mut ids: Vec<AskId> = open.iter().map(|ask| fresh(ask, &mut g)).collect();
     ids.extend(quick.into_iter().map(|new| g.cast.ask(new)));
     g.cast.advance(200);
     let mut waiting: Vec<Ask> = ids.iter().map(|id| g.cast.seen(*id).clone()).collect();
     waiting.sort_by_key(|ask| ask.priority.rank());
-    g.inbox("inbox", &waiting, &over, Some("/?after=2.01J"), Some(&Notice::Sent));
+    g.inbox("inbox", &waiting, &over, Some("/?after=2.01J"), Some(&ActionOutcome::Sent));
     g.inbox("inbox-empty", &[], &[], None, None);
-    crate::lists::gallery(&mut g, &over);
+    crate::inbox_and_history::gallery(&mut g, &over);
     messages(&mut g);
     crate::insights::gallery(&mut g);
-    crate::links::gallery(&mut g);
-    crate::doors::gallery(&mut g);
-    crate::around::gallery(&mut g);
+    crate::review_links::gallery(&mut g);
+    crate::sign_in_and_devices::gallery(&mut g);
+    crate::related_requests::gallery(&mut g);
     crate::webhooks::gallery(&mut g);
-    crate::talk::gallery(&mut g);
+    crate::conversations::gallery(&mut g);
     crate::tasks::gallery(&mut g);
     g
 }
@@ -409,7 +416,7 @@ fn states(g: &mut Gallery) {
         g.cast.ask(NewAsk { route: Route::Pool { group: None }, ..new_ask(approve_q.clone()) });
     g.show("pool", pool, "mark", None, None);
 
-    let default = Silence::Answer(say(Answer::REJECTED));
+    let default = NewOnExpiry::Answer(say(Answer::REJECTED));
     let ask = g.cast.ask(NewAsk { on_expiry: default, ..new_ask(approve_q.clone()) });
     g.show("default-promised", ask, "olga", None, None);
     g.cast.advance(1_801);
@@ -420,11 +427,11 @@ fn states(g: &mut Gallery) {
     let approval = g.cast.ask(new_ask(approve_q.clone()));
     let sent = pairs(&[("action", "reject"), ("comment", ""), ("edits.0", "me@example.com")]);
     let problem = submitted::reply(edit_q, &sent).unwrap_err();
-    let draft = Draft::new(edit_q, &sent, problem);
+    let draft = AnswerDraft::new(edit_q, &sent, problem);
     g.show("reject-without-reason", ask, "olga", None, Some(&draft));
     let sent = pairs(&[("action", "approve"), ("edits.0", "1,250"), ("edits.5", "[oops")]);
     let problem = submitted::reply(approve_q, &sent).unwrap_err();
-    let draft = Draft::new(approve_q, &sent, problem);
+    let draft = AnswerDraft::new(approve_q, &sent, problem);
     g.show("bad-edits", approval, "olga", None, Some(&draft));
 
     let provide = question("I need the details of the shipment.", Body::Provide { form: form() });
@@ -442,7 +449,7 @@ fn states(g: &mut Gallery) {
         ("comment", "hello"),
     ]);
     let problem = submitted::reply(&provide, &sent).unwrap_err();
-    let draft = Draft::new(&provide, &sent, problem);
+    let draft = AnswerDraft::new(&provide, &sent, problem);
     g.show("form-refused", ask, "olga", None, Some(&draft));
 
     let ask =
@@ -453,8 +460,8 @@ fn states(g: &mut Gallery) {
         g.cast.attempt("olga", AskCommand::Answer(ask, Box::new(yes.clone()))).unwrap_err();
     assert!(matches!(refusal, Refusal::AlreadyAnswered { .. }));
     let sent = pairs(&[("action", "reject"), ("comment", "I would rather not, because…")]);
-    let draft = Draft::new(approve_q, &sent, FormProblem::default());
-    g.show("lost-race", ask, "olga", Some(&Notice::Refused(refusal)), Some(&draft));
+    let draft = AnswerDraft::new(approve_q, &sent, FormProblems::default());
+    g.show("lost-race", ask, "olga", Some(&ActionOutcome::Refused(refusal)), Some(&draft));
 
     let details =
         json!({"amount": "12", "$&": HOSTILE, "</dl><script>": {"deep": [HOSTILE]}, "to": HOSTILE});
@@ -478,7 +485,7 @@ fn states(g: &mut Gallery) {
 
 fn messages(g: &mut Gallery) {
     let frame = g.frame();
-    let nobody = Frame::anonymous(frame.now);
+    let nobody = PageContext::anonymous(frame.now);
     let token = NewToken {
         token: "cs_human_3f9a0c77d1e84b2a9d55",
         label: "work laptop",
@@ -493,7 +500,7 @@ fn messages(g: &mut Gallery) {
         ("server-error", message_page::server_error(&frame, "req_7")),
         ("unavailable", message_page::unavailable(&nobody)),
         ("token-form", message_page::token_form(&frame)),
-        ("token-made", message_page::token_made(&frame, &token)),
+        ("token-made", message_page::token_created(&frame, &token)),
     ];
     g.pages.extend(pages.map(|(name, html)| (name.to_owned(), html)));
 }

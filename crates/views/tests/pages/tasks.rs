@@ -3,30 +3,30 @@
 use std::collections::BTreeSet;
 
 use kernel::task::{
-    Handover, Intent, Leave, NewEntry, NewGrant, NewTask, Party, PayloadKind, Severity,
-    TaskCommand, Until, Verdict,
+    GrantDecision, GrantDuration, Handover, Intent, NewEntry, NewGrant, NewTask, Party,
+    PayloadKind, Severity, TaskCommand, Verdict,
 };
 use kernel::{AskCommand, Refusal, Task, TaskId};
 use scraper::Html;
 use serde_json::json;
-use views::FormProblem;
+use views::FormProblems;
 use views::components::query::Query;
-use views::ledger::{self, Listed};
-use views::request::Belongs;
-use views::request::related::Around as Surrounding;
-use views::tasks::new::{self, Begun};
-use views::tasks::room::{Around, Told};
-use views::tasks::versions::Content;
-use views::tasks::{self, Board, Column, Filling};
+use views::ledger::{self, LedgerSummary};
+use views::request::RequestTask;
+use views::request::related::RequestContext as Surrounding;
+use views::tasks::new::{self, NewTaskInput};
+use views::tasks::room::{TaskActionResult, TaskContext};
+use views::tasks::versions::VersionContent;
+use views::tasks::{self, BoardColumn, ColumnTasks, TaskBoardPage};
 
-use crate::rules::{all, text};
+use crate::every_page::{all, text};
 use crate::samples::{Gallery, HOSTILE, pages, pairs};
-use crate::task_story::{NEW, OLD, Story, comment, content, new};
+use crate::task_scenario::{NEW, OLD, TaskScenario, comment, content, new};
 
 /// Every page of this file.
 pub(crate) fn gallery(g: &mut Gallery) {
     let mut shown: Vec<Task> = Vec::new();
-    let mut story = Story::begin(
+    let mut story = TaskScenario::begin(
         g,
         new("Summarise the tickets of this week", &["Every ticket is in it", "At most one page"]),
     );
@@ -39,17 +39,17 @@ pub(crate) fn gallery(g: &mut Gallery) {
     ));
     let deny = NewGrant {
         scope: "net:*".to_owned(),
-        decision: Leave::Deny,
-        until: Until::At(story.g.cast.now.plus_seconds(90_000)),
+        decision: GrantDecision::Deny,
+        until: GrantDuration::At(story.g.cast.now.plus_seconds(90_000)),
     };
     story.olga(TaskCommand::Grant(id, deny)).raise("May I read the archive?").show("task-blocked");
     let asked = story.task().pending().unwrap().ask;
     let around = Surrounding {
-        task: Some(Belongs::new(story.task(), story.g.cast.seen(asked))),
+        task: Some(RequestTask::new(story.task(), story.g.cast.seen(asked))),
         ..Surrounding::default()
     };
     story.g.show_with("checkpoint-request", asked, "olga", &around, None);
-    let row = views::inbox::row::Item::one(story.g.cast.seen(asked).clone());
+    let row = views::inbox::row::InboxEntry::one(story.g.cast.seen(asked).clone());
     story.g.list("inbox-task", "", &[row], &[], None, None);
     let yes = kernel::question::Answer::Approved { edits: None };
     let reply =
@@ -63,7 +63,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
         ("body.1", "Which sum?"),
         ("plan", "yes"),
     ]);
-    let wrong = Told::Wrong("Say what has to change: it goes to the agent");
+    let wrong = TaskActionResult::Wrong("Say what has to change: it goes to the agent");
     let around = story.around(None, Some(content(OLD)));
     story.show_with("task-verdict-wrong", "olga", &around, Some(&wrong), Some(("review", &sent)));
     story.show_with("task-delivered-others", "mark", &around, None, None);
@@ -82,14 +82,15 @@ pub(crate) fn gallery(g: &mut Gallery) {
     story.deliver(PayloadKind::Inline, Some("text/markdown"), true);
     let around = story.around(Some(content(OLD)), Some(content(NEW)));
     story.show_with("task-compared", "olga", &around, None, None);
-    let then = Around { last: Some(99), ..story.around(None, Some(content(OLD))) };
+    let then = TaskContext { last: Some(99), ..story.around(None, Some(content(OLD))) };
     story.show_with("task-as-it-was", "olga", &then, None, None);
     shown.push(story.task().clone());
     story.judge(Verdict::Approved, Vec::new(), &[]).show("task-done");
     shown.push(story.task().clone());
 
     let soon = g.cast.now.plus_seconds(7_200);
-    let mut story = Story::begin(g, NewTask { deadline: Some(soon), ..new(HOSTILE, &[HOSTILE]) });
+    let mut story =
+        TaskScenario::begin(g, NewTask { deadline: Some(soon), ..new(HOSTILE, &[HOSTILE]) });
     story.started().raise(HOSTILE);
     shown.push(story.task().clone());
     story.show("task-hostile");
@@ -100,19 +101,19 @@ pub(crate) fn gallery(g: &mut Gallery) {
         "task-refused",
         "olga",
         &around,
-        Some(&Told::Refused(refusal)),
+        Some(&TaskActionResult::Refused(refusal)),
         Some(("grant", &sent)),
     );
-    let gone = Told::Refused(Refusal::Precondition { why: "x".to_owned() });
+    let gone = TaskActionResult::Refused(Refusal::Precondition { why: "x".to_owned() });
     story.show_with("task-gone-on", "olga", &around, Some(&gone), None);
     let id = story.id;
     story.olga(TaskCommand::Cancel(id, Some("No longer needed".to_owned()))).show("task-cancelled");
 
     for (name, kind, media, held, content) in [
-        ("picture", PayloadKind::Blob, Some("image/png"), true, Content::Picture),
-        ("bytes", PayloadKind::Blob, None, true, Content::Bytes),
-        ("elsewhere", PayloadKind::Ref, None, false, Content::Elsewhere),
-        ("missing", PayloadKind::Blob, None, true, Content::Missing),
+        ("picture", PayloadKind::Blob, Some("image/png"), true, VersionContent::Picture),
+        ("bytes", PayloadKind::Blob, None, true, VersionContent::Bytes),
+        ("elsewhere", PayloadKind::Ref, None, false, VersionContent::Elsewhere),
+        ("missing", PayloadKind::Blob, None, true, VersionContent::Missing),
         ("patch", PayloadKind::Diff, None, true, content("--- a\n+++ b\n-old\n+new \u{202e}\n")),
         (
             "json",
@@ -130,7 +131,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
         ),
         ("markup", PayloadKind::Inline, Some("text/markdown"), true, content(HOSTILE)),
     ] {
-        let mut story = Story::begin(g, new("Draw the chart\nwith everything in it", &[]));
+        let mut story = TaskScenario::begin(g, new("Draw the chart\nwith everything in it", &[]));
         story.started().deliver(kind, media, held);
         let around = story.around(None, Some(content));
         story.show_with(&format!("task-{name}"), "olga", &around, None, None);
@@ -139,7 +140,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
             shown.push(story.task().clone());
         }
     }
-    let mut story = Story::begin(g, new("Something I do myself", &[]));
+    let mut story = TaskScenario::begin(g, new("Something I do myself", &[]));
     let id = story.id;
     story.started().olga(TaskCommand::Transfer(
         id,
@@ -160,18 +161,18 @@ fn boards(g: &mut Gallery, shown: &[Task]) {
     let shown = &last[..];
     let frame = g.frame();
     let (me, directory) = (g.cast.human("olga"), &g.cast.directory);
-    let filling = |column: Column, tasks: &[Task], more: bool| {
+    let filling = |column: BoardColumn, tasks: &[Task], more: bool| {
         let stands = |task: &&Task| column.states().contains(&task.state);
         let tasks: Vec<Task> = tasks.iter().filter(stands).cloned().collect();
         let next = more.then(|| format!("/tasks?column={}&after=task_x", column.name()));
-        Filling { column, count: tasks.len().to_string(), tasks, next }
+        ColumnTasks { column, count: tasks.len().to_string(), tasks, next }
     };
-    let board = |address: &str, columns: &[Filling]| {
-        let query = Query::read(address, &tasks::KNOWN);
-        tasks::page(&frame, &Board { me, directory, query: &query, columns })
+    let board = |address: &str, columns: &[ColumnTasks]| {
+        let query = Query::read(address, &tasks::QUERY_PARAMETERS);
+        tasks::page(&frame, &TaskBoardPage { me, directory, query: &query, columns })
     };
-    let every = |tasks: &[Task], more| Column::ALL.map(|column| filling(column, tasks, more));
-    let nothing = FormProblem::default();
+    let every = |tasks: &[Task], more| BoardColumn::ALL.map(|column| filling(column, tasks, more));
+    let nothing = FormProblems::default();
     let sent = pairs(&[
         ("goal", " "),
         ("deadline", "soon"),
@@ -179,16 +180,16 @@ fn boards(g: &mut Gallery, shown: &[Task]) {
         ("criteria", HOSTILE),
         ("inputs", HOSTILE),
     ]);
-    let wrong = new::written(&sent, me).unwrap_err();
+    let wrong = new::parse_new_task(&sent, me).unwrap_err();
     let new = |sent, problems| {
-        let begun = Begun { once: "once", parent: "", sent };
+        let begun = NewTaskInput { once: "once", parent: "", sent };
         new::page(&frame, me, directory, begun, problems)
     };
     let made = [
         ("tasks", board("", &every(shown, true))),
         ("tasks-empty", board("", &every(&[], false))),
         ("tasks-narrowed", board("view=mine&project=shop&agent=release-bot", &every(&[], false))),
-        ("tasks-column", board("column=over", &[filling(Column::Over, shown, true)])),
+        ("tasks-column", board("column=over", &[filling(BoardColumn::Over, shown, true)])),
         ("task-new", new(None, &nothing)),
         ("task-new-wrong", new(Some(&sent), &wrong)),
     ];
@@ -196,7 +197,7 @@ fn boards(g: &mut Gallery, shown: &[Task]) {
 }
 
 fn ledgers(g: &mut Gallery, task: TaskId) {
-    let mut story = Story { id: task, g };
+    let mut story = TaskScenario { id: task, g };
     for value in [json!("https://example.com/v1"), json!({"sum": 42, "note": HOSTILE}), json!(null)]
     {
         let new = NewEntry {
@@ -209,12 +210,12 @@ fn ledgers(g: &mut Gallery, task: TaskId) {
     }
     let frame = g.frame();
     let entries: Vec<_> = g.cast.loaded.entries.values().flatten().cloned().collect();
-    let scope: kernel::task::Scope = "project:shop".parse().unwrap();
+    let scope: kernel::task::LedgerScope = "project:shop".parse().unwrap();
     let me = g.cast.human("olga");
     let listed = ledger::known(me, &g.cast.directory);
     let listed: Vec<_> = listed
         .into_iter()
-        .map(|scope| Listed { written: scope.as_str() != "org:all", scope })
+        .map(|scope| LedgerSummary { written: scope.as_str() != "org:all", scope })
         .collect();
     let made = [
         ("ledgers", ledger::list(&frame, &listed, false)),

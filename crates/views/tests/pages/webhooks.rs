@@ -1,31 +1,33 @@
 //! Endpoints: all of them, one with what it was told, its secret, and removing it.
 
 use kernel::ask::CallbackResult;
-use kernel::directory::{Disabled, Format, Hears, Webhook};
+use kernel::directory::{Webhook, WebhookDisabledReason, WebhookFormat, WebhookScope};
 use kernel::{AskId, Time, Topic, WebhookId};
 use scraper::Html;
-use views::answer_form::problem::Place;
-use views::components::words::Words;
-use views::settings::controls::{Choice, Filled};
-use views::settings::webhooks::{self as view, Delivery, DeliveryAttempt, DeliveryStatus, LABELS};
+use views::answer_form::problem::ProblemLocation;
+use views::components::words::VisibleText;
+use views::settings::controls::{FormDraft, SelectOption};
+use views::settings::webhooks::{
+    self as view, DeliveryAttemptView, DeliveryStatusView, LABELS, WebhookDeliveryView,
+};
 use views::settings::{self, SettingsPage};
-use views::{FormProblem, Frame};
+use views::{FormProblems, PageContext};
 
-use crate::rules::{all, text};
+use crate::every_page::{all, text};
 use crate::samples::{Gallery, HOSTILE, pages, pairs};
 
 pub(crate) fn gallery(g: &mut Gallery) {
     let frame = g.frame();
-    let nothing = FormProblem::default();
-    let filled = Filled { form: None, problems: &nothing };
+    let nothing = FormProblems::default();
+    let filled = FormDraft { form: None, problems: &nothing };
     let (quiet, gone) =
-        (endpoint(1, frame.now, None), endpoint(2, frame.now, Some(Disabled::Gone)));
+        (endpoint(1, frame.now, None), endpoint(2, frame.now, Some(WebhookDisabledReason::Gone)));
     let by_hand = Webhook {
         url: "https://agent.example/other?key=s3cret".to_owned(),
-        ..endpoint(3, frame.now, Some(Disabled::ByHand))
+        ..endpoint(3, frame.now, Some(WebhookDisabledReason::ByHand))
     };
     let all = [&quiet, &gone, &by_hand];
-    let whose: Vec<Choice> = vec![("agent/bot".to_owned(), "the agent bot".to_owned())];
+    let whose: Vec<SelectOption> = vec![("agent/bot".to_owned(), "the agent bot".to_owned())];
     let next = Some("/settings/webhooks?after=hook_3".to_owned());
     let log = log(frame.now);
     let older = Some("/settings/webhooks/hook_1?after=1.msg".to_owned());
@@ -36,23 +38,23 @@ pub(crate) fn gallery(g: &mut Gallery) {
         ("webhook", view::page(&quiet, &log, older, frame.now, filled)),
         ("webhook-untold", view::page(&quiet, &[], None, frame.now, filled)),
         ("webhook-gone", view::page(&gone, &log, None, frame.now, filled)),
-        ("webhook-secret", view::revealed(quiet.id, "whsec_c2VjcmV0")),
+        ("webhook-secret", view::secret_page(quiet.id, "whsec_c2VjcmV0")),
         ("webhook-remove", view::remove(&quiet)),
     ];
     g.pages.extend(pages.map(|(name, page)| (name.to_owned(), shown(&frame, &page))));
 }
 
-fn shown(frame: &Frame, page: &SettingsPage) -> String {
+fn shown(frame: &PageContext, page: &SettingsPage) -> String {
     settings::page(frame, true, page)
 }
 
-fn endpoint(n: u128, now: Time, disabled: Option<Disabled>) -> Webhook {
+fn endpoint(n: u128, now: Time, disabled: Option<WebhookDisabledReason>) -> Webhook {
     Webhook {
         id: WebhookId::new(n.into()),
-        of: Hears::Agent("bot".parse().unwrap()),
+        of: WebhookScope::Agent("bot".parse().unwrap()),
         url: format!("https://agent.example/{}", "long/".repeat(30)),
         events: Topic::ENDINGS.into(),
-        format: Format::Standard,
+        format: WebhookFormat::Standard,
         description: HOSTILE.to_owned(),
         created_at: now,
         generation: 2,
@@ -63,43 +65,45 @@ fn endpoint(n: u128, now: Time, disabled: Option<Disabled>) -> Webhook {
 }
 
 /// One that was taken, one that waits, one that was given up, and a test.
-fn log(now: Time) -> Vec<Delivery> {
+fn log(now: Time) -> Vec<WebhookDeliveryView> {
     let at = |ago: i64| Time::from_millis(now.millis() - ago * 1000);
-    let attempt = |ago, result, response: Option<&str>| DeliveryAttempt {
+    let attempt = |ago, result, response: Option<&str>| DeliveryAttemptView {
         at: at(ago),
         result,
         response: response.map(ToOwned::to_owned),
     };
-    let delivery = |n: u128, topic: Option<Topic>, status, next_at, attempts, last| Delivery {
-        id: format!("msg_{n}_2"),
-        topic,
-        ask: topic.map(|_| AskId::new(n.into())),
-        status,
-        next_at,
-        attempts,
-        last: Some(last),
-    };
+    let delivery =
+        |n: u128, topic: Option<Topic>, status, next_at, attempts, last| WebhookDeliveryView {
+            id: format!("msg_{n}_2"),
+            topic,
+            ask: topic.map(|_| AskId::new(n.into())),
+            status,
+            next_at,
+            attempts,
+            last: Some(last),
+        };
     let refused = attempt(460, CallbackResult::Refused { status: 500 }, Some(HOSTILE));
     let unreached = CallbackResult::Unreached { error: "nobody answered in time".to_owned() };
     let unreached = attempt(440, unreached, None);
     let taken = || attempt(450, CallbackResult::Taken { status: 204 }, None);
     let soon = Some(now.plus_seconds(300));
     vec![
-        delivery(1, Some(Topic::Answered), DeliveryStatus::Done, None, 2, taken()),
-        delivery(2, Some(Topic::Expired), DeliveryStatus::Waiting, soon, 1, refused),
-        delivery(3, Some(Topic::Cancelled), DeliveryStatus::Dead, None, 1, unreached),
-        delivery(4, None, DeliveryStatus::Done, None, 1, taken()),
+        delivery(1, Some(Topic::Answered), DeliveryStatusView::Done, None, 2, taken()),
+        delivery(2, Some(Topic::Expired), DeliveryStatusView::Waiting, soon, 1, refused),
+        delivery(3, Some(Topic::Cancelled), DeliveryStatusView::Dead, None, 1, unreached),
+        delivery(4, None, DeliveryStatusView::Done, None, 1, taken()),
     ]
 }
 
 /// An address that cannot be called, beside what else was entered.
-fn refused(whose: &[Choice]) -> SettingsPage {
+fn refused(whose: &[SelectOption]) -> SettingsPage {
     let sent =
         pairs(&[("agent", "agent/bot"), ("url", "http://10.0.0.1/"), ("description", HOSTILE)]);
-    let mut problems = FormProblem::default();
-    let label = LABELS.iter().find(|(field, _)| *field == "url").map(|(_, label)| Words::of(label));
-    problems.add(Place::Field("url".to_owned()), label, "Expected https.".to_owned());
-    let filled = Filled { form: Some(&sent), problems: &problems };
+    let mut problems = FormProblems::default();
+    let label =
+        LABELS.iter().find(|(field, _)| *field == "url").map(|(_, label)| VisibleText::of(label));
+    problems.add(ProblemLocation::Field("url".to_owned()), label, "Expected https.".to_owned());
+    let filled = FormDraft { form: Some(&sent), problems: &problems };
     let page = view::list(&[], None, whose, filled);
     SettingsPage { problems, ..page }
 }

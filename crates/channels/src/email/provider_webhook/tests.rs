@@ -1,5 +1,5 @@
 use kernel::AskId;
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use proptest::prelude::*;
 use standardwebhooks::Webhook;
 use ulid::Ulid;
@@ -18,7 +18,7 @@ fn reader() -> EmailReader {
 }
 
 fn address(ask: u128) -> String {
-    let whom = AddressOwner::of(&Means::email("ada@example.org"));
+    let whom = AddressOwner::of(&ContactMethod::email("ada@example.org"));
     reader().replies().address(ReplyAddress { ask: AskId::new(Ulid(ask)), whom })
 }
 
@@ -58,7 +58,7 @@ fn texts(parsed: &ParsedCall) -> Vec<(&str, u128)> {
 }
 
 fn mailgun_inbound() -> ProviderWebhook {
-    ProviderWebhook::new(EmailProvider::Mailgun { signing_key: Secret::new(KEY) }, reader())
+    ProviderWebhook::new(EmailProvider::Mailgun { signing_key: SecretString::new(KEY) }, reader())
         .unwrap()
 }
 
@@ -131,7 +131,8 @@ fn mailgun_forwards_in_parts() {
 
 #[test]
 fn postmark_posts() {
-    let provider = EmailProvider::Postmark { user: "cs".to_owned(), password: Secret::new("s:e") };
+    let provider =
+        EmailProvider::Postmark { user: "cs".to_owned(), password: SecretString::new("s:e") };
     let inbound = ProviderWebhook::new(provider, reader()).unwrap();
     let basic = |text: &str| format!("Basic {}", BASE64_STANDARD.encode(text));
     let to = address(4);
@@ -159,7 +160,7 @@ fn postmark_posts() {
 #[test]
 fn a_program_signs_as_standard_webhooks_have_it() {
     let inbound =
-        ProviderWebhook::new(EmailProvider::Signed { secret: Secret::new(WHSEC) }, reader())
+        ProviderWebhook::new(EmailProvider::Signed { secret: SecretString::new(WHSEC) }, reader())
             .unwrap();
     let body = letter(&address(5), "Yes");
     // The library of Standard Webhooks signs the call.
@@ -211,15 +212,15 @@ fn what_says_nothing_is_taken_and_forgotten() {
 
 #[test]
 fn half_a_provider_is_refused() {
-    let empty = || Secret::new("");
+    let empty = || SecretString::new("");
     for half in [
         EmailProvider::Mailgun { signing_key: empty() },
-        EmailProvider::Postmark { user: String::new(), password: Secret::new("x") },
-        EmailProvider::Postmark { user: "a:b".to_owned(), password: Secret::new("x") },
+        EmailProvider::Postmark { user: String::new(), password: SecretString::new("x") },
+        EmailProvider::Postmark { user: "a:b".to_owned(), password: SecretString::new("x") },
         EmailProvider::Postmark { user: "a".to_owned(), password: empty() },
         EmailProvider::Signed { secret: empty() },
-        EmailProvider::Signed { secret: Secret::new("whsec_AAAA") },
-        EmailProvider::Signed { secret: Secret::new("not base 64!") },
+        EmailProvider::Signed { secret: SecretString::new("whsec_AAAA") },
+        EmailProvider::Signed { secret: SecretString::new("not base 64!") },
     ] {
         assert!(ProviderWebhook::new(half.clone(), reader()).is_err(), "{half:?}");
     }

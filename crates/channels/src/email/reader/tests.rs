@@ -13,7 +13,7 @@ fn reader() -> EmailReader {
 }
 
 fn address() -> String {
-    let whom = AddressOwner::of(&Means::email("ada@example.org"));
+    let whom = AddressOwner::of(&ContactMethod::email("ada@example.org"));
     reader().replies.address(ReplyAddress { ask: AskId::new(Ulid(42)), whom })
 }
 
@@ -46,7 +46,7 @@ fn the_address_counts_and_no_name() {
         inbound.what,
         InboundContent::Wrote { text: "Yes".to_owned(), about: unsigned(token.clone()) }
     );
-    assert_eq!(inbound.from, Means::email("ada@example.org"));
+    assert_eq!(inbound.from, ContactMethod::email("ada@example.org"));
     assert_eq!(inbound.name.as_deref(), Some("Ada"));
     assert!(inbound.id.starts_with("1@example.org "), "{}", inbound.id);
     assert!(!inbound.id.contains(&token), "an id is logged, an address is not");
@@ -70,7 +70,7 @@ fn the_address_counts_and_no_name() {
     // The envelope recipient counts, not the headers.
     let elsewhere = letter("To: TO", "Yes");
     let read = reader().read(elsewhere.as_bytes(), Some("replies@example.com"));
-    assert_eq!(read, ReadEmail::Ignored(Ignored::NoAddress));
+    assert_eq!(read, ReadEmail::Ignored(IgnoredEmail::NoAddress));
     let bare = letter("To: bob@example.org", "Yes");
     assert_eq!(text(&reader().read(bare.as_bytes(), Some(&address()))), Some("Yes"));
 }
@@ -97,7 +97,11 @@ fn machines_never_answer() {
         ("Subject: Re: Automatic reply is broken, fix it?", false),
     ] {
         let read = reader().read(letter(&format!("To: TO\n{header}"), "Yes").as_bytes(), None);
-        assert_eq!(read == ReadEmail::Ignored(Ignored::Automatic), automatic, "{header}: {read:?}");
+        assert_eq!(
+            read == ReadEmail::Ignored(IgnoredEmail::Automatic),
+            automatic,
+            "{header}: {read:?}"
+        );
     }
 }
 
@@ -120,10 +124,10 @@ fn a_letter_to_an_agent() {
     assert_eq!(inbound.place["message_id"], "1@example.org");
     assert_eq!(text(&write("Subject: Stop", "> no")), Some(""));
     for (headers, body, why) in [
-        ("X-Odd: 1", "> no", Ignored::Empty),
-        ("Subject:  ", "", Ignored::Empty),
-        ("Subject: Stop\nAuto-Submitted: auto-replied", "Away", Ignored::Automatic),
-        ("Subject: Stop\nReturn-Path: <>", "Away", Ignored::Automatic),
+        ("X-Odd: 1", "> no", IgnoredEmail::Empty),
+        ("Subject:  ", "", IgnoredEmail::Empty),
+        ("Subject: Stop\nAuto-Submitted: auto-replied", "Away", IgnoredEmail::Automatic),
+        ("Subject: Stop\nReturn-Path: <>", "Away", IgnoredEmail::Automatic),
     ] {
         assert_eq!(write(headers, body), ReadEmail::Ignored(why), "{headers}");
     }
@@ -131,20 +135,20 @@ fn a_letter_to_an_agent() {
         "To: {to}\r\nFrom: MAILER-DAEMON@mx.example\r\nReturn-Path: <>\r\n\r\n\
          Hi. This is the program at mx.example.\r\n<ada@example.org>:\r\n550 5.1.1 nobody\r\n"
     );
-    assert_eq!(reader().read(bounce.as_bytes(), None), ReadEmail::Ignored(Ignored::Automatic));
+    assert_eq!(reader().read(bounce.as_bytes(), None), ReadEmail::Ignored(IgnoredEmail::Automatic));
 }
 
 #[test]
 fn nothing_to_hear() {
     let to = address();
     for (raw, why) in [
-        (letter("To: TO", ""), Ignored::Empty),
-        (letter("To: TO", "> May I?"), Ignored::Empty),
-        (format!("To: {to}\r\nFrom: agents@EXAMPLE.com\r\n\r\nYes"), Ignored::Own),
-        (format!("To: {to}\r\nFrom: {to}\r\n\r\nYes"), Ignored::Own),
-        (format!("To: {to}\r\n\r\nYes"), Ignored::NoSender),
-        (letter("To: x@y", "Yes"), Ignored::NoAddress),
-        (String::new(), Ignored::Unreadable),
+        (letter("To: TO", ""), IgnoredEmail::Empty),
+        (letter("To: TO", "> May I?"), IgnoredEmail::Empty),
+        (format!("To: {to}\r\nFrom: agents@EXAMPLE.com\r\n\r\nYes"), IgnoredEmail::Own),
+        (format!("To: {to}\r\nFrom: {to}\r\n\r\nYes"), IgnoredEmail::Own),
+        (format!("To: {to}\r\n\r\nYes"), IgnoredEmail::NoSender),
+        (letter("To: x@y", "Yes"), IgnoredEmail::NoAddress),
+        (String::new(), IgnoredEmail::Unreadable),
     ] {
         let read = reader().read(raw.as_bytes(), None);
         assert_eq!(read, ReadEmail::Ignored(why), "{raw}");
@@ -182,7 +186,7 @@ fn a_server_that_follows_no_standard() {
         inbound.what,
         InboundContent::Became { posted: "ask_1.x@example.com".to_owned(), state }
     );
-    assert_eq!(inbound.from, Means::email("ada@example.org"));
+    assert_eq!(inbound.from, ContactMethod::email("ada@example.org"));
 }
 
 proptest! {

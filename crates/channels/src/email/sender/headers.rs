@@ -7,9 +7,9 @@ use std::borrow::Cow;
 const MOST_FIELDS: usize = 500;
 
 /// The header fields of an email: names and raw values.
-pub(super) struct Fields<'a>(Vec<(&'a str, &'a [u8])>);
+pub(super) struct HeaderFields<'a>(Vec<(&'a str, &'a [u8])>);
 
-impl<'a> Fields<'a> {
+impl<'a> HeaderFields<'a> {
     /// Reads all fields. Returns `None` if one is malformed.
     pub(super) fn read(raw: &'a [u8]) -> Option<Self> {
         let mut fields = Vec::new();

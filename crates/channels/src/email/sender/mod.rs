@@ -24,7 +24,7 @@ pub use verify::{Dns, SenderSettings, SenderVerifier};
 
 use super::reply_address::ReplyAddresses;
 use crate::sender_claim::{SenderClaim, UnverifiedSender};
-use headers::Fields;
+use headers::HeaderFields;
 
 impl SenderClaim {
     /// Reads the sender of an email strictly. `token` is that of the reply address it arrived at,
@@ -36,7 +36,7 @@ impl SenderClaim {
         sender: &str,
     ) -> Result<Self, UnverifiedSender> {
         let raw = headers::with_crlf(raw).ok_or(UnverifiedSender::Malformed)?;
-        let fields = Fields::read(&raw).ok_or(UnverifiedSender::Malformed)?;
+        let fields = HeaderFields::read(&raw).ok_or(UnverifiedSender::Malformed)?;
         if !fields.has("dkim-signature") && !fields.has("arc-seal") {
             return Err(UnverifiedSender::Unsigned);
         }

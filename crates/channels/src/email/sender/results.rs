@@ -29,19 +29,19 @@ fn passed(statement: &[(String, String)]) -> Option<String> {
 
 /// One part of a statement.
 #[derive(PartialEq)]
-enum Piece {
+enum ResultToken {
     Word(String),
     Equals,
 }
 
 /// The statements between semicolons: pairs of name and value, in lower case.
 fn statements(value: &str) -> Option<Vec<Vec<(String, String)>>> {
-    let mut all: Vec<Vec<Piece>> = vec![Vec::new()];
+    let mut all: Vec<Vec<ResultToken>> = vec![Vec::new()];
     let mut word = String::new();
     let mut chars = value.chars();
-    let end = |word: &mut String, all: &mut Vec<Vec<Piece>>| {
+    let end = |word: &mut String, all: &mut Vec<Vec<ResultToken>>| {
         if let (false, Some(last)) = (word.is_empty(), all.last_mut()) {
-            last.push(Piece::Word(std::mem::take(word).to_ascii_lowercase()));
+            last.push(ResultToken::Word(std::mem::take(word).to_ascii_lowercase()));
         }
     };
     while let Some(c) = chars.next() {
@@ -76,7 +76,7 @@ fn statements(value: &str) -> Option<Vec<Vec<(String, String)>>> {
             '=' => {
                 end(&mut word, &mut all);
                 if let Some(last) = all.last_mut() {
-                    last.push(Piece::Equals);
+                    last.push(ResultToken::Equals);
                 }
             }
             c if c.is_whitespace() => end(&mut word, &mut all),
@@ -87,12 +87,15 @@ fn statements(value: &str) -> Option<Vec<Vec<(String, String)>>> {
     Some(all.iter().map(|pieces| pairs(pieces)).collect())
 }
 
-fn pairs(pieces: &[Piece]) -> Vec<(String, String)> {
+fn pairs(pieces: &[ResultToken]) -> Vec<(String, String)> {
     let mut pairs = Vec::new();
     let mut rest = pieces;
     while let Some((piece, after)) = rest.split_first() {
         rest = after;
-        if let (Piece::Word(name), [Piece::Equals, Piece::Word(value), more @ ..]) = (piece, after)
+        if let (
+            ResultToken::Word(name),
+            [ResultToken::Equals, ResultToken::Word(value), more @ ..],
+        ) = (piece, after)
         {
             pairs.push((name.clone(), value.clone()));
             rest = more;

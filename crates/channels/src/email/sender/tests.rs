@@ -1,13 +1,13 @@
 use std::time::Duration;
 
-use kernel::directory::Means;
+use kernel::directory::ContactMethod;
 use kernel::{AskId, SenderVerification, Time};
 use ulid::Ulid;
 
 use super::*;
 use crate::email::{AddressOwner, ReplyAddress};
 use crate::testing::dkim::{HEADERS, MailServer};
-use crate::testing::dns::{Mood, NameServer};
+use crate::testing::dns::{DnsBehavior, NameServer};
 
 const ADA: &str = "ada@mail.example.org";
 
@@ -16,7 +16,10 @@ fn replies() -> ReplyAddresses {
 }
 
 fn reply(n: u128) -> ReplyAddress {
-    ReplyAddress { ask: AskId::new(Ulid::from(n)), whom: AddressOwner::of(&Means::email(ADA)) }
+    ReplyAddress {
+        ask: AskId::new(Ulid::from(n)),
+        whom: AddressOwner::of(&ContactMethod::email(ADA)),
+    }
 }
 
 fn email(headers: &str) -> String {
@@ -59,7 +62,7 @@ async fn who_signed_what() {
     let mut records: Vec<_> =
         [&own, &above, &below, &other].map(|server| server.record("").unwrap()).into();
     records.push(trying.record("t=y; ").unwrap());
-    let server = NameServer::open(&records, Mood::Answers).await.unwrap();
+    let server = NameServer::open(&records, DnsBehavior::Answers).await.unwrap();
     let verifier = verifier(Dns::Servers(vec![server.address]), &[], 5);
 
     let usual = usual();
@@ -228,7 +231,7 @@ async fn forwarders_that_are_trusted() {
     let own = MailServer::new("mail.example.org", 1);
     let list = MailServer::new("lists.example", 2);
     let records = [own.record("").unwrap(), list.record("").unwrap()];
-    let server = NameServer::open(&records, Mood::Answers).await.unwrap();
+    let server = NameServer::open(&records, DnsBehavior::Answers).await.unwrap();
     let dns = Dns::Servers(vec![server.address]);
     let trusting = verifier(dns.clone(), &["lists.example"], 5);
     // A mailing list adds a line. The original signature breaks, and the list vouches that
@@ -284,13 +287,13 @@ fn what_a_forwarder_says() {
 async fn a_dns_that_does_not_work() {
     let own = MailServer::new("mail.example.org", 1);
     let claim = claim(&own.signed(&usual(), &HEADERS).unwrap(), ADA).unwrap();
-    for mood in [Mood::Fails, Mood::Silent] {
+    for mood in [DnsBehavior::Fails, DnsBehavior::Silent] {
         let server = NameServer::open(&[own.record("").unwrap()], mood).await.unwrap();
         let verifier = verifier(Dns::Servers(vec![server.address]), &[], 1);
         assert_eq!(verifier.verify(&claim, now()).await, Err(UnverifiedSender::Lookup), "{mood:?}");
         assert!(server.asked() <= 4, "{mood:?}: asked {} times", server.asked());
     }
-    let server = NameServer::open(&[], Mood::Answers).await.unwrap();
+    let server = NameServer::open(&[], DnsBehavior::Answers).await.unwrap();
     let empty = verifier(Dns::Servers(vec![server.address]), &[], 5);
     assert_eq!(empty.verify(&claim, now()).await, Err(UnverifiedSender::NoKey));
     let off = verifier(Dns::Off, &[], 5);
@@ -312,7 +315,7 @@ async fn the_example_of_the_standard() {
     let raw = include_str!("rfc8463.eml").replace('\n', "\r\n");
     for (selector, key) in KEYS {
         let record = (format!("{selector}._domainkey.football.example.com"), key.to_owned());
-        let server = NameServer::open(&[record], Mood::Answers).await.unwrap();
+        let server = NameServer::open(&[record], DnsBehavior::Answers).await.unwrap();
         let verifier = verifier(Dns::Servers(vec![server.address]), &[], 5);
         let claim = SenderClaim {
             raw: raw.as_bytes().into(),

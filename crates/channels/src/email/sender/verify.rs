@@ -135,7 +135,7 @@ impl SenderVerifier {
         if message.headers.len() != claim.fields {
             return Err(UnverifiedSender::Malformed);
         }
-        let keys = Keys::default();
+        let keys = DkimKeys::default();
         let mut why = partial(&message).unwrap_or(UnverifiedSender::Unsigned);
         message.dkim_headers.retain(|header| {
             match acceptable(claim, &header.header, now) {
@@ -174,7 +174,7 @@ impl SenderVerifier {
                 DkimResult::PermError(_) | DkimResult::TempError(_) | DkimResult::None => {}
             }
         }
-        match self.sealed(resolver, claim, &message, &keys, now).await {
+        match self.verify_forwarders(resolver, claim, &message, &keys, now).await {
             Some(sealed) => Ok(sealed),
             None => Err(why),
         }
@@ -182,12 +182,12 @@ impl SenderVerifier {
 
     /// Checks the statements of forwarders. The operator must trust all forwarders that the email
     /// passed, because each of them could change it.
-    async fn sealed(
+    async fn verify_forwarders(
         &self,
         resolver: &MessageAuthenticator,
         claim: &SenderClaim,
         message: &AuthenticatedMessage<'_>,
-        keys: &Keys,
+        keys: &DkimKeys,
         now: Time,
     ) -> Option<SenderVerification> {
         let trusted = |domain: &str| {
@@ -288,9 +288,9 @@ fn options(whole: Duration) -> ResolverOpts {
 
 /// The keys of one email. It serves only signatures that were found acceptable before.
 #[derive(Default)]
-struct Keys(Mutex<HashMap<Box<str>, Txt>>);
+struct DkimKeys(Mutex<HashMap<Box<str>, Txt>>);
 
-impl Keys {
+impl DkimKeys {
     /// Looks up the key of a signature, unless it is already known.
     async fn look_up(
         &self,
@@ -320,7 +320,7 @@ impl Keys {
     }
 }
 
-impl ResolverCache<Box<str>, Txt> for Keys {
+impl ResolverCache<Box<str>, Txt> for DkimKeys {
     fn get<Q>(&self, name: &Q) -> Option<Txt>
     where
         Box<str>: Borrow<Q>,

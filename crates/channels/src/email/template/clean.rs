@@ -19,7 +19,7 @@ use url::Url;
 use crate::email::html::is_too_large;
 
 /// The allowed style properties. None of them hides or moves content.
-const LOOKS: [&str; 32] = [
+const ALLOWED_STYLES: [&str; 32] = [
     "background-color",
     "border",
     "border-bottom",
@@ -60,7 +60,7 @@ pub(super) fn clean(page: &str, base: &Url) -> Option<String> {
     if is_too_large(page) {
         return None;
     }
-    let plain = shown(page, base);
+    let plain = links_as_text(page, base);
     let mut cleaner = Builder::default();
     let base = base.clone();
     cleaner
@@ -68,7 +68,7 @@ pub(super) fn clean(page: &str, base: &Url) -> Option<String> {
         .rm_tag_attributes("a", ["hreflang"])
         .rm_generic_attributes(["lang", "title"])
         .add_generic_attributes(["style"])
-        .filter_style_properties(HashSet::from(LOOKS))
+        .filter_style_properties(HashSet::from(ALLOWED_STYLES))
         .url_schemes(HashSet::from(["http", "https"]))
         .url_relative(UrlRelative::Deny)
         .link_rel(Some("noopener noreferrer"))
@@ -81,20 +81,22 @@ pub(super) fn clean(page: &str, base: &Url) -> Option<String> {
 }
 
 /// Replaces images and other links with text.
-fn shown(page: &str, base: &Url) -> String {
+fn links_as_text(page: &str, base: &Url) -> String {
     let mut page = Html::parse_fragment(page);
     let ids: Vec<_> = page.tree.nodes().map(|node| node.id()).collect();
     for id in ids {
         let Some(mut node) = page.tree.get_mut(id) else { continue };
         let said = match node.value() {
             Node::Text(text) => {
-                text.text = inert(text).into();
+                text.text = defanged(text).into();
                 continue;
             }
             Node::Element(element) => {
                 match (element.name(), element.attr("href"), element.attr("alt")) {
-                    ("a", Some(href), _) if !is_action(href, base) => format!(" ({})", inert(href)),
-                    ("img", _, Some(alt)) => inert(alt),
+                    ("a", Some(href), _) if !is_action(href, base) => {
+                        format!(" ({})", defanged(href))
+                    }
+                    ("img", _, Some(alt)) => defanged(alt),
                     _ => continue,
                 }
             }
@@ -110,7 +112,7 @@ fn shown(page: &str, base: &Url) -> String {
     page.html()
 }
 
-fn inert(text: &str) -> String {
+fn defanged(text: &str) -> String {
     text.replace("://", "[://]").replace("www.", "www[.]").replace("WWW.", "WWW[.]")
 }
 

@@ -47,7 +47,7 @@ fn tag(rest: &str) -> &str {
 
 /// An open bracket.
 #[derive(PartialEq)]
-enum Open {
+enum OpenBracket {
     Call,
     Group,
     Member,
@@ -78,14 +78,14 @@ fn code<'a>(text: &'a str, end: &str, mut head: bool) -> Result<&'a str, BrokenT
         closed = matches!(c, ')' | ']');
         match c {
             '\'' | '"' => skip_text(&mut chars, c)?,
-            '(' => opened.push(if follows { Open::Call } else { Open::Group }),
-            '[' if follows => opened.push(Open::Member),
-            ')' if opened.pop().is_some_and(|open| open != Open::Member) => {}
-            ']' if opened.pop() == Some(Open::Member) => {}
+            '(' => opened.push(if follows { OpenBracket::Call } else { OpenBracket::Group }),
+            '[' if follows => opened.push(OpenBracket::Member),
+            ')' if opened.pop().is_some_and(|open| open != OpenBracket::Member) => {}
+            ']' if opened.pop() == Some(OpenBracket::Member) => {}
             ')' | ']' => {
                 return Err(BrokenTemplate::new("a bracket is closed that was not opened"));
             }
-            ',' if opened.last() == Some(&Open::Call) || head && opened.is_empty() => {}
+            ',' if opened.last() == Some(&OpenBracket::Call) || head && opened.is_empty() => {}
             '[' | ',' => return refused("a list"),
             '{' | '}' => return refused("a mapping"),
             '~' | '+' | '*' => return refused("putting values together"),

@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 
-fn made(template: &str) -> Result<AgentPage, BrokenTemplate> {
+fn made(template: &str) -> Result<AgentEmailBody, BrokenTemplate> {
     let event = json!({
         "run_id": "run_1", "call_id": "call_1",
         "spec": {
@@ -32,7 +32,7 @@ fn a_template_as_agents_write_them() {
 {% endfor %}
 {% else %}<p>ReplyAddress to this letter.</p>{% endif %}
 </body></html>"#;
-    let AgentPage { html, text } = made(template).unwrap();
+    let AgentEmailBody { html, text } = made(template).unwrap();
     insta::assert_snapshot!(format!("{html}\n----\n{text}"));
 }
 

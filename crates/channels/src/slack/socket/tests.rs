@@ -53,7 +53,7 @@ async fn say(slack: &mut Side, said: &Value) {
 }
 
 /// Sends these messages and returns how the connection ends, and the acknowledgements.
-async fn after(handler: &Listener, said: &[Message], end: &Value) -> (End, Vec<String>) {
+async fn after(handler: &Listener, said: &[Message], end: &Value) -> (ConnectionEnd, Vec<String>) {
     let (mut ours, mut slack) = pair().await;
     for message in said {
         slack.send(message.clone()).await.unwrap();
@@ -85,7 +85,7 @@ async fn only_what_was_taken_is_acknowledged() {
     ] {
         let began = Instant::now();
         let (end, found) = after(handler, &[envelope("e1")], &refresh()).await;
-        assert_eq!((end, found), (End::Refresh, expected), "{what}");
+        assert_eq!((end, found), (ConnectionEnd::Refresh, expected), "{what}");
         assert!(began.elapsed() < Duration::from_secs(3), "{what}: Slack waits no longer");
     }
     let inbound = quick.inbound.lock().unwrap();
@@ -115,7 +115,7 @@ async fn what_says_nothing_is_acknowledged_too() {
     .map(|said| Message::text(said.to_string()));
     let (end, acknowledged) =
         after(&handler, &said, &json!({ "type": "disconnect", "reason": "link_disabled" })).await;
-    assert_eq!(end, End::Disabled);
+    assert_eq!(end, ConnectionEnd::Disabled);
     assert_eq!(acknowledged, ["{\"envelope_id\":\"e1\"}", "{\"envelope_id\":\"e2\"}"]);
     assert!(handler.inbound.lock().unwrap().is_empty());
 }
@@ -124,7 +124,7 @@ async fn what_says_nothing_is_acknowledged_too() {
 async fn a_silent_connection_is_asked_once_and_given_up() {
     let (mut ours, slack) = pair().await;
     let began = Instant::now();
-    assert_eq!(serve(&mut ours, &Listener::default(), &mut false).await, End::Lost);
+    assert_eq!(serve(&mut ours, &Listener::default(), &mut false).await, ConnectionEnd::Lost);
     assert_eq!(began.elapsed(), 2 * SILENCE);
     drop(slack);
 }
@@ -141,13 +141,13 @@ async fn a_connection_that_answers_is_kept() {
         }
         say(&mut slack, &json!({ "type": "hello" })).await;
         say(&mut slack, &refresh()).await;
-        std::future::pending::<End>().await
+        std::future::pending::<ConnectionEnd>().await
     };
     let end = tokio::select! {
         end = serve(&mut ours, &handler, &mut greeted) => end,
         end = answering => end,
     };
-    assert_eq!((end, greeted), (End::Refresh, true));
+    assert_eq!((end, greeted), (ConnectionEnd::Refresh, true));
     assert!(began.elapsed() > 2 * SILENCE, "it was quiet for long enough to be given up");
 }
 
@@ -155,8 +155,8 @@ async fn a_connection_that_answers_is_kept() {
 #[test]
 fn sockets_are_slacks() {
     let slack = |base: &str| {
-        let bot_token = Secret::new("xoxb-1");
-        let (signing_secret, app_token) = (None, Some(Secret::new("xapp-1")));
+        let bot_token = SecretString::new("xoxb-1");
+        let (signing_secret, app_token) = (None, Some(SecretString::new("xapp-1")));
         let base = Some(base.parse().unwrap());
         let settings = super::super::SlackSettings { bot_token, signing_secret, app_token, base };
         Slack::new(settings, reqwest::Client::new()).unwrap()

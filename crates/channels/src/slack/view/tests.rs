@@ -20,8 +20,8 @@ fn sheet(fields: DialogFields) -> FormDialog {
     }
 }
 
-fn carried() -> Carried {
-    Carried { token: "tok.sheet".to_owned(), channel: Some("C0OPS".to_owned()), thread: None }
+fn carried() -> ModalMetadata {
+    ModalMetadata { token: "tok.sheet".to_owned(), channel: Some("C0OPS".to_owned()), thread: None }
 }
 
 /// The modal that is sent, which Slack must accept.
@@ -125,12 +125,12 @@ fn what_does_not_fit_is_not_shown_in_part() {
 #[test]
 fn values_come_back_as_they_were() {
     for value in ["a", "a b", "<&>", "=YQ", "=", "ü", "a/b.c-d_e", "", "\u{0}"] {
-        let sent = sealed(value);
+        let sent = encode_value(value);
         assert!(!sent.is_empty() && sent.is_ascii(), "{value}");
-        assert_eq!(unsealed(&sent).as_deref(), Some(value));
+        assert_eq!(decode_value(&sent).as_deref(), Some(value));
     }
-    assert_eq!(unsealed("=?"), None);
-    assert_eq!(unsealed("=_w"), None, "not UTF-8");
+    assert_eq!(decode_value("=?"), None);
+    assert_eq!(decode_value("=_w"), None, "not UTF-8");
 }
 
 fn words(most: usize) -> BoxedStrategy<String> {

@@ -17,7 +17,7 @@ pub fn message(body: &Value) -> Result<(), (&'static str, Vec<String>)> {
     if units(text) > 4000 {
         return Err(("msg_too_long", Vec::new()));
     }
-    let mut found = Found::default();
+    let mut found = Violations::default();
     if !is_escaped(text) {
         found.say("/text", "holds markup");
     }
@@ -34,7 +34,7 @@ pub fn message(body: &Value) -> Result<(), (&'static str, Vec<String>)> {
 
 /// Checks a view.
 pub fn view(view: &Value) -> Result<(), (&'static str, Vec<String>)> {
-    let mut found = Found::default();
+    let mut found = Violations::default();
     let known = ["type", "callback_id", "private_metadata", "title", "submit", "close", "blocks"];
     found.members("/view", view, &known, &["type", "title", "blocks"]);
     if view["type"] != "modal" {
@@ -60,9 +60,9 @@ enum Surface {
 }
 
 #[derive(Default)]
-struct Found(Vec<String>);
+struct Violations(Vec<String>);
 
-impl Found {
+impl Violations {
     fn say(&mut self, at: &str, what: &str) {
         self.0.push(format!("{what} [json-pointer:{at}]"));
     }

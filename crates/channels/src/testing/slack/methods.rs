@@ -44,7 +44,7 @@ impl Shared {
             })),
             "chat.postMessage" => inner.post(token, body),
             "chat.update" => inner.update(token, body),
-            "chat.postEphemeral" => inner.whisper(body),
+            "chat.postEphemeral" => inner.post_ephemeral(body),
             "views.open" => inner.open(body),
             _ => inner.info(body),
         });
@@ -146,7 +146,7 @@ impl Inner {
         }
     }
 
-    fn whisper(&mut self, body: &Value) -> Done {
+    fn post_ephemeral(&mut self, body: &Value) -> Done {
         limits::message(body)?;
         if !is_inert(body, false) {
             return refusal("invalid_arguments");

@@ -12,7 +12,7 @@ use tokio::sync::{Mutex as Waiting, mpsc};
 
 use super::{Shared, Workspace};
 
-enum Out {
+enum SocketCommand {
     Say(Value),
     Drop,
 }
@@ -27,7 +27,7 @@ pub(super) struct Sockets {
 struct Inner {
     count: u64,
     tickets: HashSet<String>,
-    open: Vec<mpsc::UnboundedSender<Out>>,
+    open: Vec<mpsc::UnboundedSender<SocketCommand>>,
 }
 
 impl Default for Sockets {
@@ -57,7 +57,7 @@ impl Sockets {
     }
 }
 
-pub(super) async fn link(
+pub(super) async fn accept_socket(
     State(shared): State<Arc<Shared>>,
     Path(ticket): Path<String>,
     upgrade: WebSocketUpgrade,
@@ -79,12 +79,12 @@ async fn run(shared: Arc<Shared>, mut socket: WebSocket) {
     loop {
         tokio::select! {
             out = outgoing.recv() => match out {
-                Some(Out::Say(said)) => {
+                Some(SocketCommand::Say(said)) => {
                     if socket.send(Message::text(said.to_string())).await.is_err() {
                         return;
                     }
                 }
-                Some(Out::Drop) | None => return,
+                Some(SocketCommand::Drop) | None => return,
             },
             said = socket.recv() => {
                 let Some(Ok(said)) = said else { return };
@@ -108,7 +108,7 @@ impl Workspace {
     pub fn say(&self, kind: &str, envelope: &str, payload: &Value) {
         self.out(
             0,
-            Out::Say(json!({
+            SocketCommand::Say(json!({
                 "type": kind, "envelope_id": envelope, "payload": payload,
                 "accepts_response_payload": kind == "interactive",
             })),
@@ -117,20 +117,25 @@ impl Workspace {
 
     /// Sends an envelope over the connection before the newest.
     pub fn say_before(&self, kind: &str, envelope: &str, payload: &Value) {
-        self.out(1, Out::Say(json!({ "type": kind, "envelope_id": envelope, "payload": payload })));
+        self.out(
+            1,
+            SocketCommand::Say(
+                json!({ "type": kind, "envelope_id": envelope, "payload": payload }),
+            ),
+        );
     }
 
     /// Asks for a replacement of the newest connection, or reports that Socket Mode is disabled.
     pub fn disconnect(&self, reason: &str) {
-        self.out(0, Out::Say(json!({ "type": "disconnect", "reason": reason })));
+        self.out(0, SocketCommand::Say(json!({ "type": "disconnect", "reason": reason })));
     }
 
     /// Breaks the newest connection.
     pub fn drop_socket(&self) {
-        self.out(0, Out::Drop);
+        self.out(0, SocketCommand::Drop);
     }
 
-    fn out(&self, back: usize, out: Out) {
+    fn out(&self, back: usize, out: SocketCommand) {
         let inner = self.shared.sockets.inner();
         if let Some(socket) = inner.open.iter().rev().nth(back) {
             let _ = socket.send(out);

@@ -5,7 +5,7 @@ use crate::errors::OUTSIDE_WINDOW;
 
 /// How an error affects later attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MetaErrorKind {
     /// A later attempt may succeed.
     Passing,
     /// The operator must first fix the cause.
@@ -15,11 +15,11 @@ pub(super) enum Kind {
 }
 
 /// The recipient has not written for a day.
-pub(super) const WINDOW: u64 = 131_047;
+pub(super) const OUTSIDE_WINDOW_CODE: u64 = 131_047;
 
 /// An error in words for the operator.
-pub(super) fn explained(code: u64) -> Option<(&'static str, Kind)> {
-    use Kind::{Forever, Lasting, Passing};
+pub(super) fn explain_error(code: u64) -> Option<(&'static str, MetaErrorKind)> {
+    use MetaErrorKind::{Forever, Lasting, Passing};
     Some(match code {
         0 | 190 => (
             "Meta does not take the access token: it has expired or was revoked. Make one of a \

@@ -5,7 +5,7 @@ mod parse;
 pub(crate) mod verify;
 
 use async_trait::async_trait;
-use codes::{Kind, explained};
+use codes::{MetaErrorKind, explain_error};
 use kernel::directory::contact::is_phone_number;
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
@@ -13,13 +13,13 @@ use url::Url;
 use views::message_card::MessageCard;
 use views::message_card::plain_text::{beginning, units};
 
-use super::carried::Window;
+use super::via_twilio::ReplyWindow;
 use super::{NAME, Template, render};
 use crate::inbound::{InboundContent, ParsedCall};
-use crate::wire::{self, Answer, below};
+use crate::platform_http::{self, PlatformResponse, join_path};
 use crate::{
-    Channel, DeliveryError, ForgedCall, InboundMessage, OutboundMessage, PostedMessage, Secret,
-    UnreadableCall, WebhookCall,
+    Channel, DeliveryError, ForgedCall, InboundMessage, OutboundMessage, PostedMessage,
+    SecretString, UnreadableCall, WebhookCall,
 };
 
 /// The URL of Meta's Graph API, with the version that this module supports.
@@ -36,12 +36,12 @@ pub struct MetaSettings {
     /// The id of the sending number, which is not the number itself.
     pub phone_number_id: String,
     /// An access token of a system user.
-    pub token: Secret,
+    pub token: SecretString,
     /// The app secret that Meta signs with.
-    pub app_secret: Secret,
+    pub app_secret: SecretString,
     /// The verify token that Meta sends when the operator registers the webhook. The
     /// operator chooses it.
-    pub verify_token: Secret,
+    pub verify_token: SecretString,
     /// The template for people who have not written for a day.
     pub template: Option<Template>,
 }
@@ -51,11 +51,11 @@ pub struct MetaSettings {
 pub struct MetaWhatsapp {
     settings: MetaSettings,
     client: Client,
-    window: Window,
+    window: ReplyWindow,
 }
 
 /// Why Meta did not accept a message.
-enum Wrong {
+enum MetaSendError {
     /// The recipient has not written for a day.
     Window,
     Failed(DeliveryError),
@@ -82,7 +82,7 @@ impl MetaWhatsapp {
         if settings.template.as_ref().is_some_and(|t| t.name.is_empty() || t.language.is_empty()) {
             return Err("WhatsApp's template needs a name and a language".to_owned());
         }
-        Ok(Self { settings, client, window: Window::default() })
+        Ok(Self { settings, client, window: ReplyWindow::default() })
     }
 
     async fn send(
@@ -90,7 +90,7 @@ impl MetaWhatsapp {
         to: &str,
         above: Option<&str>,
         mut what: Value,
-    ) -> Result<PostedMessage, Wrong> {
+    ) -> Result<PostedMessage, MetaSendError> {
         if let Value::Object(members) = &mut what {
             members.insert("messaging_product".to_owned(), "whatsapp".into());
             members.insert("recipient_type".to_owned(), "individual".into());
@@ -100,33 +100,34 @@ impl MetaWhatsapp {
             }
         }
         let path = format!("{}/messages", self.settings.phone_number_id);
-        let call = self.client.post(below(&self.settings.graph, &path)).json(&what);
-        let answer = self.called(call).await.map_err(Wrong::Failed)?;
+        let call = self.client.post(join_path(&self.settings.graph, &path)).json(&what);
+        let answer = self.send_request(call).await.map_err(MetaSendError::Failed)?;
         if !answer.status.is_success() {
-            return Err(refused(&answer));
+            return Err(error_from(&answer));
         }
         let id = answer.body.pointer("/messages/0/id").and_then(Value::as_str);
         let id = id.ok_or_else(|| {
-            Wrong::Failed(DeliveryError::later("Meta took it without saying its id"))
+            MetaSendError::Failed(DeliveryError::later("Meta took it without saying its id"))
         })?;
         Ok(PostedMessage { id: id.to_owned(), thread: None, place: Value::Null })
     }
 
-    async fn called(&self, call: RequestBuilder) -> Result<Answer, DeliveryError> {
-        wire::answer(PLATFORM, call.bearer_auth(self.settings.token.reveal()).send().await).await
+    async fn send_request(&self, call: RequestBuilder) -> Result<PlatformResponse, DeliveryError> {
+        platform_http::answer(PLATFORM, call.bearer_auth(self.settings.token.reveal()).send().await)
+            .await
     }
 }
 
-impl From<Wrong> for DeliveryError {
-    fn from(wrong: Wrong) -> Self {
+impl From<MetaSendError> for DeliveryError {
+    fn from(wrong: MetaSendError) -> Self {
         match wrong {
-            Wrong::Window => Self::never(crate::errors::OUTSIDE_WINDOW),
-            Wrong::Failed(failed) => failed,
+            MetaSendError::Window => Self::never(crate::errors::OUTSIDE_WINDOW),
+            MetaSendError::Failed(failed) => failed,
         }
     }
 }
 
-fn refused(answer: &Answer) -> Wrong {
+fn error_from(answer: &PlatformResponse) -> MetaSendError {
     let number =
         |name: &str| answer.body.pointer(&format!("/error/{name}")).and_then(Value::as_u64);
     let code = match (number("code"), number("error_subcode")) {
@@ -134,17 +135,17 @@ fn refused(answer: &Answer) -> Wrong {
         (Some(100), Some(33)) => 33,
         (code, _) => code.unwrap_or(u64::MAX),
     };
-    if code == codes::WINDOW {
-        return Wrong::Window;
+    if code == codes::OUTSIDE_WINDOW_CODE {
+        return MetaSendError::Window;
     }
-    Wrong::Failed(match explained(code) {
-        Some((why, Kind::Passing)) => {
+    MetaSendError::Failed(match explain_error(code) {
+        Some((why, MetaErrorKind::Passing)) => {
             DeliveryError::Later { why: format!("{why} ({code})"), after: answer.after }
         }
-        Some((why, Kind::Lasting | Kind::Forever)) => {
+        Some((why, MetaErrorKind::Lasting | MetaErrorKind::Forever)) => {
             DeliveryError::never(format!("{why} ({code})"))
         }
-        None => answer.later(PLATFORM).unwrap_or_else(|| {
+        None => answer.temporary_error(PLATFORM).unwrap_or_else(|| {
             let text = |path: &str| answer.body.pointer(path).and_then(Value::as_str);
             let said = text("/error/error_data/details").or_else(|| text("/error/message"));
             let status = answer.status.as_u16();
@@ -157,7 +158,7 @@ fn refused(answer: &Answer) -> Wrong {
 }
 
 /// A message in the format of the Cloud API.
-fn free(message: &Value) -> Value {
+fn cloud_message(message: &Value) -> Value {
     let body = message.get("body").cloned().unwrap_or_default();
     let interactive = |kind: &str, action: Value| {
         let inside = json!({ "type": kind, "body": { "text": body }, "action": action });
@@ -207,8 +208,8 @@ impl Channel for MetaWhatsapp {
         if let Some(template) = template.filter(|_| !self.window.is_open(to, now)) {
             return Ok(self.send(to, thread, templated(template, message)).await?);
         }
-        match (self.send(to, thread, free(message)).await, template) {
-            (Err(Wrong::Window), Some(template)) => {
+        match (self.send(to, thread, cloud_message(message)).await, template) {
+            (Err(MetaSendError::Window), Some(template)) => {
                 Ok(self.send(to, thread, templated(template, message)).await?)
             }
             (sent, _) => Ok(sent?),
@@ -222,7 +223,7 @@ impl Channel for MetaWhatsapp {
     }
 
     fn parse(&self, call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall> {
-        if let Some(greeting) = verify::Greeting::of(call) {
+        if let Some(greeting) = verify::VerificationRequest::of(call) {
             return Ok(ParsedCall {
                 inbound: Vec::new(),
                 answer: Some(("text/plain", greeting.challenge)),
@@ -231,13 +232,13 @@ impl Channel for MetaWhatsapp {
         let unread = |error: serde_json::Error| {
             UnreadableCall(format!("expected a notice of a WhatsApp Business account: {error}"))
         };
-        let notice: parse::Notice = serde_json::from_slice(call.body).map_err(unread)?;
+        let notice: parse::MetaWebhook = serde_json::from_slice(call.body).map_err(unread)?;
         let inbound = notice.inbound(&self.settings.phone_number_id).map_err(unread)?;
         for said in &inbound {
             if let (Some(number), false) =
                 (said.from.address(), matches!(said.what, InboundContent::Became { .. }))
             {
-                self.window.wrote(number, said.at.unwrap_or(call.now).min(call.now));
+                self.window.record_message(number, said.at.unwrap_or(call.now).min(call.now));
             }
         }
         Ok(ParsedCall::of(inbound))
@@ -247,15 +248,16 @@ impl Channel for MetaWhatsapp {
         let Some(to) = inbound.from.address().filter(|_| !words.is_empty()) else { return Ok(()) };
         let above = inbound.place.get("message").and_then(Value::as_str);
         let message = json!({ "body": beginning(words, LONGEST, units) });
-        Ok(self.send(to, above, free(&message)).await.map(|_| ())?)
+        Ok(self.send(to, above, cloud_message(&message)).await.map(|_| ())?)
     }
 
     async fn check(&self) -> Result<String, DeliveryError> {
         let path =
             format!("{}?fields=display_phone_number,verified_name", self.settings.phone_number_id);
-        let answer = self.called(self.client.get(below(&self.settings.graph, &path))).await?;
+        let answer =
+            self.send_request(self.client.get(join_path(&self.settings.graph, &path))).await?;
         if !answer.status.is_success() {
-            return Err(refused(&answer).into());
+            return Err(error_from(&answer).into());
         }
         let text = |name: &str| answer.body.get(name).and_then(Value::as_str).unwrap_or("?");
         let without = if self.settings.template.is_none() {

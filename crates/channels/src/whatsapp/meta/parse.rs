@@ -4,13 +4,13 @@ use kernel::Time;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::whatsapp;
-use super::codes::{Kind, explained};
+use super::super::whatsapp_contact;
+use super::codes::{MetaErrorKind, explain_error};
 use crate::inbound::{DeliveryReport, InReplyTo, InboundContent, InboundMessage};
-use crate::twilio::wish;
+use crate::twilio::subscription_change;
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Notice {
+pub(super) struct MetaWebhook {
     object: String,
     #[serde(default)]
     entry: Vec<Entry>,
@@ -29,7 +29,7 @@ struct Change {
 }
 
 #[derive(Debug, Deserialize)]
-struct News {
+struct ChangeValue {
     metadata: Metadata,
     #[serde(default)]
     contacts: Vec<Contact>,
@@ -74,12 +74,12 @@ struct Text {
 
 #[derive(Debug, Deserialize)]
 struct Interactive {
-    button_reply: Option<Pressed>,
-    list_reply: Option<Pressed>,
+    button_reply: Option<ButtonReply>,
+    list_reply: Option<ButtonReply>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Pressed {
+struct ButtonReply {
     id: String,
 }
 
@@ -101,16 +101,16 @@ struct Status {
     timestamp: String,
     recipient_id: Option<String>,
     #[serde(default)]
-    errors: Vec<Wrong>,
+    errors: Vec<StatusError>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Wrong {
+struct StatusError {
     code: u64,
     title: Option<String>,
 }
 
-impl Notice {
+impl MetaWebhook {
     /// The inbound messages of one number, in order. An app may have other numbers.
     pub(super) fn inbound(self, number: &str) -> Result<Vec<InboundMessage>, serde_json::Error> {
         let mut inbound = Vec::new();
@@ -119,7 +119,7 @@ impl Notice {
         }
         let changes = self.entry.into_iter().flat_map(|entry| entry.changes);
         for change in changes.filter(|change| change.field == "messages") {
-            let news: News = serde_json::from_value(change.value)?;
+            let news: ChangeValue = serde_json::from_value(change.value)?;
             if news.metadata.phone_number_id == number {
                 inbound.extend(news.inbound());
             }
@@ -128,7 +128,7 @@ impl Notice {
     }
 }
 
-impl News {
+impl ChangeValue {
     fn inbound(self) -> Vec<InboundMessage> {
         let Self { contacts, messages, statuses, .. } = self;
         let name = |id: &str| {
@@ -150,14 +150,16 @@ impl Message {
         let pressed = pressed.or_else(|| self.button.map(|button| button.payload));
         let what = match (pressed, self.text) {
             (Some(token), _) => InboundContent::Pressed { token, posted: above },
-            (None, Some(Text { body })) => wish(&body).unwrap_or(InboundContent::Wrote {
-                text: body,
-                about: above.map_or(InReplyTo::Nothing, InReplyTo::Posted),
-            }),
+            (None, Some(Text { body })) => {
+                subscription_change(&body).unwrap_or(InboundContent::Wrote {
+                    text: body,
+                    about: above.map_or(InReplyTo::Nothing, InReplyTo::Posted),
+                })
+            }
             (None, None) => return None,
         };
         let place = json!({ "message": self.id });
-        let from = whatsapp(&self.from?)?;
+        let from = whatsapp_contact(&self.from?)?;
         Some(InboundMessage { id: self.id, from, name, place, what, at: moment(&self.timestamp) })
     }
 }
@@ -172,7 +174,7 @@ impl Status {
         };
         Some(InboundMessage {
             id: format!("{}.{}", self.id, self.state),
-            from: whatsapp(self.recipient_id.as_deref()?)?,
+            from: whatsapp_contact(self.recipient_id.as_deref()?)?,
             name: None,
             place: Value::Null,
             what: InboundContent::Became { posted: self.id, state },
@@ -188,10 +190,10 @@ impl Status {
             };
         };
         let (code, title) = (wrong.code, wrong.title.as_deref().unwrap_or_default());
-        match explained(code) {
+        match explain_error(code) {
             Some((why, kind)) => DeliveryReport::Failed {
                 why: format!("{why} ({code})"),
-                forever: kind == Kind::Forever,
+                forever: kind == MetaErrorKind::Forever,
             },
             None => DeliveryReport::Failed {
                 why: format!("Meta says error {code}: {title}"),

@@ -7,14 +7,14 @@ use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use url::Url;
 
-use crate::{ForgedCall, Secret, WebhookCall};
+use crate::{ForgedCall, SecretString, WebhookCall};
 
 pub(super) fn verify(
-    app_secret: &Secret,
-    verify_token: &Secret,
+    app_secret: &SecretString,
+    verify_token: &SecretString,
     call: &WebhookCall<'_>,
 ) -> Result<(), ForgedCall> {
-    if let Some(greeting) = Greeting::of(call) {
+    if let Some(greeting) = VerificationRequest::of(call) {
         let same = greeting.token.as_bytes().ct_eq(verify_token.reveal().as_bytes());
         return bool::from(same).then_some(()).ok_or(ForgedCall("the verify token is another"));
     }
@@ -26,7 +26,7 @@ pub(super) fn verify(
 }
 
 /// The signature that Meta computes.
-pub(crate) fn signature(app_secret: &Secret, body: &[u8]) -> String {
+pub(crate) fn signature(app_secret: &SecretString, body: &[u8]) -> String {
     // HMAC takes keys of any length, so this never fails.
     let mac = Hmac::<Sha256>::new_from_slice(app_secret.reveal().as_bytes()).map(|mut mac| {
         mac.update(body);
@@ -36,13 +36,13 @@ pub(crate) fn signature(app_secret: &Secret, body: &[u8]) -> String {
 }
 
 /// Meta's verification request.
-pub(super) struct Greeting {
+pub(super) struct VerificationRequest {
     token: String,
     /// The text that Meta expects in return.
     pub(super) challenge: String,
 }
 
-impl Greeting {
+impl VerificationRequest {
     pub(super) fn of(call: &WebhookCall<'_>) -> Option<Self> {
         let url = Url::parse(call.url).ok().filter(|_| call.body.is_empty())?;
         let member = |name: &str| {

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tower::{Layer, Service};
 
-use super::desk::{Desk, DeskError};
 use super::new_case::NewCase;
+use super::runner::{CaseRunnerError, Desk};
 use crate::ClientError;
 use crate::hitl::callback::SIGNATURE;
 
@@ -45,30 +45,30 @@ pub fn needs_human<B: Default>(name: &str, case: NewCase, input: &impl Serialize
 
 /// Why no case could be created, in the extensions of the error response; for logs.
 #[derive(Debug, Clone)]
-pub struct Unasked(pub Arc<DeskError>);
+pub struct CaseFailure(pub Arc<CaseRunnerError>);
 
 /// Adds a [`Desk`] to a service.
 #[derive(Clone)]
-pub struct DeskLayer {
+pub struct CaseRunnerLayer {
     pub(super) desk: Desk,
 }
 
-impl<S> Layer<S> for DeskLayer {
-    type Service = Layered<S>;
+impl<S> Layer<S> for CaseRunnerLayer {
+    type Service = CaseRunnerService<S>;
 
-    fn layer(&self, inner: S) -> Layered<S> {
-        Layered { desk: self.desk.clone(), inner }
+    fn layer(&self, inner: S) -> CaseRunnerService<S> {
+        CaseRunnerService { desk: self.desk.clone(), inner }
     }
 }
 
 /// A service with a [`Desk`].
 #[derive(Clone)]
-pub struct Layered<S> {
+pub struct CaseRunnerService<S> {
     desk: Desk,
     inner: S,
 }
 
-impl<S, B, R> Service<Request<B>> for Layered<S>
+impl<S, B, R> Service<Request<B>> for CaseRunnerService<S>
 where
     S: Service<Request<B>, Response = Response<R>> + Clone + Send + 'static,
     S::Future: Send,
@@ -87,17 +87,17 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let desk = self.desk.clone();
-        if request.method() == Method::POST && desk.is_called_at(request.uri().path()) {
-            return Box::pin(async move { Ok(called(&desk, request).await) });
+        if request.method() == Method::POST && desk.is_callback_path(request.uri().path()) {
+            return Box::pin(async move { Ok(callback_response(&desk, request).await) });
         }
-        let key = key(&request);
+        let key = call_id(&request);
         // Call the instance that `poll_ready` prepared, and keep the clone.
         let ready = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, ready);
         Box::pin(async move {
             let mut answer = inner.call(request).await?;
             Ok(match answer.extensions_mut().remove::<NeedsHuman>() {
-                Some(needs) => asked(&desk, needs, key).await,
+                Some(needs) => case_response(&desk, needs, key).await,
                 None => answer,
             })
         })
@@ -105,7 +105,7 @@ where
 }
 
 /// The id of a repeatable call: the caller, the route, and the `Idempotency-Key`.
-fn key<B>(request: &Request<B>) -> Option<String> {
+fn call_id<B>(request: &Request<B>) -> Option<String> {
     let given = request.headers().get("idempotency-key")?;
     let mut hash = Sha256::new();
     let who = request.headers().get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
@@ -121,7 +121,11 @@ fn key<B>(request: &Request<B>) -> Option<String> {
     Some(hex::encode(hash.finalize()))
 }
 
-async fn asked<R: From<Bytes>>(desk: &Desk, needs: NeedsHuman, key: Option<String>) -> Response<R> {
+async fn case_response<R: From<Bytes>>(
+    desk: &Desk,
+    needs: NeedsHuman,
+    key: Option<String>,
+) -> Response<R> {
     match desk.ask(needs, key).await {
         Ok(accepted) => {
             let mut answer = Response::new(R::from(accepted.body));
@@ -135,36 +139,40 @@ async fn asked<R: From<Bytes>>(desk: &Desk, needs: NeedsHuman, key: Option<Strin
         }
         Err(error) => {
             let mut answer = match &error {
-                DeskError::Repeated => {
-                    said(StatusCode::CONFLICT, "idempotency_conflict", &error.to_string())
+                CaseRunnerError::Repeated => {
+                    error_response(StatusCode::CONFLICT, "idempotency_conflict", &error.to_string())
                 }
-                DeskError::Client(ClientError::Refused { status, code, message, .. })
-                    if is_of_the_agent(message) =>
+                CaseRunnerError::Client(ClientError::Refused { status, code, message, .. })
+                    if is_agent_error(message) =>
                 {
                     let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_REQUEST);
-                    said(status, code, message)
+                    error_response(status, code, message)
                 }
                 error if error.is_passing() => {
                     let said_why = "nobody can be asked at the moment, try again";
-                    said(StatusCode::SERVICE_UNAVAILABLE, "unavailable", said_why)
+                    error_response(StatusCode::SERVICE_UNAVAILABLE, "unavailable", said_why)
                 }
-                _ => said(StatusCode::INTERNAL_SERVER_ERROR, "internal", "nobody could be asked"),
+                _ => error_response(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "internal",
+                    "nobody could be asked",
+                ),
             };
             if answer.status() == StatusCode::SERVICE_UNAVAILABLE {
                 answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(5));
             }
-            answer.extensions_mut().insert(Unasked(Arc::new(error)));
+            answer.extensions_mut().insert(CaseFailure(Arc::new(error)));
             answer
         }
     }
 }
 
 /// Whether the error is about a member that the service only passes on for the agent.
-fn is_of_the_agent(message: &str) -> bool {
+fn is_agent_error(message: &str) -> bool {
     message.starts_with("previous_case_id:") || message.starts_with("hitl_callback_url:")
 }
 
-async fn called<B, R>(desk: &Desk, request: Request<B>) -> Response<R>
+async fn callback_response<B, R>(desk: &Desk, request: Request<B>) -> Response<R>
 where
     B: http_body::Body,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -173,28 +181,39 @@ where
     let signature = request.headers().get(SIGNATURE).and_then(|value| value.to_str().ok());
     let signature = signature.map(str::to_owned);
     let Ok(body) = Limited::new(request.into_body(), LARGEST).collect().await else {
-        return said(StatusCode::BAD_REQUEST, "invalid_request", "the body cannot be read");
+        return error_response(
+            StatusCode::BAD_REQUEST,
+            "invalid_request",
+            "the body cannot be read",
+        );
     };
-    match desk.called_back(&body.to_bytes(), signature.as_deref()).await {
+    match desk.handle_callback(&body.to_bytes(), signature.as_deref()).await {
         Ok(true) => Response::new(R::from(Bytes::new())),
-        Ok(false) => said(StatusCode::NOT_FOUND, "not_found", "no call waits for this case"),
-        Err(DeskError::Hitl(crate::hitl::HitlError::BadSignature)) => {
-            said(StatusCode::UNAUTHORIZED, "invalid_signature", "the signature is not good")
+        Ok(false) => {
+            error_response(StatusCode::NOT_FOUND, "not_found", "no call waits for this case")
         }
-        Err(DeskError::Hitl(error)) => {
-            said(StatusCode::BAD_REQUEST, "invalid_request", &error.to_string())
+        Err(CaseRunnerError::Hitl(crate::hitl::HitlError::BadSignature)) => error_response(
+            StatusCode::UNAUTHORIZED,
+            "invalid_signature",
+            "the signature is not good",
+        ),
+        Err(CaseRunnerError::Hitl(error)) => {
+            error_response(StatusCode::BAD_REQUEST, "invalid_request", &error.to_string())
         }
         // Countersign calls again later.
         Err(error) => {
-            let mut answer =
-                said(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "it could not be kept");
-            answer.extensions_mut().insert(Unasked(Arc::new(error)));
+            let mut answer = error_response(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "unavailable",
+                "it could not be kept",
+            );
+            answer.extensions_mut().insert(CaseFailure(Arc::new(error)));
             answer
         }
     }
 }
 
-fn said<R: From<Bytes>>(status: StatusCode, code: &str, message: &str) -> Response<R> {
+fn error_response<R: From<Bytes>>(status: StatusCode, code: &str, message: &str) -> Response<R> {
     let body = json!({ "error": code, "message": message }).to_string();
     let mut answer = Response::new(R::from(Bytes::from(body)));
     *answer.status_mut() = status;

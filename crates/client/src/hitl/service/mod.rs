@@ -37,15 +37,15 @@
 //! continuation starts again with a higher [`Decision::attempt`] and the same case id. Use the case
 //! id as the idempotency key of its effect.
 
-mod asking;
-mod desk;
-mod gate;
+mod call_store;
+mod choice;
 mod layer;
 mod new_case;
-mod pending;
+mod runner;
+mod runner_calls;
 
-pub use desk::{Builder, Decision, Desk, DeskError};
-pub use gate::{Choice, Gate, Priority, Suggestion, done, skipped};
-pub use layer::{DeskLayer, Layered, NeedsHuman, Unasked, needs_human};
+pub use call_store::{CallStage, CallStore, Files, FinishedCall, PendingCall};
+pub use choice::{Choice, ChoiceError, Priority, Suggestion, done, skipped};
+pub use layer::{CaseFailure, CaseRunnerLayer, CaseRunnerService, NeedsHuman, needs_human};
 pub use new_case::NewCase;
-pub use pending::{Call, Files, Finished, Pending, Stage};
+pub use runner::{CaseRunnerBuilder, CaseRunnerError, Decision, Desk};

@@ -4,7 +4,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kernel::audit::Digest;
-use kernel::task::{Held, NewVersion, Payload, PayloadKind, Role, TaskCommand, VersionRef};
+use kernel::task::{
+    NewVersion, Payload, PayloadKind, Role, StoredContent, TaskCommand, VersionRef,
+};
 use kernel::{ArtifactId, TaskId};
 
 use super::super::errors::HacpError;
@@ -13,7 +15,7 @@ use super::{Params, artifact_id, data_uri, task_id};
 
 /// A delivery before the server has looked up its uploaded bytes.
 #[derive(Debug, Clone)]
-pub struct Commit {
+pub struct ArtifactCommit {
     /// The task that delivers it.
     pub task: TaskId,
     /// The artifact that gets a new version; `None` for a new artifact.
@@ -42,15 +44,18 @@ pub struct NewPayload {
     pub content: Option<Vec<u8>>,
 }
 
-impl Commit {
+impl ArtifactCommit {
     /// The command, given the bytes that this server stores, if any, and their stated media type.
-    pub fn command(&self, held: Option<(&Held, Option<&str>)>) -> Result<TaskCommand, HacpError> {
+    pub fn command(
+        &self,
+        held: Option<(&StoredContent, Option<&str>)>,
+    ) -> Result<TaskCommand, HacpError> {
         let version = NewVersion {
             artifact: self.artifact,
             sort: self.sort.clone(),
             name: self.name.clone(),
             parent: self.parent.clone(),
-            payload: self.payload.settled(held)?,
+            payload: self.payload.resolve(held)?,
         };
         Ok(TaskCommand::Commit(self.task, Box::new(version)))
     }
@@ -64,12 +69,12 @@ impl NewPayload {
 
     /// The server counts and hashes the bytes that it stores. For other bytes it relies on the
     /// stated size and checksum, so these are required (HACP-028).
-    fn settled(&self, held: Option<(&Held, Option<&str>)>) -> Result<Payload, HacpError> {
+    fn resolve(&self, held: Option<(&StoredContent, Option<&str>)>) -> Result<Payload, HacpError> {
         let wrong = |key: &str, expected: &str| {
             HacpError::field(&format!("params.payload.{key}"), expected)
         };
         let (kind, media_type) = (self.kind, self.media_type.clone());
-        if let Some((&Held { checksum, size, manifest }, sort)) = held {
+        if let Some((&StoredContent { checksum, size, manifest }, sort)) = held {
             if self.checksum.is_some_and(|said| said != checksum) {
                 return Err(wrong("checksum", &format!("sha256:{checksum}, as the bytes have")));
             }
@@ -97,7 +102,7 @@ pub(super) fn commit(params: Members<'_>) -> Result<Params, HacpError> {
     params.only(&["task_id", "type", "payload", "art_id", "version", "parent_version"])?;
     let path = params.path("payload");
     let payload = params.object("payload")?.ok_or_else(|| params.bad("payload", "an object"))?;
-    Ok(Params::Commit(Box::new(Commit {
+    Ok(Params::Commit(Box::new(ArtifactCommit {
         task: task_id(params)?,
         artifact: params.id("art_id", "artifact")?,
         sort: params.text("type")?.unwrap_or_default().to_owned(),

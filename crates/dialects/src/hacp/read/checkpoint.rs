@@ -1,18 +1,18 @@
 //! `checkpoint.raise`, `checkpoint.resolve`, `checkpoint.expire`. HACP-050 to HACP-055; K-14, K-17.
 
-use kernel::ask::{NewClaims, Priority};
+use kernel::ask::{NewExperienceEnvelope, Priority};
 use kernel::task::{
-    Action, CheckpointKind, CheckpointOption, Comment, Evidence, NewCheckpoint, NewResolution,
-    NewReview, ProposedAction, ReviewKind, Risk, Said, Severity, TaskCommand, Verdict, VersionRef,
-    Words,
+    AnchoredComment, CheckpointKind, CheckpointOption, Evidence, NewCheckpoint, NewResolution,
+    NewReview, ProposedAction, ResolutionAction, ResolutionDetails, ReviewKind, ReviewText, Risk,
+    Severity, TaskCommand, Verdict, VersionRef,
 };
 use serde_json::Value;
 
-use super::super::super::hxp_experience::claims::{NotAnObject, within};
+use super::super::super::hxp_experience::claims::{NotAnObject, read_envelope};
 use super::super::errors::HacpError;
 use super::super::names::{check_caller, find_agent};
 use super::super::parse::Members;
-use super::{Caller, Params, checkpoint_id, task_id};
+use super::{HacpCaller, Params, checkpoint_id, task_id};
 
 const RISKS: [(&str, Risk); 3] =
     [("low", Risk::Low), ("medium", Risk::Medium), ("high", Risk::High)];
@@ -31,12 +31,12 @@ const PRIORITIES: [(&str, Priority); 4] = [
     ("critical", Priority::Critical),
 ];
 
-pub(super) fn raise(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
+pub(super) fn raise(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
     let first = ["task_id", "kind", "prompt", "options", "context", "expires_at"];
     caller.only(params, &first, &["proposed_actions", "priority", "hxp"])?;
     let task = task_id(params)?;
     // Only the principal interrupts, and only with `task.interrupt` (HACP-053).
-    if params.given("kind").and_then(Value::as_str) == Some("interrupt") {
+    if params.present("kind").and_then(Value::as_str) == Some("interrupt") {
         return Err(params.bad(
             "kind",
             "approval, choice, input or escalation: only task.interrupt makes an interrupt",
@@ -67,14 +67,14 @@ fn option(option: Members<'_>) -> Result<CheckpointOption, HacpError> {
 /// The specification does not define evidence. This accepts a kind with an id or content.
 fn evidence(shown: Members<'_>) -> Result<Evidence, HacpError> {
     shown.only(&["kind", "id", "version", "content"])?;
-    if shown.given("id").is_none() && shown.given("content").is_none() {
+    if shown.present("id").is_none() && shown.present("content").is_none() {
         return Err(shown.bad("content", "something to show, or the id of it"));
     }
     Ok(Evidence {
         kind: shown.required("kind")?.to_owned(),
         id: shown.text("id")?.map(ToOwned::to_owned),
         version: shown.text("version")?.map(ToOwned::to_owned),
-        content: shown.given("content").cloned(),
+        content: shown.present("content").cloned(),
     })
 }
 
@@ -90,19 +90,19 @@ fn proposed_action(action: Members<'_>) -> Result<ProposedAction, HacpError> {
     })
 }
 
-const ACTIONS: [(&str, Action); 5] = [
-    ("approve", Action::Approve),
-    ("reject", Action::Reject),
-    ("choose", Action::Choose),
-    ("provide", Action::Provide),
-    ("reassign", Action::Reassign),
+const ACTIONS: [(&str, ResolutionAction); 5] = [
+    ("approve", ResolutionAction::Approve),
+    ("reject", ResolutionAction::Reject),
+    ("choose", ResolutionAction::Choose),
+    ("provide", ResolutionAction::Provide),
+    ("reassign", ResolutionAction::Reassign),
 ];
 
 const RESOLUTION: [&str; 5] = ["action", "choice", "input", "reassign_to", "comment"];
 const RESOLUTION_LATER: [&str; 4] =
     ["approved_actions", "denied_actions", "state_patch", "edited_artifact_ref"];
 
-pub(super) fn resolve(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
+pub(super) fn resolve(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
     let path = params.path("resolution");
     let said = if let Some(resolution) = params.object("resolution")? {
         params.only(&["ckpt_id", "resolution"])?;
@@ -122,7 +122,7 @@ pub(super) fn resolve(params: Members<'_>, caller: Caller<'_>) -> Result<Params,
     Ok(Params::command(TaskCommand::Resolve(checkpoint, Box::new(new))))
 }
 
-fn resolution(said: Members<'_>, caller: Caller<'_>) -> Result<NewResolution, HacpError> {
+fn resolution(said: Members<'_>, caller: HacpCaller<'_>) -> Result<NewResolution, HacpError> {
     let reassign_to = said.text("reassign_to")?.map(|name| {
         let missing = || HacpError::missing(&said.path("reassign_to"), "agent");
         find_agent(caller.directory, name).ok_or_else(missing)
@@ -130,9 +130,9 @@ fn resolution(said: Members<'_>, caller: Caller<'_>) -> Result<NewResolution, Ha
     Ok(NewResolution {
         action: said.required_word("action", &ACTIONS)?,
         reassign_to: reassign_to.transpose()?,
-        said: Said {
+        said: ResolutionDetails {
             choice: said.text("choice")?.map(ToOwned::to_owned),
-            input: said.given("input").map(words),
+            input: said.present("input").map(input_text),
             comment: said.text("comment")?.map(ToOwned::to_owned),
             approved_actions: said.texts("approved_actions")?.unwrap_or_default(),
             denied_actions: said.texts("denied_actions")?.unwrap_or_default(),
@@ -143,7 +143,7 @@ fn resolution(said: Members<'_>, caller: Caller<'_>) -> Result<NewResolution, Ha
 }
 
 /// An input is a text; a form is the text of its values.
-fn words(input: &Value) -> String {
+fn input_text(input: &Value) -> String {
     input.as_str().map_or_else(|| input.to_string(), ToOwned::to_owned)
 }
 
@@ -162,10 +162,10 @@ pub(super) fn expire(params: Members<'_>) -> Result<Params, HacpError> {
 }
 
 /// The agent's envelope for its message. Duplicate members were rejected before.
-fn claims(params: Members<'_>) -> Result<Option<Box<NewClaims>>, HacpError> {
+fn claims(params: Members<'_>) -> Result<Option<Box<NewExperienceEnvelope>>, HacpError> {
     let Some(envelope) = params.object("hxp")? else { return Ok(None) };
     let text = serde_json::to_vec(envelope).unwrap_or_default();
-    within(&text, &[]).map_err(|NotAnObject| params.bad("hxp", NotAnObject::EXPECTED))
+    read_envelope(&text, &[]).map_err(|NotAnObject| params.bad("hxp", NotAnObject::EXPECTED))
 }
 
 // `review.submit`, `review.comment`. HACP-022, HACP-060, HACP-061; K-05, K-06.
@@ -183,7 +183,7 @@ const SEVERITIES: [(&str, Severity); 4] = [
     ("nit", Severity::Nit),
 ];
 
-pub(super) fn submit(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
+pub(super) fn submit(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
     let first = ["task_id", "art_id", "artifact_id", "verdict", "comments", "requested_changes"];
     caller.only(params, &first, &["version", "artifact_version", "kind"])?;
     let task = task_id(params)?;
@@ -195,7 +195,7 @@ pub(super) fn submit(params: Members<'_>, caller: Caller<'_>) -> Result<Params, 
         version: params.text(version)?.map(ToOwned::to_owned),
         kind: params.word("kind", &kinds)?.unwrap_or_default(),
         verdict: params.required_word("verdict", &VERDICTS)?,
-        words: Words {
+        words: ReviewText {
             comments: params.each("comments", remark)?,
             requested_changes: params.texts("requested_changes")?.unwrap_or_default(),
         },
@@ -203,9 +203,9 @@ pub(super) fn submit(params: Members<'_>, caller: Caller<'_>) -> Result<Params, 
     Ok(Params::command(TaskCommand::Review(task, Box::new(new))))
 }
 
-fn remark(comment: Members<'_>) -> Result<Comment, HacpError> {
+fn remark(comment: Members<'_>) -> Result<AnchoredComment, HacpError> {
     comment.only(&["anchor", "severity", "body"])?;
-    Ok(Comment {
+    Ok(AnchoredComment {
         anchor: comment.text("anchor")?.map(ToOwned::to_owned),
         severity: comment.required_word("severity", &SEVERITIES)?,
         body: comment.required("body")?.to_owned(),
@@ -217,11 +217,11 @@ pub(super) fn comment(params: Members<'_>) -> Result<Params, HacpError> {
     params.only(&["task_id", "review_id", "comment"])?;
     let review = params.required_id("review_id", "review")?;
     let path = params.path("comment");
-    let comment = match params.given("comment") {
+    let comment = match params.present("comment") {
         Some(Value::Object(comment)) => remark(Members::new(comment, &path))?,
         Some(Value::String(_)) => {
             let body = params.required("comment")?.to_owned();
-            Comment { anchor: None, severity: Severity::Minor, body }
+            AnchoredComment { anchor: None, severity: Severity::Minor, body }
         }
         None | Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_)) => {
             return Err(params.bad("comment", "a string, or an object with body and severity"));

@@ -8,19 +8,19 @@ const SCHEME: &str = "data:";
 
 /// The content of a data URL.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Data {
+pub(super) struct DataUri {
     /// The stated media type.
     pub(super) media_type: Option<String>,
     pub(super) bytes: Vec<u8>,
 }
 
 /// The content of a URL; `None` if it is not a data URL, an error if it cannot be decoded.
-pub(super) fn read(uri: &str) -> Option<Result<Data, &'static str>> {
+pub(super) fn read(uri: &str) -> Option<Result<DataUri, &'static str>> {
     let begins = uri.get(..SCHEME.len()).is_some_and(|it| it.eq_ignore_ascii_case(SCHEME));
     begins.then(|| decoded(uri.get(SCHEME.len()..).unwrap_or_default()))
 }
 
-fn decoded(rest: &str) -> Result<Data, &'static str> {
+fn decoded(rest: &str) -> Result<DataUri, &'static str> {
     let expected = "data:, a media type if any, ;base64 if it is, a comma, and the bytes";
     let (about, encoded) = rest.split_once(',').ok_or(expected)?;
     let bytes = unescaped(encoded).ok_or(expected)?;
@@ -29,7 +29,7 @@ fn decoded(rest: &str) -> Result<Data, &'static str> {
         None => (about, bytes),
     };
     let media_type = (!about.is_empty()).then(|| about.to_owned());
-    Ok(Data { media_type, bytes })
+    Ok(DataUri { media_type, bytes })
 }
 
 /// Decodes percent-encoding.
@@ -66,7 +66,7 @@ mod tests {
                 b"Hello",
             ),
         ] {
-            let data = Data { media_type, bytes: bytes.to_vec() };
+            let data = DataUri { media_type, bytes: bytes.to_vec() };
             assert_eq!(read(uri), Some(Ok(data)), "{uri}");
         }
         for uri in ["", "data", "https://a/data:,", "dätä:,"] {

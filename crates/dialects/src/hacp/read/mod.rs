@@ -12,7 +12,7 @@ mod task;
 
 use kernel::audit::Digest;
 use kernel::directory::Directory;
-use kernel::task::{Comment, Scope, TaskCommand};
+use kernel::task::{AnchoredComment, LedgerScope, TaskCommand};
 use kernel::{Actor, AgentId, ArtifactId, AskId, HumanId, ReviewId, TaskId};
 use serde_json::{Map, Value, json};
 
@@ -20,10 +20,10 @@ use super::errors::{HacpError, code};
 use super::names::{by, check_caller, find_agent, find_person};
 use super::operation::Operation;
 use super::parse::{Members, object};
-use super::version::Version;
+use super::version::HacpVersion;
 
-pub use artifact::{Commit, NewPayload};
-pub use queries::{Acked, AuditQuery, Page, Peeked, Replayed, TaskQuery};
+pub use artifact::{ArtifactCommit, NewPayload};
+pub use queries::{AckParams, AuditQuery, HacpPageParams, PeekParams, ReplayParams, TaskQuery};
 
 /// Maximum length of an idempotency key, in bytes.
 const LONGEST_KEY: usize = 200;
@@ -35,17 +35,17 @@ const IDEMPOTENCY_KEY: &str = "idempotency_key";
 
 /// The caller, and the directory for resolving names.
 #[derive(Debug, Clone, Copy)]
-pub struct Caller<'a> {
+pub struct HacpCaller<'a> {
     /// The authenticated actor.
     pub actor: &'a Actor,
     pub directory: &'a Directory,
     /// The protocol version of the call.
-    pub version: Version,
+    pub version: HacpVersion,
 }
 
 /// A parsed call.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct HacpCall {
     pub operation: Operation,
     pub params: Params,
     /// The revision of the task that the caller has seen (HACP-081).
@@ -63,13 +63,13 @@ pub enum Params {
     /// A command for the kernel.
     Command(Box<TaskCommand>),
     /// `artifact.commit`: becomes a command once the server has looked up the stored bytes.
-    Commit(Box<Commit>),
+    Commit(Box<ArtifactCommit>),
     /// `review.comment`: becomes a command once the server has found the review's task.
     Comment {
         /// The task, if the caller named it.
         task: Option<TaskId>,
         review: ReviewId,
-        comment: Comment,
+        comment: AnchoredComment,
     },
     /// `task.get`
     Task(TaskId),
@@ -83,33 +83,33 @@ pub enum Params {
     },
     /// `ledger.read`
     Entry {
-        scope: Scope,
+        scope: LedgerScope,
         /// The key; `None` for the ledger itself.
         key: Option<String>,
     },
     /// `ledger.history`
     History {
-        scope: Scope,
+        scope: LedgerScope,
         /// The key whose values are listed.
         key: String,
-        page: Page,
+        page: HacpPageParams,
     },
     /// `audit.query`
     Audit(AuditQuery),
     /// `audit.replay`
-    Replay(Replayed),
+    Replay(ReplayParams),
     /// `human.inbox`
-    Inbox(Page),
+    Inbox(HacpPageParams),
     /// `pending.outbox`
     Outbox {
         /// Limits the list to one task.
         task: Option<TaskId>,
-        page: Page,
+        page: HacpPageParams,
     },
     /// `runtime.peek`
-    Peek(Peeked),
+    Peek(PeekParams),
     /// `runtime.ack`
-    Ack(Acked),
+    Ack(AckParams),
 }
 
 impl Params {
@@ -138,7 +138,11 @@ impl Params {
 }
 
 /// Reads the body of `POST /hacp/v1/ops/{operation}`; an empty body has no parameters.
-pub fn read(operation: Operation, body: &[u8], caller: Caller<'_>) -> Result<Call, HacpError> {
+pub fn read(
+    operation: Operation,
+    body: &[u8],
+    caller: HacpCaller<'_>,
+) -> Result<HacpCall, HacpError> {
     let body = if body.is_empty() { Map::new() } else { object(body)? };
     let members = Members::new(&body, "");
     members.only(&["params", EXPECTED_REVISION, IDEMPOTENCY_KEY])?;
@@ -150,8 +154,8 @@ pub fn read(operation: Operation, body: &[u8], caller: Caller<'_>) -> Result<Cal
 pub(super) fn read_flat(
     operation: Operation,
     mut params: Map<String, Value>,
-    caller: Caller<'_>,
-) -> Result<Call, HacpError> {
+    caller: HacpCaller<'_>,
+) -> Result<HacpCall, HacpError> {
     let beside = [EXPECTED_REVISION, IDEMPOTENCY_KEY];
     let beside = beside.into_iter().filter_map(|key| params.shift_remove_entry(key)).collect();
     call(operation, Members::new(&beside, ""), params, caller)
@@ -161,17 +165,17 @@ fn call(
     operation: Operation,
     beside: Members<'_>,
     mut params: Map<String, Value>,
-    caller: Caller<'_>,
-) -> Result<Call, HacpError> {
+    caller: HacpCaller<'_>,
+) -> Result<HacpCall, HacpError> {
     let expected_task_revision = beside.count(EXPECTED_REVISION)?;
     let idempotency_key = beside.text(IDEMPOTENCY_KEY)?.map(ToOwned::to_owned);
     if idempotency_key.as_ref().is_some_and(|key| key.is_empty() || key.len() > LONGEST_KEY) {
         return Err(beside.bad(IDEMPOTENCY_KEY, "1 to 200 bytes"));
     }
-    let given = [EXPECTED_REVISION, IDEMPOTENCY_KEY].map(|key| beside.given(key).map(|_| key));
+    let given = [EXPECTED_REVISION, IDEMPOTENCY_KEY].map(|key| beside.present(key).map(|_| key));
     for key in given.into_iter().flatten() {
         let new = operation == Operation::TaskCreate && key == EXPECTED_REVISION;
-        if caller.version < Version::V02 || !operation.changes() || new {
+        if caller.version < HacpVersion::V02 || !operation.changes() || new {
             let message = format!("{key}: {} does not take this field", operation.name());
             return Err(HacpError::new(code::INVALID_SPEC, message).with("field", json!(key)));
         }
@@ -179,7 +183,7 @@ fn call(
     without_actors(operation, &mut params, caller.actor)?;
     let fingerprint = Digest::of_json(&json!({ "operation": operation.name(), "params": params }));
     let params = typed(operation, Members::new(&params, "params"), caller)?;
-    Ok(Call { operation, params, expected_task_revision, idempotency_key, fingerprint })
+    Ok(HacpCall { operation, params, expected_task_revision, idempotency_key, fingerprint })
 }
 
 /// Removes parameters in which callers name themselves, if they match the credential.
@@ -227,7 +231,7 @@ fn without_actors(
         return Ok(());
     }
     check_caller(actor, &field, name).map_err(|_| {
-        let caller = by(&actor.by());
+        let caller = by(&actor.to_ref());
         let also = also.map(|also| format!(" or {also}")).unwrap_or_default();
         let message = format!("{field}: expected {caller}{also}, or leave it out");
         HacpError::new(code::UNAUTHORIZED, message).with("field", field.as_str().into())
@@ -237,7 +241,7 @@ fn without_actors(
 fn typed(
     operation: Operation,
     params: Members<'_>,
-    caller: Caller<'_>,
+    caller: HacpCaller<'_>,
 ) -> Result<Params, HacpError> {
     match operation {
         Operation::TaskCreate => task::create(params, caller),
@@ -272,12 +276,12 @@ fn typed(
     }
 }
 
-impl Caller<'_> {
+impl HacpCaller<'_> {
     /// Rejects all parameters except `first`, and from 0.2 on `later`.
     fn only(self, members: Members<'_>, first: &[&str], later: &[&str]) -> Result<(), HacpError> {
         // An older version rejects the later ones, but `null` is absent in every version.
         let absent = |key: &&str| members.map().get(*key).is_some_and(Value::is_null);
-        let old = self.version < Version::V02;
+        let old = self.version < HacpVersion::V02;
         let later = later.iter().copied().filter(|key| !old || absent(key));
         members.only(&first.iter().copied().chain(later).collect::<Vec<_>>())
     }

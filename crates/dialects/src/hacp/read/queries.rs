@@ -1,31 +1,31 @@
 //! Queries: `task.get`, `task.list`, `audit.query`, `audit.replay`, `human.inbox`,
 //! `pending.outbox`, `runtime.peek`; and `runtime.ack`.
 
-use kernel::task::{NewEntry, Party, Scope, State, TaskCommand};
-use kernel::{By, HumanId, ProjectId, RunId, TaskId, Time};
+use kernel::task::{LedgerScope, NewEntry, Party, State, TaskCommand};
+use kernel::{ActorRef, HumanId, ProjectId, RunId, TaskId, Time};
 use serde_json::Value;
 
 use super::super::actions::AuditAction;
 use super::super::errors::HacpError;
 use super::super::names::{find_party, find_person};
 use super::super::parse::Members;
-use super::{Caller, Params, task_id};
+use super::{HacpCaller, Params, task_id};
 
 /// The maximum page size.
 const MOST: u64 = 1000;
 
 /// A page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Page {
+pub struct HacpPageParams {
     /// The page size.
     pub limit: Option<u64>,
     /// The cursor that the previous page returned.
     pub cursor: Option<String>,
 }
 
-pub(super) fn page(params: Members<'_>) -> Result<Page, HacpError> {
+pub(super) fn page(params: Members<'_>) -> Result<HacpPageParams, HacpError> {
     let cursor = params.text("cursor")?.map(ToOwned::to_owned);
-    Ok(Page { limit: params.limit(MOST)?, cursor })
+    Ok(HacpPageParams { limit: params.limit(MOST)?, cursor })
 }
 
 /// A filter for tasks.
@@ -36,7 +36,7 @@ pub struct TaskQuery {
     pub assignee: Option<Party>,
     pub project: Option<ProjectId>,
     pub parent: Option<TaskId>,
-    pub page: Page,
+    pub page: HacpPageParams,
 }
 
 pub(super) fn task(params: Members<'_>) -> Result<Params, HacpError> {
@@ -44,7 +44,7 @@ pub(super) fn task(params: Members<'_>) -> Result<Params, HacpError> {
     Ok(Params::Task(task_id(params)?))
 }
 
-pub(super) fn tasks(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
+pub(super) fn tasks(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
     let known = ["state", "principal", "assignee", "project", "parent_task", "limit", "cursor"];
     params.only(&known)?;
     let states = State::ALL.map(|state| (state.as_str(), state));
@@ -70,18 +70,18 @@ pub(super) fn tasks(params: Members<'_>, caller: Caller<'_>) -> Result<Params, H
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditQuery {
     pub task: Option<TaskId>,
-    pub actor: Option<By>,
+    pub actor: Option<ActorRef>,
     pub action: Option<AuditAction>,
-    pub page: Page,
+    pub page: HacpPageParams,
 }
 
-pub(super) fn audit(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
+pub(super) fn audit(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
     params.only(&["task_id", "actor", "action", "limit", "cursor"])?;
     let actor = params.text("actor")?.map(|name| match name {
-        "system" => Ok(By::System),
+        "system" => Ok(ActorRef::System),
         name => match find_party(caller.directory, name) {
-            Some(Party::Human(id)) => Ok(By::Human(id)),
-            Some(Party::Agent(id)) => Ok(By::Agent(id)),
+            Some(Party::Human(id)) => Ok(ActorRef::Human(id)),
+            Some(Party::Agent(id)) => Ok(ActorRef::Agent(id)),
             None => Err(HacpError::missing(&params.path("actor"), "person or agent")),
         },
     });
@@ -96,7 +96,7 @@ pub(super) fn audit(params: Members<'_>, caller: Caller<'_>) -> Result<Params, H
 
 /// The parameters of `audit.replay`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replayed {
+pub struct ReplayParams {
     pub task: TaskId,
     /// The last included time. The response then also holds the task at that time.
     pub at: Option<Time>,
@@ -104,7 +104,7 @@ pub struct Replayed {
 
 pub(super) fn replay(params: Members<'_>) -> Result<Params, HacpError> {
     params.only(&["task_id", "at"])?;
-    Ok(Params::Replay(Replayed { task: task_id(params)?, at: params.time("at")? }))
+    Ok(Params::Replay(ReplayParams { task: task_id(params)?, at: params.time("at")? }))
 }
 
 pub(super) fn inbox(params: Members<'_>) -> Result<Params, HacpError> {
@@ -119,7 +119,7 @@ pub(super) fn outbox(params: Members<'_>) -> Result<Params, HacpError> {
 
 /// The parameters of `runtime.peek`, which reads pending operations without confirming them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Peeked {
+pub struct PeekParams {
     /// Limits the list to one run.
     pub run: Option<RunId>,
     /// The position of the last operation that the runtime has seen.
@@ -130,7 +130,7 @@ pub struct Peeked {
 
 /// The parameters of `runtime.ack`, which confirms operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Acked {
+pub struct AckParams {
     /// Limits the confirmation to one run.
     pub run: Option<RunId>,
     /// The last confirmed position.
@@ -140,13 +140,17 @@ pub struct Acked {
 pub(super) fn peek(params: Members<'_>) -> Result<Params, HacpError> {
     params.only(&["run_id", "cursor", "limit"])?;
     let run = params.id("run_id", "run")?;
-    Ok(Params::Peek(Peeked { run, cursor: cursor(params, "cursor")?, limit: params.limit(MOST)? }))
+    Ok(Params::Peek(PeekParams {
+        run,
+        cursor: cursor(params, "cursor")?,
+        limit: params.limit(MOST)?,
+    }))
 }
 
 pub(super) fn ack(params: Members<'_>) -> Result<Params, HacpError> {
     params.only(&["run_id", "through"])?;
     let through = cursor(params, "through")?.ok_or_else(|| params.bad("through", CURSOR))?;
-    Ok(Params::Ack(Acked { run: params.id("run_id", "run")?, through }))
+    Ok(Params::Ack(AckParams { run: params.id("run_id", "run")?, through }))
 }
 
 const CURSOR: &str = "a cursor that came with an event";
@@ -158,12 +162,12 @@ fn cursor(params: Members<'_>, key: &str) -> Result<Option<u64>, HacpError> {
         let place = value.as_str().map_or_else(|| value.as_u64(), |text| text.parse().ok());
         place.ok_or_else(|| params.bad(key, CURSOR))
     };
-    params.given(key).map(read).transpose()
+    params.present(key).map(read).transpose()
 }
 
 // `ledger.read`, `ledger.write`, `ledger.history`. HACP-023.
 
-fn scope(params: Members<'_>) -> Result<Scope, HacpError> {
+fn scope(params: Members<'_>) -> Result<LedgerScope, HacpError> {
     let expected = "project:, team: or org: followed by a name";
     params.required("scope")?;
     params.read("scope", expected)?.ok_or_else(|| params.bad("scope", expected))
@@ -172,12 +176,12 @@ fn scope(params: Members<'_>) -> Result<Scope, HacpError> {
 /// Without a key, this reads the ledger itself.
 pub(super) fn read(params: Members<'_>) -> Result<Params, HacpError> {
     params.only(&["scope", "key"])?;
-    let key = params.given("key").map(|_| params.required("key")).transpose()?;
+    let key = params.present("key").map(|_| params.required("key")).transpose()?;
     Ok(Params::Entry { scope: scope(params)?, key: key.map(ToOwned::to_owned) })
 }
 
 /// `by` is the task that writes. `null` is a valid value.
-pub(super) fn write(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
+pub(super) fn write(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
     caller.only(params, &["scope", "key", "value", "by"], &["expected_revision"])?;
     let value = params.map().get("value").cloned();
     let new = NewEntry {

@@ -3,20 +3,20 @@
 
 use kernel::TaskId;
 use kernel::task::{
-    Autonomy, Capability, ExternalRef, Given, Handover, Input, Intent, Leave, NewGrant, NewTask,
-    OnSilence, Quorum, ReviewPolicy, Spec, TaskCommand, Until,
+    AgentInput, Autonomy, Capability, ExternalRef, GrantDecision, GrantDuration, Handover, Intent,
+    NewGrant, NewTask, OnSilence, Quorum, ReviewPolicy, Spec, TaskCommand, TaskInput,
 };
 
 use super::super::errors::HacpError;
 use super::super::names::{check_caller, find_party};
 use super::super::parse::Members;
-use super::{Caller, Params, task_id};
+use super::{HacpCaller, Params, task_id};
 
 /// The members of `spec`, which may also be direct parameters.
 const SPEC: [&str; 4] = ["goal", "acceptance_criteria", "inputs", "constraints"];
 const REVIEW_POLICY: &str = "review_policy";
 
-pub(super) fn create(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
+pub(super) fn create(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
     let first = ["type", "spec", "parent_task", "deadline", "delegable", "project"];
     let later = [REVIEW_POLICY, "on_expiry", "hxp"];
     caller.only(params, &[&first[..], &SPEC].concat(), &later)?;
@@ -55,13 +55,13 @@ pub(super) fn create(params: Members<'_>, caller: Caller<'_>) -> Result<Params, 
 fn spec<'m>(
     params: Members<'m>,
     path: &'m str,
-    caller: Caller<'_>,
+    caller: HacpCaller<'_>,
 ) -> Result<Members<'m>, HacpError> {
     let Some(spec) = params.object("spec")? else { return Ok(params) };
     let spec = Members::new(spec, path);
     caller.only(spec, &SPEC, &[REVIEW_POLICY])?;
     let beside = SPEC.into_iter().chain([REVIEW_POLICY]);
-    match beside.into_iter().find(|key| params.given(key).is_some()) {
+    match beside.into_iter().find(|key| params.present(key).is_some()) {
         Some(twice) => Err(params.bad(twice, "it in `spec` only, or no `spec`")),
         None => Ok(spec),
     }
@@ -78,20 +78,20 @@ const ON_SILENCE: [(&str, OnSilence); 2] =
     [("stay_blocked", OnSilence::StayBlocked), ("cancel", OnSilence::Cancel)];
 
 /// A reference to an artifact fixes both id and version; a resource has a URL.
-fn input(input: Members<'_>) -> Result<Input, HacpError> {
+fn input(input: Members<'_>) -> Result<TaskInput, HacpError> {
     input.only(&["kind", "id", "version", "uri"])?;
     let artifact = input.required_word("kind", &[("artifact", true), ("resource", false)])?;
     let unwanted = if artifact { "uri" } else { "version" };
-    if input.given(unwanted).is_some() {
+    if input.present(unwanted).is_some() {
         let expected = if artifact { "none for an artifact" } else { "none for a resource" };
         return Err(input.bad(unwanted, expected));
     }
     if artifact {
         let (id, version) = (input.required("id")?, input.required("version")?);
-        return Ok(Input::Artifact { id: id.to_owned(), version: version.to_owned() });
+        return Ok(TaskInput::Artifact { id: id.to_owned(), version: version.to_owned() });
     }
     let id = input.text("id")?.map(ToOwned::to_owned);
-    Ok(Input::Resource { id, uri: input.required("uri")?.to_owned() })
+    Ok(TaskInput::Resource { id, uri: input.required("uri")?.to_owned() })
 }
 
 fn capability(capability: Members<'_>) -> Result<Capability, HacpError> {
@@ -111,7 +111,10 @@ fn external_ref(named: Members<'_>) -> Result<ExternalRef, HacpError> {
     })
 }
 
-fn review_policy(spec: Members<'_>, caller: Caller<'_>) -> Result<Option<ReviewPolicy>, HacpError> {
+fn review_policy(
+    spec: Members<'_>,
+    caller: HacpCaller<'_>,
+) -> Result<Option<ReviewPolicy>, HacpError> {
     let Some(policy) = spec.object(REVIEW_POLICY)? else { return Ok(None) };
     let path = spec.path(REVIEW_POLICY);
     let policy = Members::new(policy, &path);
@@ -126,35 +129,35 @@ fn review_policy(spec: Members<'_>, caller: Caller<'_>) -> Result<Option<ReviewP
 }
 
 /// The server sets the time and the grantor of a permission.
-fn permission(grant: Members<'_>, caller: Caller<'_>) -> Result<NewGrant, HacpError> {
+fn permission(grant: Members<'_>, caller: HacpCaller<'_>) -> Result<NewGrant, HacpError> {
     grant.only(&["scope", "decision", "until", "granted_by"])?;
     terms(grant, caller)
 }
 
-fn terms(grant: Members<'_>, caller: Caller<'_>) -> Result<NewGrant, HacpError> {
+fn terms(grant: Members<'_>, caller: HacpCaller<'_>) -> Result<NewGrant, HacpError> {
     if let Some(name) = grant.text("granted_by")? {
         check_caller(caller.actor, &grant.path("granted_by"), name)?;
     }
     let until = match grant.text("until")? {
-        None | Some("task") => Until::Task,
-        Some("session") => Until::Session,
+        None | Some("task") => GrantDuration::Task,
+        Some("session") => GrantDuration::Session,
         Some(moment) => {
             let expected = "session, task, or a moment as in RFC 3339";
-            Until::At(moment.parse().map_err(|_| grant.bad("until", expected))?)
+            GrantDuration::At(moment.parse().map_err(|_| grant.bad("until", expected))?)
         }
     };
-    let decisions = [("allow", Leave::Allow), ("deny", Leave::Deny)];
+    let decisions = [("allow", GrantDecision::Allow), ("deny", GrantDecision::Deny)];
     let decision = grant.required_word("decision", &decisions)?;
     Ok(NewGrant { scope: grant.required("scope")?.trim().to_owned(), decision, until })
 }
 
 /// The agent's initial capability and input.
-fn given(params: Members<'_>) -> Result<Given, HacpError> {
+fn given(params: Members<'_>) -> Result<AgentInput, HacpError> {
     let capability = params.text("capability")?.map(ToOwned::to_owned);
-    Ok(Given { capability, input: params.given("input").cloned() })
+    Ok(AgentInput { capability, input: params.present("input").cloned() })
 }
 
-pub(super) fn assign(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
+pub(super) fn assign(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
     params.only(&["task_id", "agent_id", "capability", "input"])?;
     let (task, agent) = (task_id(params)?, caller.agent(params, "agent_id")?);
     Ok(Params::command(TaskCommand::Assign(task, agent, given(params)?)))
@@ -191,14 +194,14 @@ pub(super) fn amend(params: Members<'_>) -> Result<Params, HacpError> {
     Ok(Params::command(TaskCommand::Amend(task_id(params)?, text, intent)))
 }
 
-pub(super) fn grant(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
+pub(super) fn grant(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
     params.only(&["task_id", "scope", "decision", "until", "granted_by"])?;
     let grant = terms(params, caller)?;
     Ok(Params::command(TaskCommand::Grant(task_id(params)?, grant)))
 }
 
 /// The kinds of handover in the protocol. The kernel decides which of them a caller may use.
-const WAYS: [(&str, Handover); 5] = [
+const HANDOVERS: [(&str, Handover); 5] = [
     ("assign", Handover::Assign),
     ("checkpoint", Handover::Checkpoint),
     ("approve", Handover::Approve),
@@ -206,16 +209,16 @@ const WAYS: [(&str, Handover); 5] = [
     ("handoff", Handover::Handoff),
 ];
 
-pub(super) fn transfer(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
+pub(super) fn transfer(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
     params.only(&["task_id", "to", "via"])?;
     let task = task_id(params)?;
     let to = find_party(caller.directory, params.required("to")?)
         .ok_or_else(|| HacpError::missing(&params.path("to"), "person or agent"))?;
-    let via = params.word("via", &WAYS)?.unwrap_or(Handover::Handoff);
+    let via = params.word("via", &HANDOVERS)?.unwrap_or(Handover::Handoff);
     Ok(Params::command(TaskCommand::Transfer(task, to, via)))
 }
 
-pub(super) fn delegate(params: Members<'_>, caller: Caller<'_>) -> Result<Params, HacpError> {
+pub(super) fn delegate(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
     params.only(&["task_id", "to_agent", "capability", "input"])?;
     let (task, agent) = (task_id(params)?, caller.agent(params, "to_agent")?);
     Ok(Params::command(TaskCommand::Delegate(task, agent, given(params)?)))

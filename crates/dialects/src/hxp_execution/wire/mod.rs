@@ -3,12 +3,12 @@
 //! Where the specification lacks a member, a Countersign extension adds it and is marked as such.
 
 use kernel::ask::{Phase, Priority};
-use kernel::question::{Editable, Kind};
+use kernel::question::{Editable, QuestionKind};
 use kernel::{HumanId, RuleId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::hxp_experience::claims::{Picked, Verdict};
+use crate::hxp_experience::claims::{EnvelopeVerdict, PickedActionView};
 
 // The bodies around the objects of HXP Execution 0.1: lists, responses, rules, frames, errors.
 // Sections 5 and 6.
@@ -27,7 +27,7 @@ pub struct Created {
     pub ws_url: String,
     /// A Countersign extension: the findings about the envelope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hxp_verdict: Option<Verdict>,
+    pub hxp_verdict: Option<EnvelopeVerdict>,
 }
 
 /// A list for an agent.
@@ -97,7 +97,7 @@ pub struct Rule {
     pub action: Option<Action>,
     /// The kinds of question, if they do not correspond to one action.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<QuestionKind>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -225,20 +225,20 @@ impl Action {
     }
 
     /// The kinds of question that filters and rules for this action match.
-    pub fn kinds(self) -> &'static [Kind] {
+    pub fn kinds(self) -> &'static [QuestionKind] {
         match self {
-            Self::Decide => &[Kind::Choose, Kind::Confirm, Kind::Escalate],
-            Self::Approve => &[Kind::Approve],
-            Self::Provide => &[Kind::Provide, Kind::Converse],
+            Self::Decide => &[QuestionKind::Choose, QuestionKind::Confirm, QuestionKind::Escalate],
+            Self::Approve => &[QuestionKind::Approve],
+            Self::Provide => &[QuestionKind::Provide, QuestionKind::Converse],
         }
     }
 
     /// The action whose filters and rules match this kind of question.
-    pub fn of_kind(kind: Kind) -> Self {
+    pub fn of_kind(kind: QuestionKind) -> Self {
         match kind {
-            Kind::Approve => Self::Approve,
-            Kind::Choose | Kind::Confirm | Kind::Escalate => Self::Decide,
-            Kind::Provide | Kind::Converse => Self::Provide,
+            QuestionKind::Approve => Self::Approve,
+            QuestionKind::Choose | QuestionKind::Confirm | QuestionKind::Escalate => Self::Decide,
+            QuestionKind::Provide | QuestionKind::Converse => Self::Provide,
         }
     }
 }
@@ -393,10 +393,10 @@ pub struct Request {
     pub hxp: Option<Map<String, Value>>,
     /// A Countersign extension: the findings about the envelope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hxp_verdict: Option<Verdict>,
+    pub hxp_verdict: Option<EnvelopeVerdict>,
     /// A Countersign extension: the envelope's actions that people chose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hxp_picked: Vec<Picked>,
+    pub hxp_picked: Vec<PickedActionView>,
 }
 
 /// The fields of an action (section 2). The action determines the variant.

@@ -3,20 +3,23 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::*;
-use crate::actor::{Actor, Attested};
-use crate::ask::claims::Finding;
-use crate::ask::{DefaultAction, NewClaims};
-use crate::command::{AskCommand, NewAsk, Silence};
+use crate::actor::{Actor, AttestedIdentity};
+use crate::ask::experience_envelope::EnvelopeFindings;
+use crate::ask::{DefaultAction, NewExperienceEnvelope};
+use crate::command::{AskCommand, NewAsk, NewOnExpiry};
 use crate::ids::AskId;
-use crate::insight::{Cell, Tally, Whose};
-use crate::question::{Choice, Editable, Options, Pick, Reply};
+use crate::insight::{CountKey, CountScope, Tally};
+use crate::question::{Choice, Editable, Options, PickMode, Reply};
 use crate::testing::{Cast, new_ask, no, yes};
 
 /// An ask with this envelope.
-fn saying(said: &Value, level: Option<Level>) -> NewAsk {
+fn saying(said: &Value, level: Option<EnvelopeLevel>) -> NewAsk {
     let said = said.as_object().unwrap().clone();
-    let finding = Finding { level, ..Finding::default() };
-    NewAsk { claims: Some(Box::new(NewClaims { said, finding, objection: None })), ..new_ask() }
+    let finding = EnvelopeFindings { level, ..EnvelopeFindings::default() };
+    NewAsk {
+        claims: Some(Box::new(NewExperienceEnvelope { said, finding, objection: None })),
+        ..new_ask()
+    }
 }
 
 fn about(body: Body) -> NewAsk {
@@ -76,7 +79,7 @@ fn a_message_counts_by_what_its_envelope_says() {
         let id = cast.ask(saying(&said, None));
         assert_eq!(of(&cast, id, measure), bins, "{said}");
     }
-    let full = cast.ask(saying(&json!({}), Some(Level::Full)));
+    let full = cast.ask(saying(&json!({}), Some(EnvelopeLevel::Full)));
     assert_eq!(of(&cast, full, Measure::Envelope), ["full"]);
     let plain = cast.ask(new_ask());
     assert_eq!(of(&cast, plain, Measure::Envelope), ["none"]);
@@ -121,9 +124,9 @@ fn waiting_is_measured_from_the_ask() {
 fn every_end_counts_as_what_it_was() {
     let mut cast = Cast::new();
     for (on_expiry, bin) in [
-        (Silence::Answer(*yes()), "defaulted"),
-        (Silence::Fail, "failed"),
-        (Silence::Report(DefaultAction::Abort), "expired"),
+        (NewOnExpiry::Answer(*yes()), "defaulted"),
+        (NewOnExpiry::Fail, "failed"),
+        (NewOnExpiry::Report(DefaultAction::Abort), "expired"),
     ] {
         let id = cast.ask(NewAsk { timeout: Some(30), on_expiry, ..new_ask() });
         cast.advance(31);
@@ -174,10 +177,10 @@ fn an_answer_follows_changes_or_overrules() {
         (approve(), Answer::Approved { edits: Some(other) }, "edited"),
         (approve(), Answer::REJECTED, "overruled"),
         (approve(), Answer::CHANGES, "overruled"),
-        (choose(Some("a"), Pick::One), chosen(&["a"]), "followed"),
-        (choose(Some("a"), Pick::One), chosen(&["b"]), "overruled"),
-        (choose(Some("a"), Pick::Many), chosen(&["a", "b"]), "edited"),
-        (choose(None, Pick::One), chosen(&["a"]), "open"),
+        (choose(Some("a"), PickMode::One), chosen(&["a"]), "followed"),
+        (choose(Some("a"), PickMode::One), chosen(&["b"]), "overruled"),
+        (choose(Some("a"), PickMode::Many), chosen(&["a", "b"]), "edited"),
+        (choose(None, PickMode::One), chosen(&["a"]), "open"),
         (confirm(), confirmed(&["x", "y"]), "followed"),
         (confirm(), confirmed(&["x"]), "edited"),
         (confirm(), Answer::Declined, "overruled"),
@@ -229,10 +232,10 @@ fn a_decision_before_the_text_can_be_read_is_hasty() {
 #[test]
 fn what_was_passed_on_is_no_reading_of_ours() {
     let mut cast = Cast::new();
-    let inline = Some([crate::question::Stance::Approve].into());
+    let inline = Some([crate::question::AnswerKind::Approve].into());
     let id = cast.ask(NewAsk { inline, ..new_ask() });
     let text = |text: &str| text.to_owned();
-    let attested = Attested {
+    let attested = AttestedIdentity {
         via: text("button"),
         platform: text("slack"),
         platform_user_id: text("U1"),
@@ -276,13 +279,14 @@ fn a_tally_is_kept_three_times() {
             tally.add(&event, cast.seen(id));
         }
     }
-    let asked = |whose: Whose| {
-        let of = |(cell, _): &(&Cell, u64)| cell.measure == Measure::Asked && cell.whose == whose;
+    let asked = |whose: CountScope| {
+        let of =
+            |(cell, _): &(&CountKey, u64)| cell.measure == Measure::Asked && cell.whose == whose;
         tally.cells().filter(of).map(|(_, n)| n).sum::<u64>()
     };
     let (acme, rival) = ("acme".parse().unwrap(), "rival".parse().unwrap());
-    assert_eq!(asked(Whose::All), 2);
-    assert_eq!(asked(Whose::Project(acme)), 1);
-    assert_eq!(asked(Whose::Agent(rival, "spy".parse().unwrap())), 1);
-    assert_eq!(asked(Whose::Agent("rival".parse().unwrap(), "bot".parse().unwrap())), 0);
+    assert_eq!(asked(CountScope::All), 2);
+    assert_eq!(asked(CountScope::Project(acme)), 1);
+    assert_eq!(asked(CountScope::Agent(rival, "spy".parse().unwrap())), 1);
+    assert_eq!(asked(CountScope::Agent("rival".parse().unwrap(), "bot".parse().unwrap())), 0);
 }

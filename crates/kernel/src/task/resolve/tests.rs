@@ -1,7 +1,7 @@
 mod parts;
 
 use super::*;
-use crate::actor::{Assurance, By, Via};
+use crate::actor::{ActorRef, AnswerInterface, Assurance};
 use crate::ask::{Ending, Phase};
 use crate::command::{AskCommand, Command, DirectoryCommand};
 use crate::directory::NewProject;
@@ -11,8 +11,13 @@ use crate::task::{
 };
 use crate::testing::{Cast, approve, human, new_task, no, raising, resolution, version, yes};
 
-const ACTIONS: [Action; 5] =
-    [Action::Approve, Action::Reject, Action::Choose, Action::Provide, Action::Reassign];
+const ACTIONS: [ResolutionAction; 5] = [
+    ResolutionAction::Approve,
+    ResolutionAction::Reject,
+    ResolutionAction::Choose,
+    ResolutionAction::Provide,
+    ResolutionAction::Reassign,
+];
 
 fn blocked(kind: CheckpointKind) -> (Cast, TaskId, AskId) {
     with(raising(kind))
@@ -35,7 +40,7 @@ fn resolved(cast: &Cast, id: TaskId) -> Resolution {
     (**resolution).clone()
 }
 
-fn said(cast: &Cast, id: TaskId) -> Said {
+fn said(cast: &Cast, id: TaskId) -> ResolutionDetails {
     resolved(cast, id).said.value().unwrap().clone()
 }
 
@@ -50,7 +55,7 @@ fn every_action_on_every_kind() {
             let (mut cast, id, ask) = blocked(kind);
             let before = cast.task(id).revision;
             let mut new = resolution(action);
-            if (kind, action) == (CheckpointKind::Escalation, Action::Choose) {
+            if (kind, action) == (CheckpointKind::Escalation, ResolutionAction::Choose) {
                 new.said.choice = None;
             }
             let done = cast.resolve("olga", ask, new);
@@ -64,7 +69,7 @@ fn every_action_on_every_kind() {
             if done.is_ok() {
                 let resolution = resolved(&cast, id);
                 assert_eq!((resolution.action, resolution.at), (action, cast.now()));
-                assert_eq!(resolution.by, By::Human(human("olga")));
+                assert_eq!(resolution.by, ActorRef::Human(human("olga")));
             }
         }
     }
@@ -110,17 +115,17 @@ fn what_is_no_answer_ends_the_ask_with_what_was_decided() {
                     continue;
                 }
                 Ending::Cancelled { by, reason, decided, .. } => {
-                    assert_eq!((by, *decided), (&By::Human(human("olga")), Some(action)));
+                    assert_eq!((by, *decided), (&ActorRef::Human(human("olga")), Some(action)));
                     reason.as_ref().unwrap().value().unwrap().clone()
                 }
                 ending @ (Ending::Expired { .. } | Ending::Failed { .. }) => panic!("{ending:?}"),
             };
             assert!(words.contains("never"), "{kind:?} {action:?}: {words}");
             let expected = match action {
-                Action::Reject => "never",
-                Action::Reassign => "Handed to bob.\n\nnever",
-                Action::Choose => "a\n\nnever",
-                Action::Provide | Action::Approve => continue,
+                ResolutionAction::Reject => "never",
+                ResolutionAction::Reassign => "Handed to bob.\n\nnever",
+                ResolutionAction::Choose => "a\n\nnever",
+                ResolutionAction::Provide | ResolutionAction::Approve => continue,
             };
             assert_eq!(words, expected, "{kind:?}");
         }
@@ -133,7 +138,7 @@ fn an_escalation_with_options_lets_people_choose() {
     let options = raising(CheckpointKind::Choice).options;
     let (mut cast, id, ask) =
         with(NewCheckpoint { options, ..raising(CheckpointKind::Escalation) });
-    cast.resolve("olga", ask, resolution(Action::Choose)).unwrap();
+    cast.resolve("olga", ask, resolution(ResolutionAction::Choose)).unwrap();
     assert_eq!(said(&cast, id).choice.as_deref(), Some("a"));
     assert_eq!(cast.task(id).state, State::InProgress);
 }
@@ -153,7 +158,7 @@ fn the_agent_that_waited_goes_on() {
     let there = (Duty::Resume, run, None, task.head.seq, task.revision);
     assert_eq!((wanted.duty, wanted.run, wanted.from, wanted.seq, wanted.revision), there);
     assert!(matches!(cast.last_of(id), TaskEvent::Resolved { .. }));
-    assert_eq!(resolved(&cast, id).by, By::Human(human("nina")));
+    assert_eq!(resolved(&cast, id).by, ActorRef::Human(human("nina")));
 }
 
 /// K-16: another agent takes over in a run of its own, and the one that waited stops.
@@ -161,7 +166,7 @@ fn the_agent_that_waited_goes_on() {
 fn reassigning_hands_over_and_stops_the_run_that_waited() {
     let (mut cast, id, ask) = blocked(CheckpointKind::Input);
     let left = cast.run_of(id);
-    cast.resolve("olga", ask, resolution(Action::Reassign)).unwrap();
+    cast.resolve("olga", ask, resolution(ResolutionAction::Reassign)).unwrap();
     let task = cast.task(id);
     let bob = Party::Agent("bob".parse().unwrap());
     assert_eq!((task.state, &task.assignee, &task.worker), (State::InProgress, &bob, &bob));
@@ -187,7 +192,7 @@ fn reassigning_hands_over_and_stops_the_run_that_waited() {
 fn rejecting_ends_the_task_and_the_run() {
     for kind in CheckpointKind::ALL {
         let (mut cast, id, ask) = blocked(kind);
-        cast.resolve("olga", ask, resolution(Action::Reject)).unwrap();
+        cast.resolve("olga", ask, resolution(ResolutionAction::Reject)).unwrap();
         let task = cast.task(id);
         assert_eq!((task.state, &task.assignee), (State::Completed, &Party::Human(human("olga"))));
         let wanted = cast.contracts(id).pop().unwrap();
@@ -215,7 +220,7 @@ fn a_person_says_from_what_the_agent_goes_on() {
     // decision.
     let references = &cast.artifact(edited.id).versions[0].references;
     assert_eq!(references.last(), Some(&Reference { task: id, role: Role::Input }));
-    let story = cast.story_of(id);
+    let story = cast.event_names(id);
     assert_eq!(story[story.len() - 2..], ["artifact_referenced", "checkpoint_resolved"]);
     let wanted = cast.contracts(id).pop().unwrap();
     assert_eq!((wanted.duty, wanted.seq), (Duty::Resume, cast.task(id).head.seq));
@@ -234,41 +239,49 @@ fn what_is_said_with_a_resolution_has_to_fit() {
     };
     let nul: Map<String, Value> = serde_json::from_str(r#"{"\u0000": 1}"#).unwrap();
     for (kind, new, wanted) in [
-        (CheckpointKind::Choice, change(Action::Choose, &|new| new.said.choice = None), "choice"),
         (
             CheckpointKind::Choice,
-            change(Action::Choose, &|new| new.said.choice = Some("c".to_owned())),
+            change(ResolutionAction::Choose, &|new| new.said.choice = None),
             "choice",
         ),
-        (CheckpointKind::Input, change(Action::Provide, &|new| new.said.input = None), "input"),
+        (
+            CheckpointKind::Choice,
+            change(ResolutionAction::Choose, &|new| new.said.choice = Some("c".to_owned())),
+            "choice",
+        ),
         (
             CheckpointKind::Input,
-            change(Action::Reassign, &|new| new.reassign_to = None),
+            change(ResolutionAction::Provide, &|new| new.said.input = None),
+            "input",
+        ),
+        (
+            CheckpointKind::Input,
+            change(ResolutionAction::Reassign, &|new| new.reassign_to = None),
             "reassign_to",
         ),
         (
             CheckpointKind::Input,
-            change(Action::Reassign, &|new| new.reassign_to = "spy".parse().ok()),
+            change(ResolutionAction::Reassign, &|new| new.reassign_to = "spy".parse().ok()),
             "reassign_to",
         ),
         (
             CheckpointKind::Approval,
-            change(Action::Approve, &|new| new.reassign_to = "bob".parse().ok()),
+            change(ResolutionAction::Approve, &|new| new.reassign_to = "bob".parse().ok()),
             "reassign_to",
         ),
         (
             CheckpointKind::Approval,
-            change(Action::Approve, &|new| new.said.input = Some("x".to_owned())),
+            change(ResolutionAction::Approve, &|new| new.said.input = Some("x".to_owned())),
             "input",
         ),
         (
             CheckpointKind::Approval,
-            change(Action::Approve, &|new| new.said.state_patch = Some(nul.clone())),
+            change(ResolutionAction::Approve, &|new| new.said.state_patch = Some(nul.clone())),
             "state_patch",
         ),
         (
             CheckpointKind::Approval,
-            change(Action::Approve, &|new| new.said.comment = Some(" ".to_owned())),
+            change(ResolutionAction::Approve, &|new| new.said.comment = Some(" ".to_owned())),
             "comment",
         ),
     ] {
@@ -279,7 +292,7 @@ fn what_is_said_with_a_resolution_has_to_fit() {
         assert!(cast.seen(ask).is_open() && cast.task(id).state == State::Blocked);
     }
     let (mut cast, _, ask) = blocked(CheckpointKind::Approval);
-    let new = change(Action::Approve, &|new| {
+    let new = change(ResolutionAction::Approve, &|new| {
         new.said.edited_artifact_ref = Some(unknown.clone());
     });
     let refused = cast.resolve("olga", ask, new);
@@ -296,32 +309,42 @@ fn an_answer_anywhere_resumes_the_task() {
     let chosen = Answer::Chosen { options: vec!["b".to_owned()] };
     let replied = Answer::Replied { text: "like so".to_owned() };
     for (kind, reply, action, state) in [
-        (CheckpointKind::Approval, yes(), Action::Approve, State::InProgress),
-        (CheckpointKind::Approval, no(), Action::Reject, State::Completed),
+        (CheckpointKind::Approval, yes(), ResolutionAction::Approve, State::InProgress),
+        (CheckpointKind::Approval, no(), ResolutionAction::Reject, State::Completed),
         (
             CheckpointKind::Approval,
             reply(Answer::CHANGES, Some("less")),
-            Action::Provide,
+            ResolutionAction::Provide,
             State::InProgress,
         ),
-        (CheckpointKind::Choice, reply(chosen, None), Action::Choose, State::InProgress),
-        (CheckpointKind::Input, reply(replied, None), Action::Provide, State::InProgress),
+        (CheckpointKind::Choice, reply(chosen, None), ResolutionAction::Choose, State::InProgress),
+        (CheckpointKind::Input, reply(replied, None), ResolutionAction::Provide, State::InProgress),
         (
             CheckpointKind::Escalation,
             reply(Answer::Retry { params: Map::new() }, None),
-            Action::Approve,
+            ResolutionAction::Approve,
             State::InProgress,
         ),
-        (CheckpointKind::Escalation, reply(Answer::Skip, None), Action::Provide, State::InProgress),
-        (CheckpointKind::Escalation, reply(Answer::Abort, None), Action::Reject, State::Completed),
-        (CheckpointKind::Interrupt, yes(), Action::Approve, State::InProgress),
+        (
+            CheckpointKind::Escalation,
+            reply(Answer::Skip, None),
+            ResolutionAction::Provide,
+            State::InProgress,
+        ),
+        (
+            CheckpointKind::Escalation,
+            reply(Answer::Abort, None),
+            ResolutionAction::Reject,
+            State::Completed,
+        ),
+        (CheckpointKind::Interrupt, yes(), ResolutionAction::Approve, State::InProgress),
     ] {
         let (mut cast, id, ask) = blocked(kind);
         let before = (cast.task(id).revision, cast.records().len());
         cast.run(cast.human("nina"), AskCommand::Answer(ask, reply));
         let resolution = resolved(&cast, id);
         assert_eq!((resolution.action, cast.task(id).state), (action, state), "{kind:?}");
-        assert_eq!(resolution.by, By::Human(human("nina")));
+        assert_eq!(resolution.by, ActorRef::Human(human("nina")));
         assert_eq!(cast.seen(ask).phase(), Phase::Completed);
         let after = (cast.task(id).revision, cast.records().len());
         assert_eq!(after, (before.0 + 1, before.1 + 2), "one decision for both");
@@ -354,7 +377,7 @@ fn nobody_else_decides_through_any_door() {
             assert!(refused.is_err(), "{actor:?}");
         }
         let resolve = TaskCommand::Resolve(ask, Box::new(approve()));
-        assert!(cast.want(actor.clone(), resolve).is_err(), "{actor:?}");
+        assert!(cast.attempt_task(actor.clone(), resolve).is_err(), "{actor:?}");
         let after = (cast.task(id).clone(), cast.seen(ask).clone(), cast.follow_ups().len());
         assert_eq!(after, before, "{actor:?}");
     }
@@ -368,7 +391,7 @@ fn a_checkpoint_is_resolved_once() {
     let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
     cast.resolve("olga", ask, approve()).unwrap();
     let before = cast.task(id).clone();
-    let again = cast.resolve("nina", ask, resolution(Action::Reject));
+    let again = cast.resolve("nina", ask, resolution(ResolutionAction::Reject));
     assert!(matches!(again, Err(Refusal::AlreadyAnswered { .. })));
     let elsewhere = cast.attempt(cast.human("nina"), AskCommand::Answer(ask, no()));
     assert!(matches!(elsewhere, Err(Refusal::AlreadyAnswered { .. })));
@@ -413,14 +436,14 @@ fn only_checkpoints_are_resolved() {
 fn whoever_took_over_meanwhile_goes_on() {
     let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
     let bob = Party::Agent("bob".parse().unwrap());
-    cast.may(cast.human("olga"), TaskCommand::Transfer(id, bob.clone(), Handover::Handoff));
+    cast.run_task(cast.human("olga"), TaskCommand::Transfer(id, bob.clone(), Handover::Handoff));
     cast.resolve("olga", ask, approve()).unwrap();
     assert_eq!((&cast.task(id).assignee, cast.task(id).state), (&bob, State::InProgress));
     assert_eq!(cast.duties(id).last(), Some(&("bob".to_owned(), Duty::Resume)));
 
     let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
     let mark = Party::Human(human("mark"));
-    cast.may(cast.human("olga"), TaskCommand::Transfer(id, mark.clone(), Handover::Handoff));
+    cast.run_task(cast.human("olga"), TaskCommand::Transfer(id, mark.clone(), Handover::Handoff));
     cast.resolve("olga", ask, approve()).unwrap();
     assert_eq!(cast.task(id).assignee, mark);
     assert_eq!(cast.duties(id).last(), Some(&("bot".to_owned(), Duty::Cancel)), "and no resume");
@@ -452,10 +475,10 @@ fn nobody_decides_with_too_little_proof() {
         } else {
             cast.raised(id, raising(kind))
         };
-        let (via, assurance) = (Via::Slack, Assurance::Channel);
+        let (via, assurance) = (AnswerInterface::Slack, Assurance::Channel);
         let olga = Actor::Human { id: human("olga"), via, assurance };
-        let refuse = TaskCommand::Resolve(ask, Box::new(resolution(Action::Reject)));
-        let refused = cast.want(olga, refuse);
+        let refuse = TaskCommand::Resolve(ask, Box::new(resolution(ResolutionAction::Reject)));
+        let refused = cast.attempt_task(olga, refuse);
         assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })), "{kind:?} {refused:?}");
         assert_eq!(cast.task(id).state, State::Blocked);
     }
@@ -466,7 +489,7 @@ fn nobody_decides_with_too_little_proof() {
 fn a_long_answer_is_taken() {
     for kind in CheckpointKind::ALL {
         let (mut cast, id, ask) = blocked(kind);
-        let mut new = resolution(Action::Provide);
+        let mut new = resolution(ResolutionAction::Provide);
         new.said.input = Some("x".repeat(20_000));
         new.said.comment = Some("y".repeat(20_000));
         cast.resolve("olga", ask, new.clone()).unwrap();

@@ -1,9 +1,9 @@
 //! What agents, people and operators do.
 
 use kernel::actor::Actor;
-use kernel::ask::{Due, Priority, Route, Seat};
-use kernel::command::{NewAsk, Silence, Urge};
-use kernel::directory::{Format, Hears, NewProject, NewWebhook, Step};
+use kernel::ask::{Assignee, DueAction, Priority, Route};
+use kernel::command::{NewAsk, NewOnExpiry, Nudge};
+use kernel::directory::{EscalationStep, NewProject, NewWebhook, WebhookFormat, WebhookScope};
 use kernel::question::{Body, Question};
 use kernel::testing::{human, new_ask, no, yes};
 use kernel::{AskCommand, AskId, Command, DirectoryCommand, Time, Topic, WebhookId};
@@ -23,9 +23,12 @@ pub(super) struct Known {
 
 /// The project escalates after two minutes.
 pub(super) fn project() -> DirectoryCommand {
-    let seat = Seat::Person { human: human("nina") };
+    let seat = Assignee::Person { human: human("nina") };
     let plain = NewProject::plain("acme".parse().unwrap());
-    DirectoryCommand::SaveProject(NewProject { ladder: vec![Step { after: 120, seat }], ..plain })
+    DirectoryCommand::SaveProject(NewProject {
+        ladder: vec![EscalationStep { after: 120, seat }],
+        ..plain
+    })
 }
 
 /// Something that somebody does.
@@ -52,7 +55,7 @@ pub(super) fn command(dice: &mut Dice, known: &mut Known, stage: &Stage) -> (Act
         12 => (who, AskCommand::Claim(id).into()),
         13 | 14 => {
             let people = vec![human(dice.pick(&PEOPLE).unwrap())];
-            (bot(), AskCommand::Nudge(id, Urge { text: "now".to_owned(), people }).into())
+            (bot(), AskCommand::Nudge(id, Nudge { text: "now".to_owned(), people }).into())
         }
         15 => (bot(), AskCommand::CallBack(id).into()),
         16 | 20 => (Actor::System, AskCommand::Erase(id).into()),
@@ -85,10 +88,10 @@ pub(super) async fn due(stage: &Stage) -> Option<AskCommand> {
         .copied()?;
     let ask = stage.store.ask(id).await.unwrap()?;
     Some(match ask.due(stage.now())? {
-        Due::CommitHeld => AskCommand::CommitHeld(id),
-        Due::Expire => AskCommand::Expire(id),
-        Due::Remind => AskCommand::Remind(id),
-        Due::Escalate => AskCommand::Escalate(id),
+        DueAction::CommitHeld => AskCommand::CommitHeld(id),
+        DueAction::Expire => AskCommand::Expire(id),
+        DueAction::Remind => AskCommand::Remind(id),
+        DueAction::Escalate => AskCommand::Escalate(id),
     })
 }
 
@@ -102,7 +105,7 @@ fn ask(dice: &mut Dice, now: Time) -> NewAsk {
     let priority = if dice.chance(10) { Priority::Critical } else { Priority::Normal };
     let callback = dice.chance(40).then(|| "https://agent.example/back".to_owned());
     let timeout = dice.chance(50).then_some(180);
-    let on_expiry = if timeout.is_some() { Silence::Fail } else { Silence::StayOpen };
+    let on_expiry = if timeout.is_some() { NewOnExpiry::Fail } else { NewOnExpiry::StayOpen };
     let reminders = if dice.chance(30) { vec![now.plus_seconds(60)] } else { Vec::new() };
     NewAsk { question, priority, route, callback, timeout, on_expiry, reminders, ..new_ask() }
 }
@@ -116,10 +119,10 @@ fn provide() -> Question {
 fn webhook(id: WebhookId) -> NewWebhook {
     NewWebhook {
         id,
-        of: Hears::Agent("bot".parse().unwrap()),
+        of: WebhookScope::Agent("bot".parse().unwrap()),
         url: "https://agent.example/hook".to_owned(),
         events: Topic::ALL.into(),
-        format: Format::Standard,
+        format: WebhookFormat::Standard,
         description: String::new(),
         enabled: true,
     }

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use kernel::Time;
-use kernel::audit::Row;
-use notify::delivery_follower::Plan;
+use kernel::audit::RecordRow;
+use notify::delivery_follower::DeliveryPlanner;
 use store::Work;
-use store::{Advance, Followers, Result, Store, StoreError};
+use store::{FollowerAdvance, FollowerStore, Result, Store, StoreError};
 use ulid::Ulid;
 
 /// Something of a process that runs in steps.
@@ -101,9 +101,9 @@ pub(super) struct GatedFollowers {
 }
 
 impl GatedFollowers {
-    async fn write(&self, step: Advance) -> Result<bool> {
-        let position = Advance { work: Vec::new(), ..step.clone() };
-        let work = |at: u64| Advance { from: at, to: at, ..step.clone() };
+    async fn write(&self, step: FollowerAdvance) -> Result<bool> {
+        let position = FollowerAdvance { work: Vec::new(), ..step.clone() };
+        let work = |at: u64| FollowerAdvance { from: at, to: at, ..step.clone() };
         let stored = || self.store.follower(step.follower);
         match self.rule {
             Rule::Together => self.store.advance(step).await,
@@ -124,14 +124,14 @@ impl GatedFollowers {
             }
             Rule::Unchecked => {
                 let from = stored().await?;
-                self.store.advance(Advance { from, to: step.to.max(from), ..step }).await
+                self.store.advance(FollowerAdvance { from, to: step.to.max(from), ..step }).await
             }
         }
     }
 }
 
 #[async_trait]
-impl Followers for GatedFollowers {
+impl FollowerStore for GatedFollowers {
     async fn follower(&self, name: &'static str) -> Result<u64> {
         self.gate.pause("before it reads its position").await?;
         let position = self.store.follower(name).await?;
@@ -139,14 +139,14 @@ impl Followers for GatedFollowers {
         Ok(position)
     }
 
-    async fn events_after(&self, position: u64, limit: usize) -> Result<Vec<Row>> {
+    async fn events_after(&self, position: u64, limit: usize) -> Result<Vec<RecordRow>> {
         self.gate.pause(format!("before it reads back the events after {position}")).await?;
         let rows = self.store.events_after(position, limit).await?;
         self.gate.pause(format!("after it read back {} events", rows.len())).await?;
         Ok(rows)
     }
 
-    async fn advance(&self, step: Advance) -> Result<bool> {
+    async fn advance(&self, step: FollowerAdvance) -> Result<bool> {
         let text =
             format!("of {}..={} with {} deliveries", step.from + 1, step.to, step.work.len());
         self.gate.pause(format!("before the commit {text}")).await?;
@@ -156,14 +156,14 @@ impl Followers for GatedFollowers {
         Ok(done)
     }
 
-    async fn lead(
+    async fn acquire_lead(
         &self,
         name: &'static str,
         node: Ulid,
         now: Time,
         lease: Duration,
     ) -> Result<bool> {
-        self.store.lead(name, node, now, lease).await
+        self.store.acquire_lead(name, node, now, lease).await
     }
 }
 
@@ -172,7 +172,7 @@ impl Followers for GatedFollowers {
 pub(super) struct GatedPlan(pub(super) Gate);
 
 #[async_trait]
-impl Plan for GatedPlan {
+impl DeliveryPlanner for GatedPlan {
     async fn deliveries(&self, follow_ups: Vec<(Time, Work)>) -> Result<Vec<(Time, Work)>> {
         self.0.pause(format!("while it plans {} follow-ups", follow_ups.len())).await?;
         Ok(follow_ups)

@@ -29,8 +29,8 @@ use notify::delivery_follower::DeliveryFollower;
 use store::Work;
 use store::memory::Memory;
 use store::sqlite::Sqlite;
-use store::suite::{Guard, Hands, Stage};
-use store::{Clock, Followers, News, Settlement, Store};
+use store::suite::{Guard, ManualClock, Stage};
+use store::{AnnouncedChange, Clock, FollowerStore, Settlement, Store};
 use tokio::sync::broadcast::Receiver;
 
 use super::replaced_followers::ReplacedFollowers;
@@ -57,7 +57,7 @@ struct Node {
     name: usize,
     gate: Gate,
     follower: Arc<DeliveryFollower>,
-    feed: Receiver<Arc<[News]>>,
+    feed: Receiver<Arc<[AnnouncedChange]>>,
     running: Option<Running>,
 }
 
@@ -72,7 +72,7 @@ struct Simulation {
     dice: Dice,
     rule: Rule,
     stage: Stage,
-    feed: Receiver<Arc<[News]>>,
+    feed: Receiver<Arc<[AnnouncedChange]>>,
     known: Known,
     nodes: Vec<Node>,
     workers: Vec<Worker>,
@@ -82,7 +82,7 @@ struct Simulation {
 
 impl Simulation {
     async fn new(seed: u64, backend: Backend, rule: Rule, folder: &Path) -> Self {
-        let clock = Hands::new();
+        let clock = ManualClock::new();
         let (store, guard): (Arc<dyn Store>, Guard) = match backend {
             Backend::Memory => (Arc::new(Memory::new(Arc::clone(&clock) as _)), Box::new(())),
             Backend::Sqlite => {
@@ -117,7 +117,7 @@ impl Simulation {
         let (gate, store) = (Gate::default(), Arc::clone(&self.stage.store));
         let gated =
             GatedFollowers { store: Arc::clone(&store), gate: gate.clone(), rule: self.rule };
-        let followers = Arc::new(gated) as Arc<dyn Followers>;
+        let followers = Arc::new(gated) as Arc<dyn FollowerStore>;
         let clock = Arc::clone(&self.stage.clock) as Arc<dyn Clock>;
         let feed = store.feed();
         let gateway = Gateway::new(Arc::new(ReplacedFollowers { store, followers }), clock);
@@ -312,8 +312,10 @@ fn hand_over(dice: &mut Dice, node: &mut Node) -> String {
             0 | 1 => missed += 1,
             2 | 3 => {
                 foreign += 1;
-                let news: Vec<News> =
-                    news.iter().map(|news| News { follow_ups: None, ..news.clone() }).collect();
+                let news: Vec<AnnouncedChange> = news
+                    .iter()
+                    .map(|news| AnnouncedChange { follow_ups: None, ..news.clone() })
+                    .collect();
                 node.follower.hand_over(&news);
             }
             _ => {

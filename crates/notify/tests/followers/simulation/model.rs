@@ -11,7 +11,7 @@ use std::sync::Arc;
 use kernel::{Event, Subject, Time, follow_ups};
 use store::Work;
 use store::followers::DELIVERIES;
-use store::{Delivery, News, Store};
+use store::{AnnouncedChange, ClaimedWork, Store};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::TryRecvError;
 
@@ -68,7 +68,7 @@ impl Model {
     pub(super) async fn after_commit(
         &mut self,
         store: &dyn Store,
-        feed: &mut Receiver<Arc<[News]>>,
+        feed: &mut Receiver<Arc<[AnnouncedChange]>>,
     ) {
         let last = self.events.last().map_or(0, |known| known.position);
         for row in store.events_after(last, 1_000).await.unwrap() {
@@ -92,7 +92,7 @@ impl Model {
 
     /// What a commit hands over in memory is what follows from its records. Only assignees may differ: one
     /// commit may notify the assignees once more and then add one, and the records are read with both.
-    fn compare(&mut self, feed: &mut Receiver<Arc<[News]>>) {
+    fn compare(&mut self, feed: &mut Receiver<Arc<[AnnouncedChange]>>) {
         loop {
             let news = match feed.try_recv() {
                 Ok(news) => news,
@@ -119,7 +119,7 @@ impl Model {
     }
 
     /// A worker executes a delivery that it claimed.
-    pub(super) fn execute(&mut self, delivery: &Delivery) {
+    pub(super) fn execute(&mut self, delivery: &ClaimedWork) {
         let (id, at) = (delivery.id, delivery.written_at);
         let new = || Written { at, effect: delivery.work.clone(), executed: 0, done: false };
         let row = self.rows.entry(id).or_insert_with(new);

@@ -11,23 +11,25 @@ use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{Caller, Role, Terms, change, given, look, text};
+use super::{
+    ChangeArgs, TaskCallerArgs, TaskCallerRole, change, given_params, read_operation, text,
+};
 use crate::cli::Exit;
 use crate::cli::output::{report, say};
-use crate::cli::remote::Server;
+use crate::cli::remote::RemoteServer;
 
 /// Larger files are uploaded separately: a call that contains them would be too large.
 const INLINE: u64 = 512 * 1024;
 
 /// How many times in a row a connection may break without receiving a byte.
-const MOST_BREAKS: u32 = 5;
+const MAX_BROKEN_CONNECTIONS: u32 = 5;
 
 #[derive(Args)]
 #[command(disable_version_flag = true)]
 #[command(after_help = "Examples:\n  \
     countersign task commit task_… notes.md --type text\n  \
     countersign task commit task_… notes.md --artifact art_…   (the next version of it)")]
-pub(super) struct Commit {
+pub(super) struct ArtifactCommitArgs {
     /// The task
     task: String,
     /// The file, or - for standard input
@@ -48,20 +50,20 @@ pub(super) struct Commit {
     #[arg(long, value_name = "TYPE")]
     media_type: Option<String>,
     #[command(flatten)]
-    terms: Terms,
+    terms: ChangeArgs,
     #[command(flatten)]
-    caller: Caller,
+    caller: TaskCallerArgs,
 }
 
-impl Commit {
+impl ArtifactCommitArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(Role::Agent))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Agent))?;
         let sort = self.media_type.as_deref().or_else(|| kind(&self.file));
         let mut payload = content(&server, &self.file, sort).await?.payload();
         if let Some(kind) = sort {
             payload["media_type"] = json!(kind);
         }
-        let params = given([
+        let params = given_params([
             ("task_id", json!(self.task)),
             ("type", json!(self.sort)),
             ("payload", payload),
@@ -77,7 +79,11 @@ impl Commit {
 }
 
 /// Text is sent as it is, other bytes in base64. A larger file is uploaded before, in parts.
-async fn content(server: &Server, file: &Path, sort: Option<&str>) -> anyhow::Result<Content> {
+async fn content(
+    server: &RemoteServer,
+    file: &Path,
+    sort: Option<&str>,
+) -> anyhow::Result<Content> {
     let unreadable = || format!("cannot read {}", file.display());
     if file.as_os_str() != "-" {
         let length = std::fs::metadata(file).with_context(unreadable)?.len();
@@ -120,7 +126,7 @@ fn kind(file: &Path) -> Option<&'static str> {
 }
 
 #[derive(Args)]
-pub(super) struct Artifact {
+pub(super) struct ArtifactArgs {
     #[command(subcommand)]
     command: ArtifactCommand,
 }
@@ -143,7 +149,7 @@ enum ArtifactCommand {
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
         #[command(flatten)]
-        caller: Caller,
+        caller: TaskCallerArgs,
     },
     /// Let a task use a version
     #[command(disable_version_flag = true)]
@@ -159,9 +165,9 @@ enum ArtifactCommand {
         #[arg(long)]
         made: bool,
         #[command(flatten)]
-        terms: Terms,
+        terms: ChangeArgs,
         #[command(flatten)]
-        caller: Caller,
+        caller: TaskCallerArgs,
     },
     /// Let tasks of another project use it
     Share {
@@ -170,19 +176,20 @@ enum ArtifactCommand {
         /// The project
         project: String,
         #[command(flatten)]
-        terms: Terms,
+        terms: ChangeArgs,
         #[command(flatten)]
-        caller: Caller,
+        caller: TaskCallerArgs,
     },
 }
 
-impl Artifact {
+impl ArtifactArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             ArtifactCommand::Get { artifact, version, output, caller } => {
                 let server = caller.connect(None)?;
-                let params = given([("art_id", json!(artifact)), ("version", json!(version))]);
-                let found = look(&server, Operation::ArtifactGet, params).await?;
+                let params =
+                    given_params([("art_id", json!(artifact)), ("version", json!(version))]);
+                let found = read_operation(&server, Operation::ArtifactGet, params).await?;
                 if let Some(file) = output {
                     return fetch(&server, &found, &file).await;
                 }
@@ -190,7 +197,7 @@ impl Artifact {
                 Ok(Exit::Done)
             }
             ArtifactCommand::Reference { artifact, version, task, made, terms, caller } => {
-                let server = caller.connect(Some(Role::Agent))?;
+                let server = caller.connect(Some(TaskCallerRole::Agent))?;
                 let role = if made { "output" } else { "input" };
                 let params = json!({
                     "art_id": artifact, "version": version, "by_task": task, "as": role,
@@ -201,7 +208,7 @@ impl Artifact {
                 Ok(Exit::Done)
             }
             ArtifactCommand::Share { artifact, project, terms, caller } => {
-                let server = caller.connect(Some(Role::Person))?;
+                let server = caller.connect(Some(TaskCallerRole::Person))?;
                 let params = json!({ "art_id": artifact, "project": project });
                 let shared = change(&server, Operation::ArtifactShare, params, terms).await?;
                 let sentence = format!("Tasks of {project} may use {artifact}.");
@@ -231,7 +238,7 @@ fn shown(json: bool, artifact: &Value) {
 
 /// Saves the bytes of a version, unless their checksum differs from the committed one. Only one
 /// chunk is in memory at a time.
-async fn fetch(server: &Server, artifact: &Value, file: &Path) -> anyhow::Result<Exit> {
+async fn fetch(server: &RemoteServer, artifact: &Value, file: &Path) -> anyhow::Result<Exit> {
     let wanted = text(artifact, "/payload/checksum").to_owned();
     let whole = artifact.pointer("/payload/size").and_then(Value::as_u64).unwrap_or_default();
     let artifact = serde_json::from_value(artifact.clone())?;
@@ -247,7 +254,7 @@ async fn fetch(server: &Server, artifact: &Value, file: &Path) -> anyhow::Result
     let mut broken = 0;
     while size < whole {
         let tasks = server.client.tasks();
-        let answer = tasks.content(&artifact, size).await.map_err(server.because())?;
+        let answer = tasks.content(&artifact, size).await.map_err(server.with_advice())?;
         let mut pieces = answer.bytes_stream();
         while let Some(piece) = pieces.next().await {
             let Ok(piece) = piece else { break };
@@ -258,7 +265,7 @@ async fn fetch(server: &Server, artifact: &Value, file: &Path) -> anyhow::Result
         }
         // Resume where it broke off, unless no more bytes arrive.
         broken += 1;
-        if size < whole && broken > MOST_BREAKS {
+        if size < whole && broken > MAX_BROKEN_CONNECTIONS {
             bail!("the connection broke off {broken} times; fetch it again");
         }
     }

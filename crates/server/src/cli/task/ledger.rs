@@ -5,7 +5,9 @@ use client::tasks::Operation;
 use kernel::text::reveal;
 use serde_json::{Value, json};
 
-use super::{Caller, Role, Terms, change, given, look, text, value};
+use super::{
+    ChangeArgs, TaskCallerArgs, TaskCallerRole, change, given_params, read_operation, text, value,
+};
 use crate::cli::Exit;
 use crate::cli::output::{report, report_table, say};
 
@@ -14,7 +16,7 @@ use crate::cli::output::{report, report_table, say};
     countersign task ledger read project:dev release/last\n  \
     countersign task ledger write project:dev release/last '\"v2.1\"' --task task_…\n  \
     countersign task ledger history project:dev release/last")]
-pub(super) struct Ledger {
+pub(super) struct LedgerArgs {
     #[command(subcommand)]
     command: LedgerCommand,
 }
@@ -28,7 +30,7 @@ enum LedgerCommand {
         /// Which key
         key: String,
         #[command(flatten)]
-        caller: Caller,
+        caller: TaskCallerArgs,
     },
     /// Let a key say something else from now on
     Write {
@@ -48,7 +50,7 @@ enum LedgerCommand {
         #[arg(long, value_name = "TEXT")]
         repeat_key: Option<String>,
         #[command(flatten)]
-        caller: Caller,
+        caller: TaskCallerArgs,
     },
     /// Everything a key ever said, oldest first
     History {
@@ -57,17 +59,17 @@ enum LedgerCommand {
         /// Which key
         key: String,
         #[command(flatten)]
-        caller: Caller,
+        caller: TaskCallerArgs,
     },
 }
 
-impl Ledger {
+impl LedgerArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             LedgerCommand::Read { scope, key, caller } => {
                 let server = caller.connect(None)?;
                 let params = json!({ "scope": scope, "key": key });
-                let entry = look(&server, Operation::LedgerRead, params).await?;
+                let entry = read_operation(&server, Operation::LedgerRead, params).await?;
                 if caller.remote.json {
                     say!("{entry}");
                 } else if entry.is_null() {
@@ -78,15 +80,15 @@ impl Ledger {
                 Ok(if entry.is_null() { Exit::Denied } else { Exit::Done })
             }
             LedgerCommand::Write { scope, key, value: said, task, written, repeat_key, caller } => {
-                let server = caller.connect(Some(Role::Agent))?;
-                let mut params = given([
+                let server = caller.connect(Some(TaskCallerRole::Agent))?;
+                let mut params = given_params([
                     ("scope", json!(scope)),
                     ("key", json!(key)),
                     ("by", json!(task)),
                     ("expected_revision", json!(written)),
                 ]);
                 params["value"] = value(&said);
-                let terms = Terms { expecting: None, key: repeat_key };
+                let terms = ChangeArgs { expecting: None, key: repeat_key };
                 let entry = change(&server, Operation::LedgerWrite, params, terms).await?;
                 let sentence = format!("{key} was written, for the {}. time.", entry["revision"]);
                 report(caller.remote.json, &entry, &sentence)?;
@@ -97,13 +99,13 @@ impl Ledger {
                 let mut entries: Vec<Value> = Vec::new();
                 let mut cursor = None;
                 loop {
-                    let params = given([
+                    let params = given_params([
                         ("scope", json!(scope)),
                         ("key", json!(key)),
                         ("cursor", json!(cursor)),
                     ]);
                     let call = server.client.tasks().list_of(Operation::LedgerHistory, params);
-                    let page = call.await.map_err(server.because())?;
+                    let page = call.await.map_err(server.with_advice())?;
                     entries.extend(page.items);
                     cursor = page.next;
                     if cursor.is_none() {

@@ -10,11 +10,11 @@
 //! | `timeline` | the history of a task: at a time, as text, and live |
 
 mod artifacts;
-mod decide;
+mod checkpoints;
 mod ledger;
+mod lifecycle;
 mod queries;
 mod timeline;
-mod work;
 
 use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
@@ -22,7 +22,7 @@ use client::tasks::Operation;
 use serde_json::{Map, Value, json};
 
 use super::Exit;
-use super::remote::{Remote, Server};
+use super::remote::{RemoteArgs, RemoteServer};
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
@@ -33,119 +33,119 @@ use super::remote::{Remote, Server};
     countersign task replay task_…\n\n\
     People act with the token in COUNTERSIGN_TOKEN, agents with the key in COUNTERSIGN_API_KEY; \
     `--as` says as whom where both could.")]
-pub(super) struct Task {
+pub(super) struct TaskArgs {
     #[command(subcommand)]
-    command: TaskCommand,
+    command: TaskCliCommand,
 }
 
 #[derive(Subcommand)]
-enum TaskCommand {
+enum TaskCliCommand {
     /// Write down work; you answer for it
-    Create(Box<work::Create>),
+    Create(Box<lifecycle::TaskCreateArgs>),
     /// List tasks, newest first
-    List(queries::List),
+    List(queries::TaskListArgs),
     /// Show one task
-    Show(queries::Show),
+    Show(queries::TaskShowArgs),
     /// Give a task to an agent
-    Assign(work::Assign),
+    Assign(lifecycle::TaskAssignArgs),
     /// Begin, as the agent it was given to
-    Start(work::Start),
+    Start(lifecycle::TaskStartArgs),
     /// Call a task off
-    Cancel(work::Cancel),
+    Cancel(lifecycle::TaskCancelArgs),
     /// Stop the agent, and let it wait for you
-    Interrupt(work::Interrupt),
+    Interrupt(lifecycle::TaskInterruptArgs),
     /// Say something the agent takes into account as it works
-    Amend(work::Amend),
+    Amend(lifecycle::TaskAmendArgs),
     /// Allow the agent something, or forbid it
-    Grant(work::Grant),
+    Grant(lifecycle::TaskGrantArgs),
     /// Give a task to somebody else
-    Transfer(work::Transfer),
+    Transfer(lifecycle::TaskTransferArgs),
     /// Hand a task down to another agent, as the agent it is with
-    Delegate(work::Delegate),
+    Delegate(lifecycle::TaskDelegateArgs),
     /// Let a person decide, as the agent it is with
-    Raise(Box<decide::Raise>),
+    Raise(Box<checkpoints::CheckpointRaiseArgs>),
     /// Decide at a checkpoint
-    Resolve(Box<decide::Resolve>),
+    Resolve(Box<checkpoints::CheckpointResolveArgs>),
     /// Say that nobody will decide
-    Expire(decide::Expire),
+    Expire(checkpoints::CheckpointExpireArgs),
     /// Deliver a file, as the agent it is with
-    Commit(artifacts::Commit),
+    Commit(artifacts::ArtifactCommitArgs),
     /// Judge what was delivered
-    Review(Box<decide::Review>),
+    Review(Box<checkpoints::ReviewArgs>),
     /// Add something to a review
-    Comment(decide::Comment),
+    Comment(checkpoints::ReviewCommentArgs),
     /// Fetch, use and share what was delivered
-    Artifact(artifacts::Artifact),
+    Artifact(artifacts::ArtifactArgs),
     /// What a project, a team or the organisation remembers
-    Ledger(ledger::Ledger),
+    Ledger(ledger::LedgerArgs),
     /// Tell the whole story of a task
-    Replay(timeline::Replay),
+    Replay(timeline::TaskReplayArgs),
     /// Follow a task until it is over
-    Watch(timeline::Watch),
+    Watch(timeline::TaskWatchArgs),
     /// List what waits for you
-    Inbox(queries::Inbox),
+    Inbox(queries::TaskInboxArgs),
 }
 
-impl Task {
+impl TaskArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
-            TaskCommand::Create(create) => create.run().await,
-            TaskCommand::List(list) => list.run().await,
-            TaskCommand::Show(show) => show.run().await,
-            TaskCommand::Assign(assign) => assign.run().await,
-            TaskCommand::Start(start) => start.run().await,
-            TaskCommand::Cancel(cancel) => cancel.run().await,
-            TaskCommand::Interrupt(interrupt) => interrupt.run().await,
-            TaskCommand::Amend(amend) => amend.run().await,
-            TaskCommand::Grant(grant) => grant.run().await,
-            TaskCommand::Transfer(transfer) => transfer.run().await,
-            TaskCommand::Delegate(delegate) => delegate.run().await,
-            TaskCommand::Raise(raise) => raise.run().await,
-            TaskCommand::Resolve(resolve) => resolve.run().await,
-            TaskCommand::Expire(expire) => expire.run().await,
-            TaskCommand::Commit(commit) => commit.run().await,
-            TaskCommand::Review(review) => review.run().await,
-            TaskCommand::Comment(comment) => comment.run().await,
-            TaskCommand::Artifact(artifact) => artifact.run().await,
-            TaskCommand::Ledger(ledger) => ledger.run().await,
-            TaskCommand::Replay(replay) => replay.run().await,
-            TaskCommand::Watch(watch) => watch.run().await,
-            TaskCommand::Inbox(inbox) => inbox.run().await,
+            TaskCliCommand::Create(create) => create.run().await,
+            TaskCliCommand::List(list) => list.run().await,
+            TaskCliCommand::Show(show) => show.run().await,
+            TaskCliCommand::Assign(assign) => assign.run().await,
+            TaskCliCommand::Start(start) => start.run().await,
+            TaskCliCommand::Cancel(cancel) => cancel.run().await,
+            TaskCliCommand::Interrupt(interrupt) => interrupt.run().await,
+            TaskCliCommand::Amend(amend) => amend.run().await,
+            TaskCliCommand::Grant(grant) => grant.run().await,
+            TaskCliCommand::Transfer(transfer) => transfer.run().await,
+            TaskCliCommand::Delegate(delegate) => delegate.run().await,
+            TaskCliCommand::Raise(raise) => raise.run().await,
+            TaskCliCommand::Resolve(resolve) => resolve.run().await,
+            TaskCliCommand::Expire(expire) => expire.run().await,
+            TaskCliCommand::Commit(commit) => commit.run().await,
+            TaskCliCommand::Review(review) => review.run().await,
+            TaskCliCommand::Comment(comment) => comment.run().await,
+            TaskCliCommand::Artifact(artifact) => artifact.run().await,
+            TaskCliCommand::Ledger(ledger) => ledger.run().await,
+            TaskCliCommand::Replay(replay) => replay.run().await,
+            TaskCliCommand::Watch(watch) => watch.run().await,
+            TaskCliCommand::Inbox(inbox) => inbox.run().await,
         }
     }
 }
 
 /// As whom somebody acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Role {
+enum TaskCallerRole {
     Person,
     Agent,
 }
 
 /// Which server, and as whom.
 #[derive(Args)]
-struct Caller {
+struct TaskCallerArgs {
     /// As whom: `person` or `agent` [default: whoever does such things]
     #[arg(long = "as", value_name = "WHO", hide_possible_values = true)]
-    role: Option<Role>,
+    role: Option<TaskCallerRole>,
     #[command(flatten)]
-    remote: Remote,
+    remote: RemoteArgs,
 }
 
-impl Caller {
+impl TaskCallerArgs {
     /// The server, with the credential of a person, of an agent, or of either.
-    fn connect(&self, usual: Option<Role>) -> anyhow::Result<Server> {
+    fn connect(&self, usual: Option<TaskCallerRole>) -> anyhow::Result<RemoteServer> {
         match self.role.or(usual) {
-            Some(Role::Person) => self.remote.human(),
-            Some(Role::Agent) => self.remote.agent(),
-            None => self.remote.anybody(),
+            Some(TaskCallerRole::Person) => self.remote.human(),
+            Some(TaskCallerRole::Agent) => self.remote.agent(),
+            None => self.remote.human_or_agent(),
         }
     }
 }
 
 /// What goes beside the parameters of something that changes a task.
 #[derive(Args)]
-struct Terms {
+struct ChangeArgs {
     /// Only if the task still has this revision
     #[arg(long, value_name = "REVISION")]
     expecting: Option<u64>,
@@ -156,10 +156,10 @@ struct Terms {
 
 /// Runs an operation that changes a task, and returns the response.
 async fn change(
-    server: &Server,
+    server: &RemoteServer,
     operation: Operation,
     params: Value,
-    terms: Terms,
+    terms: ChangeArgs,
 ) -> anyhow::Result<Value> {
     let mut call = server.client.tasks().call(operation, params);
     if let Some(revision) = terms.expecting {
@@ -168,16 +168,20 @@ async fn change(
     if let Some(key) = terms.key {
         call = call.under(key);
     }
-    call.await.map_err(server.because())
+    call.await.map_err(server.with_advice())
 }
 
 /// Runs a read operation.
-async fn look(server: &Server, operation: Operation, params: Value) -> anyhow::Result<Value> {
-    server.client.tasks().call(operation, params).await.map_err(server.because())
+async fn read_operation(
+    server: &RemoteServer,
+    operation: Operation,
+    params: Value,
+) -> anyhow::Result<Value> {
+    server.client.tasks().call(operation, params).await.map_err(server.with_advice())
 }
 
 /// The parameters that were given.
-fn given<const N: usize>(params: [(&str, Value); N]) -> Value {
+fn given_params<const N: usize>(params: [(&str, Value); N]) -> Value {
     let given = params.into_iter().filter(|(_, value)| !value.is_null());
     Value::Object(given.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>())
 }
@@ -211,7 +215,7 @@ fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
 }
 
 /// A sentence about a task after an operation.
-fn standing(task: &Value) -> String {
+fn state_sentence(task: &Value) -> String {
     let (id, state) = (text(task, "/id"), text(task, "/state"));
     let (who, revision) = (text(task, "/ownership/assignee"), &task["revision"]);
     format!("{id} is {}, with {who} (revision {revision}).", state.replace('_', " "))

@@ -5,13 +5,13 @@ use client::tasks::Operation;
 use kernel::text::reveal;
 use serde_json::{Value, json};
 
-use super::{Caller, Role, given, look, text};
+use super::{TaskCallerArgs, TaskCallerRole, given_params, read_operation, text};
 use crate::cli::Exit;
 use crate::cli::output::{say, table};
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  countersign task list --state blocked --assignee agent_dev")]
-pub(super) struct List {
+pub(super) struct TaskListArgs {
     /// Only those that stand here, such as `in_progress`
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
@@ -31,16 +31,16 @@ pub(super) struct List {
     #[arg(long, default_value_t = 50, value_name = "N")]
     limit: usize,
     #[command(flatten)]
-    caller: Caller,
+    caller: TaskCallerArgs,
 }
 
-impl List {
+impl TaskListArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.caller.connect(None)?;
         let (mut tasks, mut cursor): (Vec<Value>, Option<String>) = (Vec::new(), None);
         loop {
             let wanted = self.limit.saturating_sub(tasks.len()).clamp(1, 1000);
-            let params = given([
+            let params = given_params([
                 ("state", json!(self.state)),
                 ("assignee", json!(self.assignee)),
                 ("principal", json!(self.principal)),
@@ -50,7 +50,7 @@ impl List {
                 ("cursor", json!(cursor)),
             ]);
             let call = server.client.tasks().list_of(Operation::TaskList, params);
-            let page = call.await.map_err(server.because())?;
+            let page = call.await.map_err(server.with_advice())?;
             tasks.extend(page.items);
             cursor = page.next;
             if cursor.is_none() || tasks.len() >= self.limit {
@@ -81,17 +81,18 @@ fn row(task: &Value) -> Vec<String> {
 }
 
 #[derive(Args)]
-pub(super) struct Show {
+pub(super) struct TaskShowArgs {
     /// The task
     task: String,
     #[command(flatten)]
-    caller: Caller,
+    caller: TaskCallerArgs,
 }
 
-impl Show {
+impl TaskShowArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.caller.connect(None)?;
-        let task = look(&server, Operation::TaskGet, json!({ "task_id": self.task })).await?;
+        let task =
+            read_operation(&server, Operation::TaskGet, json!({ "task_id": self.task })).await?;
         if self.caller.remote.json {
             say!("{task}");
         } else {
@@ -143,19 +144,19 @@ fn shown(task: &Value) -> Vec<String> {
 
 #[derive(Args)]
 #[command(after_help = "Decide with `countersign task resolve` and `countersign task review`.")]
-pub(super) struct Inbox {
+pub(super) struct TaskInboxArgs {
     #[command(flatten)]
-    caller: Caller,
+    caller: TaskCallerArgs,
 }
 
-impl Inbox {
+impl TaskInboxArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(Role::Person))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Person))?;
         let (mut items, mut cursor): (Vec<Value>, Option<String>) = (Vec::new(), None);
         loop {
-            let params = given([("cursor", json!(cursor))]);
+            let params = given_params([("cursor", json!(cursor))]);
             let call = server.client.tasks().list_of(Operation::HumanInbox, params);
-            let page = call.await.map_err(server.because())?;
+            let page = call.await.map_err(server.with_advice())?;
             items.extend(page.items);
             cursor = page.next;
             if cursor.is_none() {

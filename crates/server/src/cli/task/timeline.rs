@@ -10,16 +10,16 @@ use jiff::Timestamp;
 use kernel::text::reveal;
 use serde_json::{Value, json};
 
-use super::{Caller, given, look, text};
+use super::{TaskCallerArgs, given_params, read_operation, text};
 use crate::cli::Exit;
 use crate::cli::output::say;
-use crate::cli::remote::Server;
+use crate::cli::remote::RemoteServer;
 
 /// The questions of checkpoints, by their ids.
 pub(super) type Prompts = BTreeMap<String, String>;
 
 /// The whole history, line by line.
-pub(super) fn tell(events: &[Value], prompts: &Prompts) -> Vec<String> {
+pub(super) fn history_lines(events: &[Value], prompts: &Prompts) -> Vec<String> {
     let Some((first, last)) = events.first().zip(events.last()) else {
         return vec!["Nothing had happened yet.".to_owned()];
     };
@@ -32,19 +32,19 @@ pub(super) fn tell(events: &[Value], prompts: &Prompts) -> Vec<String> {
             lines.push(format!("{today} UTC"));
             day = today;
         }
-        lines.extend(line(event, prompts));
+        lines.extend(event_lines(event, prompts));
     }
     lines.push(String::new());
-    lines.push(ending(events, last));
+    lines.push(state_line(events, last));
     lines
 }
 
 /// One event: a line for the event, and one for each text that belongs to it.
-pub(super) fn line(event: &Value, prompts: &Prompts) -> Vec<String> {
+pub(super) fn event_lines(event: &Value, prompts: &Prompts) -> Vec<String> {
     let (_, time) = moment(event);
     let (actor, after) = (text(event, "/actor"), &event["after"]);
     let mut said = Vec::new();
-    let what = what(event, after, prompts, &mut said);
+    let what = event_text(event, after, prompts, &mut said);
     let mut lines = vec![format!("  {time}  {actor} {what}")];
     let words = said.iter().flat_map(|words| {
         let revealed = reveal(words);
@@ -55,7 +55,7 @@ pub(super) fn line(event: &Value, prompts: &Prompts) -> Vec<String> {
 }
 
 /// The event as text. The texts that belong to it are added to `said`.
-fn what(event: &Value, after: &Value, prompts: &Prompts, said: &mut Vec<String>) -> String {
+fn event_text(event: &Value, after: &Value, prompts: &Prompts, said: &mut Vec<String>) -> String {
     let subject = text(event, "/subject/id");
     match text(event, "/action") {
         "task.created" => {
@@ -65,7 +65,7 @@ fn what(event: &Value, after: &Value, prompts: &Prompts, said: &mut Vec<String>)
             "wrote it down, and answers for it".to_owned()
         }
         "task.assigned" => {
-            spoken(after, said);
+            push_input(after, said);
             format!("gave it to {}", text(after, "/agent_id"))
         }
         "task.started" => "began".to_owned(),
@@ -103,7 +103,7 @@ fn what(event: &Value, after: &Value, prompts: &Prompts, said: &mut Vec<String>)
         "task.checkpoint.expired" => format!("nobody decided: {subject} ran out"),
         "ownership.transferred" => format!("gave it to {}", text(after, "/assignee")),
         "ownership.delegated" => {
-            spoken(after, said);
+            push_input(after, said);
             format!("handed it down to {}", text(after, "/agent_id"))
         }
         "artifact.committed" => format!("delivered {subject} {}", text(after, "/artifact/version")),
@@ -187,7 +187,7 @@ fn quote(words: &str, said: &mut Vec<String>) {
 }
 
 /// The input that an agent was assigned with.
-fn spoken(after: &Value, said: &mut Vec<String>) {
+fn push_input(after: &Value, said: &mut Vec<String>) {
     match &after["input"] {
         Value::Null => {}
         Value::String(words) => quote(words, said),
@@ -210,7 +210,7 @@ fn moment(event: &Value) -> (&str, &str) {
 }
 
 /// The current state, and the duration.
-fn ending(events: &[Value], last: &Value) -> String {
+fn state_line(events: &[Value], last: &Value) -> String {
     let state = text(last, "/after/state").replace('_', " ");
     let (who, many) = (text(last, "/after/assignee"), events.len());
     let times = events.first().map(|first| (text(first, "/at"), text(last, "/at")));
@@ -243,27 +243,27 @@ fn length(seconds: i64) -> String {
     after_help = "Exits with 0 if it was completed, 1 if it was rejected, 3 if it was called off, \
     4 if something went wrong."
 )]
-pub(super) struct Watch {
+pub(super) struct TaskWatchArgs {
     /// The task
     task: String,
     #[command(flatten)]
-    caller: Caller,
+    caller: TaskCallerArgs,
 }
 
-impl Watch {
+impl TaskWatchArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.caller.connect(None)?;
         let mut events = server.client.tasks().events(None);
         // Connect before reading the past, so that no event is missed in between.
-        events.ready().await.map_err(server.because())?;
+        events.ready().await.map_err(server.with_advice())?;
         let params = json!({ "task_id": self.task });
-        let past = look(&server, Operation::AuditReplay, params).await?;
+        let past = read_operation(&server, Operation::AuditReplay, params).await?;
         let past = past.as_array().map_or(&[][..], Vec::as_slice);
         let mut seen = 0;
         let mut over = None;
         for event in past {
             seen = event["seq"].as_u64().unwrap_or(seen);
-            let ended = self.told(&server, event).await;
+            let ended = self.print_event(&server, event).await;
             // Events after the end do not change the outcome.
             over = over.or(ended);
         }
@@ -271,21 +271,21 @@ impl Watch {
             if let Some(exit) = over {
                 return Ok(exit);
             }
-            let event = events.next().await.map_err(server.because())?.event;
+            let event = events.next().await.map_err(server.with_advice())?.event;
             if event.task_id.is_some_and(|id| id.to_string() == self.task) && event.seq > seen {
                 seen = event.seq;
-                over = self.told(&server, &serde_json::to_value(&event)?).await;
+                over = self.print_event(&server, &serde_json::to_value(&event)?).await;
             }
         }
     }
 
     /// Prints one event. Returns the outcome if the task ended.
-    async fn told(&self, server: &Server, event: &Value) -> Option<Exit> {
+    async fn print_event(&self, server: &RemoteServer, event: &Value) -> Option<Exit> {
         if self.caller.remote.json {
             say!("{event}");
         } else {
             let prompts = prompts(server, std::slice::from_ref(event)).await;
-            for line in line(event, &prompts) {
+            for line in event_lines(event, &prompts) {
                 say!("{line}");
             }
         }
@@ -307,28 +307,28 @@ impl Watch {
 #[command(after_help = "Examples:\n  \
     countersign task replay task_…\n  \
     countersign task replay task_… --at 2026-11-16T12:00:00Z   (as it was at noon)")]
-pub(super) struct Replay {
+pub(super) struct TaskReplayArgs {
     /// The task
     task: String,
     /// Only up to this moment, and what the task was then
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
     #[command(flatten)]
-    caller: Caller,
+    caller: TaskCallerArgs,
 }
 
-impl Replay {
+impl TaskReplayArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let server = self.caller.connect(None)?;
-        let params = given([("task_id", json!(self.task)), ("at", json!(self.at))]);
-        let told = look(&server, Operation::AuditReplay, params).await?;
+        let params = given_params([("task_id", json!(self.task)), ("at", json!(self.at))]);
+        let told = read_operation(&server, Operation::AuditReplay, params).await?;
         if self.caller.remote.json {
             say!("{told}");
             return Ok(Exit::Done);
         }
         let events = told.get("events").unwrap_or(&told).as_array().map_or(&[][..], Vec::as_slice);
         let prompts = prompts(&server, events).await;
-        for line in tell(events, &prompts) {
+        for line in history_lines(events, &prompts) {
             say!("{line}");
         }
         Ok(Exit::Done)
@@ -337,7 +337,7 @@ impl Replay {
 
 /// The questions of the checkpoints, as far as the caller may see them: the history contains
 /// only their ids.
-pub(super) async fn prompts(server: &Server, events: &[Value]) -> BTreeMap<String, String> {
+pub(super) async fn prompts(server: &RemoteServer, events: &[Value]) -> BTreeMap<String, String> {
     let mut prompts = BTreeMap::new();
     for event in events.iter().filter(|event| text(event, "/action") == "task.checkpoint.raised") {
         let checkpoint = text(event, "/subject/id");
@@ -450,7 +450,7 @@ mod tests {
             ),
         ];
         let prompts = Prompts::from([("ckpt_1".to_owned(), "Which tone?".to_owned())]);
-        insta::assert_snapshot!("story", tell(&events, &prompts).join("\n"));
+        insta::assert_snapshot!("story", history_lines(&events, &prompts).join("\n"));
     }
 
     /// Text from agents is made safe to show, and erased text leaves no gap.
@@ -464,13 +464,13 @@ mod tests {
             json!({ "checkpoint": { "kind": "approval" } }),
         );
         let prompts = Prompts::from([("ckpt_1".to_owned(), "yes\u{202e}on\u{1b}[2J".to_owned())]);
-        let told = line(&raised, &prompts).join("\n");
+        let told = event_lines(&raised, &prompts).join("\n");
         assert!(!told.contains(['\u{202e}', '\u{1b}']), "{told}");
-        assert_eq!(line(&raised, &Prompts::new()).len(), 1);
+        assert_eq!(event_lines(&raised, &Prompts::new()).len(), 1);
     }
 
     #[test]
     fn nothing_is_a_story_too() {
-        assert_eq!(tell(&[], &Prompts::new()), ["Nothing had happened yet."]);
+        assert_eq!(history_lines(&[], &Prompts::new()), ["Nothing had happened yet."]);
     }
 }

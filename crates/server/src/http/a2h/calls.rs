@@ -8,67 +8,67 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
-use dialects::a2h::{self, Addressed, Beside, Kind, NewCall, WireError};
-use gateway::Terms;
-use kernel::actor::{Attested, Reach};
-use kernel::ask::{Place, Route};
-use kernel::command::Urge;
-use kernel::directory::{Holder, Means};
+use dialects::a2h::{self, CallContext, CallKind, CallRecipient, NewCall, WireError};
+use gateway::CommandConditions;
+use kernel::actor::{AttestedIdentity, KeyScope};
+use kernel::ask::{PostingAddress, Route};
+use kernel::command::Nudge;
+use kernel::directory::{ContactMethod, CredentialKind};
 use kernel::question::Reply;
 use kernel::{Actor, AgentId, Ask, AskCommand, Phase, ProjectId};
 use notify::people::slack_message_ts;
 use serde_json::Value;
-use store::{Cursor, Filter, List, Order, Scope};
+use store::{AskListQuery, Cursor, Filter, ListScope, Order};
 
-use super::{A2hError, Answer, Caller, asking};
+use super::{A2hCaller, A2hError, A2hResult, ask_command};
 use crate::http::a2h::A2hCalls;
 use crate::http::envelope_headers;
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 
 /// How many open calls are listed at a time. If there are more, `Link` points to the next page.
-const PENDING: usize = 100;
+const PENDING_PAGE_SIZE: usize = 100;
 
 pub(super) async fn create_function_call(
     State(calls): State<Arc<A2hCalls>>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
+) -> A2hResult {
     let caller = calls.agent(&headers)?;
     let bytes = calls.body(&headers, body).await?;
     let mut new = a2h::parse_function_call(&bytes)?;
     new.ask.claims = envelope_headers::apply(new.ask.claims, &headers);
-    calls.create(caller, Kind::FunctionCall, new).await
+    calls.create(caller, CallKind::FunctionCall, new).await
 }
 
 pub(super) async fn create_human_contact(
     State(calls): State<Arc<A2hCalls>>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
+) -> A2hResult {
     let caller = calls.agent(&headers)?;
     let bytes = calls.body(&headers, body).await?;
     let mut new = a2h::parse_human_contact(&bytes)?;
     new.ask.claims = envelope_headers::apply(new.ask.claims, &headers);
-    calls.create(caller, Kind::HumanContact, new).await
+    calls.create(caller, CallKind::HumanContact, new).await
 }
 
 pub(super) async fn function_call(
     State(calls): State<Arc<A2hCalls>>,
-    Named(call_id): Named<String>,
+    PathParam(call_id): PathParam<String>,
     headers: HeaderMap,
-) -> Answer {
+) -> A2hResult {
     let caller = calls.agent(&headers)?;
-    let ask = calls.call(&caller, Kind::FunctionCall, &call_id).await?;
+    let ask = calls.call(&caller, CallKind::FunctionCall, &call_id).await?;
     calls.shown(&ask).await
 }
 
 pub(super) async fn human_contact(
     State(calls): State<Arc<A2hCalls>>,
-    Named(call_id): Named<String>,
+    PathParam(call_id): PathParam<String>,
     headers: HeaderMap,
-) -> Answer {
+) -> A2hResult {
     let caller = calls.agent(&headers)?;
-    let ask = calls.call(&caller, Kind::HumanContact, &call_id).await?;
+    let ask = calls.call(&caller, CallKind::HumanContact, &call_id).await?;
     calls.shown(&ask).await
 }
 
@@ -77,8 +77,8 @@ pub(super) async fn pending_function_calls(
     uri: Uri,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
-) -> Answer {
-    calls.pending(Kind::FunctionCall, &uri, &headers, &pairs).await
+) -> A2hResult {
+    calls.pending(CallKind::FunctionCall, &uri, &headers, &pairs).await
 }
 
 pub(super) async fn pending_human_contacts(
@@ -86,34 +86,34 @@ pub(super) async fn pending_human_contacts(
     uri: Uri,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
-) -> Answer {
-    calls.pending(Kind::HumanContact, &uri, &headers, &pairs).await
+) -> A2hResult {
+    calls.pending(CallKind::HumanContact, &uri, &headers, &pairs).await
 }
 
 impl A2hCalls {
-    async fn create(&self, caller: Caller, kind: Kind, new: NewCall) -> Answer {
+    async fn create(&self, caller: A2hCaller, kind: CallKind, new: NewCall) -> A2hResult {
         let NewCall { mut ask, call_id, fingerprint, to, place, conversation, bot_token } = new;
         if bot_token.is_some() {
-            self.brings_app(&caller.actor)?;
+            self.require_own_app_permission(&caller.actor)?;
         }
         if conversation.is_none() {
             ask.route = self.routing(&caller.project, to, place.as_ref());
             // The server notifies a known person by their own contact methods (A2H-007).
             let known = matches!(ask.route, Route::Person { .. });
-            ask.place = place.filter(|place| !known && self.contacts.carries(&place.means));
+            ask.place = place.filter(|place| !known && self.contacts.has_channel(&place.means));
         }
         ask.timeout = self.config.a2h_timeout;
-        let idempotency = Some(caller.naming(kind, &call_id, fingerprint));
-        let terms = Terms { idempotency, ..Terms::default() };
+        let idempotency = Some(caller.call_idempotency(kind, &call_id, fingerprint));
+        let terms = CommandConditions { idempotency, ..CommandConditions::default() };
         // The bot token is used only for messages in Slack, so it is not kept otherwise.
         let in_slack =
-            ask.place.as_ref().is_some_and(|place| matches!(place.means, Means::Slack(_)));
-        let (command, actor) = (asking(ask, conversation), caller.actor.clone());
+            ask.place.as_ref().is_some_and(|place| matches!(place.means, ContactMethod::Slack(_)));
+        let (command, actor) = (ask_command(ask, conversation), caller.actor.clone());
         let outcome = match bot_token.filter(|_| in_slack) {
             Some(lent) => {
                 self.gateway.run_with_bot_token(terms, actor, command, lent.reveal()).await?
             }
-            None => self.gateway.run_on(terms, actor, command).await?,
+            None => self.gateway.run_with_conditions(terms, actor, command).await?,
         };
         let made = outcome.ask.ok_or_else(WireError::internal)?;
         // Another agent used this name for a call that this key may not see.
@@ -128,34 +128,41 @@ impl A2hCalls {
     }
 
     /// Refuses a key that may not send its calls with the agent's own Slack app (A2H-084).
-    fn brings_app(&self, actor: &Actor) -> Result<(), A2hError> {
+    fn require_own_app_permission(&self, actor: &Actor) -> Result<(), A2hError> {
         let Actor::Agent { key, .. } = actor else { return Err(WireError::unauthorized().into()) };
         let directory = self.gateway.directory();
         match directory.key(*key).map(|key| &key.holder) {
-            Some(Holder::Agent { own_app: true, .. }) => Ok(()),
+            Some(CredentialKind::Agent { own_app: true, .. }) => Ok(()),
             Some(_) | None => Err(WireError::no_own_app_scope().into()),
         }
     }
 
     /// Who is asked: the person the channel names, else the owner of the agent (A2H-062, A2H-129).
     /// An address that belongs to no person here stays with the call and is used for delivery.
-    fn routing(&self, project: &ProjectId, to: Addressed, place: Option<&Place>) -> Route {
+    fn routing(
+        &self,
+        project: &ProjectId,
+        to: CallRecipient,
+        place: Option<&PostingAddress>,
+    ) -> Route {
         let directory = self.gateway.directory();
         let known = match to {
-            Addressed::Human(human) => return Route::Person { human },
-            Addressed::Address(address) => directory.human_by_email(&address),
-            Addressed::Nobody => place.and_then(|place| directory.human_by_means(&place.means)),
+            CallRecipient::Human(human) => return Route::Person { human },
+            CallRecipient::Address(address) => directory.human_by_email(&address),
+            CallRecipient::Nobody => {
+                place.and_then(|place| directory.human_by_contact_method(&place.means))
+            }
         };
         let known = known.filter(|human| human.active && human.projects.contains(project));
         known.map_or(Route::Owner, |human| Route::Person { human: human.id.clone() })
     }
 
     /// The response for a call in its current state.
-    pub(super) async fn shown(&self, ask: &Ask) -> Answer {
-        let name = self.receipts.respondent(ask);
+    pub(super) async fn shown(&self, ask: &Ask) -> A2hResult {
+        let name = self.receipts.respondent_name(ask);
         let receipt = self.receipts.receipt_for(ask, &Actor::System).await?;
         let slack_message_ts = slack_message_ts(&**self.gateway.store(), ask).await?;
-        let beside = Beside { name, receipt, slack_message_ts };
+        let beside = CallContext { name, receipt, slack_message_ts };
         let shown = a2h::call(ask, beside).ok_or_else(WireError::gone)?;
         let mut answer = Json(shown).into_response();
         envelope_headers::write(ask, answer.headers_mut());
@@ -164,31 +171,31 @@ impl A2hCalls {
 
     async fn pending(
         &self,
-        kind: Kind,
+        kind: CallKind,
         uri: &Uri,
         headers: &HeaderMap,
         pairs: &[(String, String)],
-    ) -> Answer {
+    ) -> A2hResult {
         let caller = self.agent(headers)?;
         let cursor = pairs.iter().rfind(|(key, _)| key == "cursor").map(|(_, value)| value);
         let after = cursor.map(|cursor| {
             let ask = a2h::ask_id(cursor);
             ask.ok_or_else(|| WireError::field("cursor", "the one of a page before"))
         });
-        let list = List {
-            scopes: vec![reach(&caller.actor)?],
+        let list = AskListQuery {
+            scopes: vec![call_scope(&caller.actor)?],
             phases: Phase::OPEN.to_vec(),
             order: Order::Age,
             filter: Filter { kinds: kind.questions().to_vec(), ..Filter::default() },
             after: after.transpose()?.map(|ask| Cursor { rank: 0, ask }),
-            limit: PENDING,
+            limit: PENDING_PAGE_SIZE,
         };
         let page = self.gateway.list(list).await?;
         let calls: Vec<Value> = page
             .asks
             .iter()
-            .filter(|ask| Kind::of(ask) == kind)
-            .filter_map(|ask| a2h::call(ask, Beside::default()))
+            .filter(|ask| CallKind::of(ask) == kind)
+            .filter_map(|ask| a2h::call(ask, CallContext::default()))
             .collect();
         let mut answer = Json(calls).into_response();
         if let Some(next) = page.next {
@@ -206,10 +213,12 @@ pub(super) fn link_to(answer: &mut Response, link: &str) {
     }
 }
 
-fn reach(actor: &Actor) -> Result<Scope, A2hError> {
+fn call_scope(actor: &Actor) -> Result<ListScope, A2hError> {
     match actor {
-        Actor::Agent { id, reach: Reach::Agent, .. } => Ok(Scope::Agent(id.clone())),
-        Actor::Agent { project, reach: Reach::Project, .. } => Ok(Scope::Project(project.clone())),
+        Actor::Agent { id, reach: KeyScope::Agent, .. } => Ok(ListScope::Agent(id.clone())),
+        Actor::Agent { project, reach: KeyScope::Project, .. } => {
+            Ok(ListScope::Project(project.clone()))
+        }
         Actor::Human { .. }
         | Actor::LinkHolder { .. }
         | Actor::Relay { .. }
@@ -226,28 +235,34 @@ fn reach(actor: &Actor) -> Result<Scope, A2hError> {
 
 pub(super) async fn escalate_function_call(
     State(calls): State<Arc<A2hCalls>>,
-    Named(call_id): Named<String>,
+    PathParam(call_id): PathParam<String>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
-    calls.escalate(Kind::FunctionCall, &call_id, &headers, body).await
+) -> A2hResult {
+    calls.escalate(CallKind::FunctionCall, &call_id, &headers, body).await
 }
 
 pub(super) async fn escalate_human_contact(
     State(calls): State<Arc<A2hCalls>>,
-    Named(call_id): Named<String>,
+    PathParam(call_id): PathParam<String>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
-    calls.escalate(Kind::HumanContact, &call_id, &headers, body).await
+) -> A2hResult {
+    calls.escalate(CallKind::HumanContact, &call_id, &headers, body).await
 }
 
 impl A2hCalls {
-    async fn escalate(&self, kind: Kind, call_id: &str, headers: &HeaderMap, body: Body) -> Answer {
+    async fn escalate(
+        &self,
+        kind: CallKind,
+        call_id: &str,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> A2hResult {
         let caller = self.agent(headers)?;
         let bytes = self.body(headers, body).await?;
         let ask = self.call(&caller, kind, call_id).await?;
-        ask.still_open(self.gateway.now())?;
+        ask.check_open(self.gateway.now())?;
         let escalation = a2h::parse_escalation(&bytes)?;
         let directory = self.gateway.directory();
         let (mut people, mut strangers) = (Vec::new(), Vec::new());
@@ -264,7 +279,7 @@ impl A2hCalls {
         people.extend(known.map(|human| human.id.clone()));
         people.sort_unstable();
         people.dedup();
-        let urge = Urge { text: escalation.words(&strangers), people };
+        let urge = Nudge { text: escalation.words(&strangers), people };
         let outcome = self.gateway.run(caller.actor, AskCommand::Nudge(ask.id, urge)).await?;
         self.shown(&outcome.ask.ok_or_else(WireError::internal)?).await
     }
@@ -278,43 +293,43 @@ impl A2hCalls {
 
 pub(super) async fn respond_function_call(
     State(calls): State<Arc<A2hCalls>>,
-    Named(call_id): Named<String>,
+    PathParam(call_id): PathParam<String>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
+) -> A2hResult {
     let read = |bytes: &[u8], ask: &Ask, agent: &AgentId| {
         let question = ask.question.value().ok_or_else(WireError::gone)?;
         a2h::read_function_response(bytes, question, agent)
     };
-    calls.respond(Kind::FunctionCall, &call_id, &headers, body, read).await
+    calls.respond(CallKind::FunctionCall, &call_id, &headers, body, read).await
 }
 
 pub(super) async fn respond_human_contact(
     State(calls): State<Arc<A2hCalls>>,
-    Named(call_id): Named<String>,
+    PathParam(call_id): PathParam<String>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
+) -> A2hResult {
     let read = a2h::read_contact_response;
-    calls.respond(Kind::HumanContact, &call_id, &headers, body, read).await
+    calls.respond(CallKind::HumanContact, &call_id, &headers, body, read).await
 }
 
 impl A2hCalls {
     async fn respond(
         &self,
-        kind: Kind,
+        kind: CallKind,
         call_id: &str,
         headers: &HeaderMap,
         body: Body,
-        read: impl Fn(&[u8], &Ask, &AgentId) -> Result<(Reply, Attested), WireError>,
-    ) -> Answer {
+        read: impl Fn(&[u8], &Ask, &AgentId) -> Result<(Reply, AttestedIdentity), WireError>,
+    ) -> A2hResult {
         let caller = self.agent(headers)?;
-        let agent = self.responds(&caller.actor)?;
+        let agent = self.relaying_agent(&caller.actor)?;
         let bytes = self.body(headers, body).await?;
         let ask = self.call(&caller, kind, call_id).await?;
         // Checked before the answer is validated against the question: a late answer is refused as
         // late, whatever it says.
-        ask.still_open(self.gateway.now())?;
+        ask.check_open(self.gateway.now())?;
         let (reply, attested) = read(&bytes, &ask, &agent)?;
         let relay = Actor::Relay { ask: ask.id, attested };
         let outcome = self.gateway.run(relay, AskCommand::Answer(ask.id, Box::new(reply))).await?;
@@ -322,14 +337,14 @@ impl A2hCalls {
     }
 
     /// The agent, if its key may relay answers.
-    fn responds(&self, actor: &Actor) -> Result<AgentId, A2hError> {
+    fn relaying_agent(&self, actor: &Actor) -> Result<AgentId, A2hError> {
         let Actor::Agent { id, key, .. } = actor else {
             return Err(WireError::unauthorized().into());
         };
         let directory = self.gateway.directory();
         let holder = directory.key(*key).map(|key| &key.holder);
         match holder {
-            Some(Holder::Agent { respond: true, .. }) => Ok(id.clone()),
+            Some(CredentialKind::Agent { respond: true, .. }) => Ok(id.clone()),
             Some(_) | None => Err(WireError::no_respond_scope().into()),
         }
     }

@@ -4,11 +4,11 @@ use dialects::a2h::WireError;
 use kernel::Refusal;
 use serde::Serialize;
 
-use crate::http::dialect_error::{DialectError, Wording};
+use crate::http::dialect_error::{CommonErrors, DialectError};
 
 pub type A2hError = DialectError<WireError>;
 
-impl Wording for WireError {
+impl CommonErrors for WireError {
     const CHALLENGE: &'static str = "Bearer";
 
     fn status(&self) -> u16 {

@@ -14,25 +14,25 @@ use axum::response::IntoResponse;
 use dialects::a2h::{self, HumanBody, WireError};
 use gateway::Gateway;
 use gateway::auth::Denied;
-use gateway::erasure::Erasure;
-use kernel::directory::{About, Directory, Human, NewHuman, Profile};
+use gateway::data_eraser::DataEraser;
+use kernel::directory::{Directory, Human, NewHuman, Profile, ProfileSettings};
 use kernel::{Actor, DirectoryCommand, HumanId, ProjectId};
 use serde_json::json;
 
-use super::{A2hError, Answer, calls};
+use super::{A2hError, A2hResult, calls};
 use crate::http::a2h::A2hCalls;
 use crate::http::callers::Callers;
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 
 /// The default and maximum number of people on a page.
-const LISTED: usize = 100;
+const PAGE_SIZE: usize = 100;
 /// How many people the server examines for one page.
-const EXAMINED: usize = 10_000;
+const MAX_PEOPLE_EXAMINED: usize = 10_000;
 
 type Pairs = Query<Vec<(String, String)>>;
 
 /// Who reads the list.
-enum Reader {
+enum HumansReader {
     Agent(ProjectId),
     Admin(Actor),
 }
@@ -43,7 +43,7 @@ pub(super) async fn humans(
     uri: Uri,
     headers: HeaderMap,
     Query(pairs): Pairs,
-) -> Answer {
+) -> A2hResult {
     let reader = a2h_reader(&gateway, &callers, &headers).await?;
     listed(&gateway, &reader, uri.path(), &pairs)
 }
@@ -54,7 +54,7 @@ pub(super) async fn search(
     uri: Uri,
     headers: HeaderMap,
     Query(pairs): Pairs,
-) -> Answer {
+) -> A2hResult {
     let reader = a2h_reader(&gateway, &callers, &headers).await?;
     let words = param(&pairs, "q").unwrap_or_default();
     if words.trim().is_empty() {
@@ -64,8 +64,8 @@ pub(super) async fn search(
     let directory = gateway.directory();
     let limit = limit(&pairs)?;
     let found = match &reader {
-        Reader::Agent(project) => directory.people_by_words(project, words, limit),
-        Reader::Admin(actor) => {
+        HumansReader::Agent(project) => directory.people_by_words(project, words, limit),
+        HumansReader::Admin(actor) => {
             let mut found: Vec<&Human> = Vec::new();
             for project in &administrator(&directory, actor)?.projects {
                 for human in directory.people_by_words(project, words, limit) {
@@ -84,9 +84,9 @@ pub(super) async fn search(
 pub(super) async fn human(
     State(gateway): State<Gateway>,
     State(callers): State<Callers>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
-) -> Answer {
+) -> A2hResult {
     let reader = a2h_reader(&gateway, &callers, &headers).await?;
     let directory = gateway.directory();
     let known = known(&directory, &id)?;
@@ -100,7 +100,7 @@ pub(super) async fn create(
     State(calls): State<Arc<A2hCalls>>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
+) -> A2hResult {
     let actor = a2h_admin(&calls.gateway, &calls.callers, &headers).await?;
     let bytes = calls.body(&headers, body).await?;
     let HumanBody { name, description, contacts, projects } = a2h::parse_human(&bytes)?;
@@ -115,7 +115,7 @@ pub(super) async fn create(
     let id: HumanId = format!("human_{}", calls.gateway.ids().ulid().to_string().to_lowercase())
         .parse()
         .map_err(|_| WireError::internal())?;
-    let about = About { description, ..About::default() };
+    let about = ProfileSettings { description, ..ProfileSettings::default() };
     let new = NewHuman {
         id: id.clone(),
         profile: Profile {
@@ -138,10 +138,10 @@ pub(super) async fn create(
 
 pub(super) async fn replace(
     State(calls): State<Arc<A2hCalls>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
+) -> A2hResult {
     let actor = a2h_admin(&calls.gateway, &calls.callers, &headers).await?;
     let bytes = calls.body(&headers, body).await?;
     let HumanBody { name, description, contacts, projects } = a2h::parse_human(&bytes)?;
@@ -149,7 +149,7 @@ pub(super) async fn replace(
     let mut new = as_known(known(&directory, &id)?);
     let about = new.profile.about.unwrap_or_default();
     new.profile.name = name;
-    new.profile.about = Some(About { description, ..about });
+    new.profile.about = Some(ProfileSettings { description, ..about });
     new.profile.contacts = Some(contacts);
     new.projects = projects.map_or(new.projects, |projects| projects.into_iter().collect());
     let id = new.id.clone();
@@ -164,19 +164,24 @@ pub(super) async fn replace(
 pub(super) async fn remove(
     State(gateway): State<Gateway>,
     State(callers): State<Callers>,
-    State(erasure): State<Erasure>,
-    Named(id): Named<String>,
+    State(erasure): State<DataEraser>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
-) -> Answer {
+) -> A2hResult {
     let actor = a2h_admin(&gateway, &callers, &headers).await?;
     let directory = gateway.directory();
     let id: HumanId = id.parse().map_err(|_| WireError::no_human())?;
-    directory.living(&id).ok_or_else(WireError::no_human)?;
+    directory.existing_human(&id).ok_or_else(WireError::no_human)?;
     erasure.erase_person(actor, &id).await?;
     Ok(Json(json!({ "id": id, "deleted": true })).into_response())
 }
 
-fn listed(gateway: &Gateway, reader: &Reader, path: &str, pairs: &[(String, String)]) -> Answer {
+fn listed(
+    gateway: &Gateway,
+    reader: &HumansReader,
+    path: &str,
+    pairs: &[(String, String)],
+) -> A2hResult {
     let directory = gateway.directory();
     let limit = limit(pairs)?;
     let after = param(pairs, "cursor").map(|id| {
@@ -185,15 +190,15 @@ fn listed(gateway: &Gateway, reader: &Reader, path: &str, pairs: &[(String, Stri
     });
     let after = after.transpose()?;
     let people: Box<dyn Iterator<Item = &Human>> = match reader {
-        Reader::Agent(project) => Box::new(directory.members_after(project, after.as_ref())),
-        Reader::Admin(_) => Box::new(directory.humans_after(after.as_ref())),
+        HumansReader::Agent(project) => Box::new(directory.members_after(project, after.as_ref())),
+        HumansReader::Admin(_) => Box::new(directory.humans_after(after.as_ref())),
     };
     // Skip people who were removed, but only up to a limit: a page may be short and still have a
     // next page.
     let mut people = people.peekable();
     let (mut found, mut last, mut examined) = (Vec::new(), None, 0);
     while found.len() < limit
-        && examined < EXAMINED
+        && examined < MAX_PEOPLE_EXAMINED
         && let Some(human) = people.next()
     {
         (last, examined) = (Some(human.id.clone()), examined + 1);
@@ -213,8 +218,8 @@ fn param<'p>(pairs: &'p [(String, String)], name: &str) -> Option<&'p str> {
 }
 
 fn limit(pairs: &[(String, String)]) -> Result<usize, WireError> {
-    let Some(text) = param(pairs, "limit") else { return Ok(LISTED) };
-    let limit = text.parse().ok().filter(|limit| (1..=LISTED).contains(limit));
+    let Some(text) = param(pairs, "limit") else { return Ok(PAGE_SIZE) };
+    let limit = text.parse().ok().filter(|limit| (1..=PAGE_SIZE).contains(limit));
     limit.ok_or_else(|| WireError::field("limit", "a number from 1 to 100"))
 }
 
@@ -235,7 +240,7 @@ fn administrator<'d>(directory: &'d Directory, actor: &Actor) -> Result<&'d Huma
     directory.human(id).ok_or_else(WireError::admins_only)
 }
 
-impl Reader {
+impl HumansReader {
     fn whole(&self) -> bool {
         matches!(self, Self::Admin(_))
     }
@@ -253,11 +258,11 @@ async fn a2h_reader(
     gateway: &Gateway,
     callers: &Callers,
     headers: &HeaderMap,
-) -> Result<Reader, A2hError> {
+) -> Result<HumansReader, A2hError> {
     match callers.agent(headers) {
-        Ok(Actor::Agent { project, .. }) => Ok(Reader::Agent(project)),
+        Ok(Actor::Agent { project, .. }) => Ok(HumansReader::Agent(project)),
         Ok(_) | Err(Denied::Unknown) => {
-            Ok(Reader::Admin(a2h_admin(gateway, callers, headers).await?))
+            Ok(HumansReader::Admin(a2h_admin(gateway, callers, headers).await?))
         }
         Err(denied) => Err(denied.into()),
     }

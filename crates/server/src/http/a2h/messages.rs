@@ -8,27 +8,27 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, Uri};
 use axum::response::IntoResponse;
 use dialects::a2h::wire::NewConversation;
-use dialects::a2h::{self, Kind, NewMessage, WireError};
-use gateway::Terms;
+use dialects::a2h::{self, CallKind, NewA2hMessage, WireError};
+use gateway::CommandConditions;
 use gateway::receipts::Receipts;
 use kernel::{Actor, Ask, Phase, Refusal};
-use store::{Cursor, Filter, List, Order, Scope};
+use store::{AskListQuery, Cursor, Filter, ListScope, Order};
 
 use super::calls::link_to;
 use super::error::A2hError;
-use super::{Answer, asking, schema};
+use super::{A2hResult, ask_command, schema};
 use crate::http::a2h::A2hCalls;
 use crate::http::envelope_headers;
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 
 pub(super) async fn create(
     State(calls): State<Arc<A2hCalls>>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
+) -> A2hResult {
     let caller = calls.agent(&headers)?;
     let bytes = calls.body(&headers, body).await?;
-    let NewMessage { mut ask, uid, fingerprint, schema, conversation } =
+    let NewA2hMessage { mut ask, uid, fingerprint, schema, conversation } =
         a2h::parse_message(&bytes)?;
     if let Some(schema) = &schema {
         schema::check(schema).map_err(|why| {
@@ -37,10 +37,10 @@ pub(super) async fn create(
     }
     ask.claims = envelope_headers::apply(ask.claims, &headers);
     ask.timeout = calls.config.a2h_timeout;
-    let idempotency = uid.map(|uid| caller.naming(Kind::Message, &uid, fingerprint));
-    let terms = Terms { idempotency, ..Terms::default() };
-    let command = asking(ask, conversation);
-    let outcome = calls.gateway.run_on(terms, caller.actor.clone(), command).await?;
+    let idempotency = uid.map(|uid| caller.call_idempotency(CallKind::Message, &uid, fingerprint));
+    let terms = CommandConditions { idempotency, ..CommandConditions::default() };
+    let command = ask_command(ask, conversation);
+    let outcome = calls.gateway.run_with_conditions(terms, caller.actor.clone(), command).await?;
     let made = outcome.ask.ok_or_else(WireError::internal)?;
     if !made.within_reach(&caller.actor) {
         return Err(Refusal::IdempotencyMismatch.into());
@@ -50,17 +50,17 @@ pub(super) async fn create(
 
 pub(super) async fn message(
     State(calls): State<Arc<A2hCalls>>,
-    Named(uid): Named<String>,
+    PathParam(uid): PathParam<String>,
     headers: HeaderMap,
-) -> Answer {
+) -> A2hResult {
     let caller = calls.agent(&headers)?;
-    let ask = calls.call(&caller, Kind::Message, &uid).await?;
+    let ask = calls.call(&caller, CallKind::Message, &uid).await?;
     shown(&calls.receipts, &ask).await
 }
 
-async fn shown(receipts: &Receipts, ask: &Ask) -> Answer {
+async fn shown(receipts: &Receipts, ask: &Ask) -> A2hResult {
     let receipt = receipts.receipt_for(ask, &Actor::System).await?;
-    let message = a2h::message(ask, receipt, schema::judge).ok_or_else(WireError::gone)?;
+    let message = a2h::message(ask, receipt, schema::validate).ok_or_else(WireError::gone)?;
     let mut answer = Json(message).into_response();
     envelope_headers::write(ask, answer.headers_mut());
     Ok(answer)
@@ -79,7 +79,7 @@ pub(super) async fn conversations(
     uri: Uri,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
-) -> Answer {
+) -> A2hResult {
     let caller = calls.agent(&headers)?;
     let Actor::Agent { id: agent, .. } = caller.actor else {
         return Err(WireError::unauthorized().into());
@@ -89,8 +89,8 @@ pub(super) async fn conversations(
         let ask = a2h::ask_id(cursor);
         ask.ok_or_else(|| WireError::field("cursor", "the one of a page before"))
     });
-    let list = List {
-        scopes: vec![Scope::Begun(agent)],
+    let list = AskListQuery {
+        scopes: vec![ListScope::Begun(agent)],
         phases: vec![Phase::Completed],
         order: Order::Age,
         filter: Filter::default(),
@@ -108,18 +108,18 @@ pub(super) async fn conversations(
 
 pub(super) async fn conversation(
     State(calls): State<Arc<A2hCalls>>,
-    Named(uid): Named<String>,
+    PathParam(uid): PathParam<String>,
     headers: HeaderMap,
-) -> Answer {
+) -> A2hResult {
     let ask = calls.opening(&headers, &uid).await?;
     Ok(Json(a2h::new_conversation(&ask).ok_or_else(WireError::gone)?).into_response())
 }
 
 pub(super) async fn channel(
     State(calls): State<Arc<A2hCalls>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
-) -> Answer {
+) -> A2hResult {
     let ask = calls.opening(&headers, &id).await?;
     let channel = a2h::contact_channel(&ask).ok_or_else(WireError::no_conversation)?;
     Ok(Json(channel).into_response())
@@ -131,7 +131,7 @@ impl A2hCalls {
         let caller = self.agent(headers)?;
         let id = a2h::ask_id(id).ok_or_else(WireError::no_conversation)?;
         let ask = self.gateway.ask(id).await?;
-        let ask = ask.filter(|ask| ask.within_reach(&caller.actor) && ask.is_opening());
+        let ask = ask.filter(|ask| ask.within_reach(&caller.actor) && ask.starts_conversation());
         Ok(ask.ok_or_else(WireError::no_conversation)?)
     }
 }

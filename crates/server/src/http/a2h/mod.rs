@@ -28,7 +28,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use bytes::Bytes;
 use channels::ChannelRegistry;
-use dialects::a2h::{self, Kind, Medium, WireError};
+use dialects::a2h::{self, CallKind, Medium, WireError};
 use gateway::Gateway;
 use gateway::auth::Denied;
 use gateway::receipts::Receipts;
@@ -50,7 +50,7 @@ pub use error::A2hError;
 /// A2H-003).
 const BASES: [&str; 2] = ["/a2h/v1", "/humanlayer/v1"];
 
-type Answer = Result<Response, A2hError>;
+type A2hResult = Result<Response, A2hError>;
 
 /// The same routes under each base path.
 pub fn routes() -> Router<Shared> {
@@ -105,7 +105,10 @@ pub fn is_here(path: &str) -> bool {
 
 /// A base URL that ends in a slash leads to two slashes in a row (A2H-004). Runs the request
 /// without the repeated slashes, or returns it if that does not lead to this dialect.
-pub async fn collapsed(app: &Shared, mut request: Request) -> Result<Response, Request> {
+pub async fn retry_without_repeated_slashes(
+    app: &Shared,
+    mut request: Request,
+) -> Result<Response, Request> {
     let path = request.uri().path();
     let single = without_repeated_slashes(path);
     if single == path || !is_here(&single) {
@@ -154,7 +157,7 @@ pub fn unreadable(broken: bool) -> Response {
 }
 
 /// The namespace of a call's name: one per kind and project (A2H-060).
-fn space(kind: Kind, project: &ProjectId) -> String {
+fn name_space(kind: CallKind, project: &ProjectId) -> String {
     format!("a2h/{}/{project}", kind.as_str())
 }
 
@@ -165,7 +168,7 @@ fn key(call_id: &str) -> String {
 }
 
 /// The command for an agent's call: a new ask, or a reply in a conversation (A2H-133).
-fn asking(ask: NewAsk, conversation: Option<AskId>) -> AskCommand {
+fn ask_command(ask: NewAsk, conversation: Option<AskId>) -> AskCommand {
     match conversation {
         Some(conversation) => AskCommand::Reply(conversation, Box::new(ask)),
         None => AskCommand::Create(Box::new(ask)),
@@ -173,16 +176,16 @@ fn asking(ask: NewAsk, conversation: Option<AskId>) -> AskCommand {
 }
 
 /// An agent that presented a valid key.
-struct Caller {
+struct A2hCaller {
     actor: Actor,
     project: ProjectId,
 }
 
-impl Caller {
+impl A2hCaller {
     /// The name under which a call is created and found again, for as long as the call exists
     /// (A2H-059).
-    fn naming(&self, kind: Kind, call_id: &str, fingerprint: Digest) -> Idempotency {
-        let (scope, key) = (space(kind, &self.project), key(call_id));
+    fn call_idempotency(&self, kind: CallKind, call_id: &str, fingerprint: Digest) -> Idempotency {
+        let (scope, key) = (name_space(kind, &self.project), key(call_id));
         Idempotency { scope, key, fingerprint, lasting: true }
     }
 }
@@ -197,10 +200,10 @@ pub struct A2hCalls {
 }
 
 impl A2hCalls {
-    fn agent(&self, headers: &HeaderMap) -> Result<Caller, A2hError> {
+    fn agent(&self, headers: &HeaderMap) -> Result<A2hCaller, A2hError> {
         let actor = self.callers.agent(headers)?;
         let Actor::Agent { project, .. } = &actor else { return Err(Denied::Unknown.into()) };
-        Ok(Caller { project: project.clone(), actor })
+        Ok(A2hCaller { project: project.clone(), actor })
     }
 
     /// Reads a body whose content type is JSON or absent.
@@ -216,13 +219,18 @@ impl A2hCalls {
     }
 
     /// The call with this name, if the caller may see it. An ask can also be found by its own id.
-    async fn call(&self, caller: &Caller, kind: Kind, call_id: &str) -> Result<Arc<Ask>, A2hError> {
+    async fn call(
+        &self,
+        caller: &A2hCaller,
+        kind: CallKind,
+        call_id: &str,
+    ) -> Result<Arc<Ask>, A2hError> {
         let store = self.gateway.store();
-        let (space, key) = (space(kind, &caller.project), key(call_id));
-        let named = store.named(space, key, self.gateway.now()).await?;
+        let (space, key) = (name_space(kind, &caller.project), key(call_id));
+        let named = store.ask_by_idempotency_key(space, key, self.gateway.now()).await?;
         let id = named.or_else(|| a2h::ask_id(call_id)).ok_or_else(WireError::no_call)?;
         let ask = self.gateway.ask(id).await?;
-        let ask = ask.filter(|ask| ask.within_reach(&caller.actor) && Kind::of(ask) == kind);
+        let ask = ask.filter(|ask| ask.within_reach(&caller.actor) && CallKind::of(ask) == kind);
         Ok(ask.ok_or_else(WireError::no_call)?)
     }
 }
@@ -230,7 +238,7 @@ impl A2hCalls {
 // `GET /project`, `GET /status`, `GET /version` (A2H-018, A2H-019).
 
 /// The project of the key, under all names that clients read it by.
-async fn project(State(calls): State<Arc<A2hCalls>>, headers: HeaderMap) -> Answer {
+async fn project(State(calls): State<Arc<A2hCalls>>, headers: HeaderMap) -> A2hResult {
     let caller = calls.agent(&headers)?;
     let (project, organization) = (caller.project, calls.config.public_url.authority().to_owned());
     let body = json!({
@@ -257,7 +265,7 @@ async fn channels(
     State(calls): State<Arc<A2hCalls>>,
     State(channels): State<Arc<ChannelRegistry>>,
     headers: HeaderMap,
-) -> Answer {
+) -> A2hResult {
     calls.agent(&headers)?;
     Ok(Json(a2h::channels(&a2h_media(&channels))).into_response())
 }
@@ -267,10 +275,10 @@ async fn validate(
     State(channels): State<Arc<ChannelRegistry>>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
+) -> A2hResult {
     calls.agent(&headers)?;
     let bytes = calls.body(&headers, body).await?;
-    Ok(Json(a2h::validated(&bytes, &a2h_media(&channels))?).into_response())
+    Ok(Json(a2h::validate_channel(&bytes, &a2h_media(&channels))?).into_response())
 }
 
 /// The media this server delivers to. The inbox needs no name.

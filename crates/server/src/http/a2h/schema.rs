@@ -16,7 +16,7 @@ const REPORTED: usize = 20;
 /// The maximum memory of one compiled pattern, in bytes; the same as in forms.
 const PATTERN_BYTES: usize = 1 << 20;
 /// The maximum product of the sizes of schema and value, which bounds the work of a check.
-const MOST_WORK: usize = 1 << 30;
+const MAX_CHECK_WORK: usize = 1 << 30;
 /// The maximum size of the cached schemas, in bytes of their text. A compiled schema takes about
 /// [`COMPILED_FACTOR`] times as much.
 const SCHEMA_BYTES: usize = 1 << 20;
@@ -25,11 +25,11 @@ const COMPILED_FACTOR: usize = 32;
 /// The maximum size of the cached outcomes, in bytes.
 const OUTCOME_BYTES: usize = 1 << 20;
 
-type Outcome = Option<Value>;
+type SchemaCheckResult = Option<Value>;
 
 static COMPILED: LazyLock<Mutex<Cache<Arc<Validator>>>> =
     LazyLock::new(|| Mutex::new(Cache::new(SCHEMA_BYTES * COMPILED_FACTOR)));
-static OUTCOMES: LazyLock<Mutex<Cache<Outcome>>> =
+static OUTCOMES: LazyLock<Mutex<Cache<SchemaCheckResult>>> =
     LazyLock::new(|| Mutex::new(Cache::new(OUTCOME_BYTES)));
 
 /// A cache keyed by the digest of the content. It drops the oldest values first.
@@ -93,21 +93,21 @@ pub(super) fn check(schema: &Value) -> Result<(), String> {
 }
 
 /// The errors of a value against a schema, or `None` if it is valid.
-pub(super) fn judge(schema: &Value, value: &Value) -> Option<Value> {
+pub(super) fn validate(schema: &Value, value: &Value) -> Option<Value> {
     let (text, said) = (schema.to_string(), value.to_string());
     let name = Digest::of(format!("{} {said}", Digest::of(text.as_bytes())).as_bytes());
     if let Some(outcome) = find(&OUTCOMES, &name) {
         return outcome;
     }
-    let outcome = judge_anew(&text, schema, &said, value);
+    let outcome = validate_uncached(&text, schema, &said, value);
     let bytes = 200 + outcome.as_ref().map_or(0, |outcome| outcome.to_string().len());
     keep(&OUTCOMES, name, outcome.clone(), bytes);
     outcome
 }
 
-fn judge_anew(text: &str, schema: &Value, said: &str, value: &Value) -> Outcome {
+fn validate_uncached(text: &str, schema: &Value, said: &str, value: &Value) -> SchemaCheckResult {
     let whole = |message: String| vec![json!({ "path": "", "message": message })];
-    let most = MOST_WORK / text.len().max(1);
+    let most = MAX_CHECK_WORK / text.len().max(1);
     let errors: Vec<Value> = if said.len() > most {
         whole(format!("the answer is too long to be checked: at most {most} bytes for this schema"))
     } else {
@@ -147,10 +147,10 @@ mod tests {
             "properties": { "n": { "type": "integer", "minimum": 1 } },
             "required": ["n"],
         });
-        assert_eq!(judge(&schema, &json!({ "n": 7 })), None);
-        let wrong = judge(&schema, &json!({ "n": 0.5 })).unwrap();
+        assert_eq!(validate(&schema, &json!({ "n": 7 })), None);
+        let wrong = validate(&schema, &json!({ "n": 0.5 })).unwrap();
         assert_eq!(wrong["errors"][0]["path"], "/n");
-        assert!(judge(&schema, &json!("seven")).is_some());
+        assert!(validate(&schema, &json!("seven")).is_some());
         assert!(check(&schema).is_ok());
         for bad in
             [json!({ "type": "colour" }), json!({ "pattern": "(" }), json!({ "required": 7 })]
@@ -171,8 +171,8 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &validator(&text, &schema).unwrap()));
         let held = Arc::strong_count(&first);
         for _ in 0..10 {
-            assert_eq!(judge(&schema, &json!("once7")), None);
-            assert!(judge(&schema, &json!("twice")).is_some());
+            assert_eq!(validate(&schema, &json!("once7")), None);
+            assert!(validate(&schema, &json!("twice")).is_some());
         }
         assert_eq!(Arc::strong_count(&first), held);
     }
@@ -182,10 +182,10 @@ mod tests {
         let options: Vec<Value> = (0..2_000).map(|n| json!({ "const": n })).collect();
         let schema = json!({ "items": { "anyOf": options } });
         let long = json!(vec![7; 200_000]);
-        let outcome = judge(&schema, &long).unwrap();
+        let outcome = validate(&schema, &long).unwrap();
         let message = outcome["errors"][0]["message"].as_str().unwrap();
         assert!(message.contains("too long to be checked"), "{message}");
-        let wrong = judge(&json!({ "type": "number" }), &json!("x".repeat(100_000))).unwrap();
+        let wrong = validate(&json!({ "type": "number" }), &json!("x".repeat(100_000))).unwrap();
         assert!(wrong.to_string().len() < 5_000);
     }
 

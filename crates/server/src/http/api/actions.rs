@@ -13,7 +13,7 @@ use dialects::native::{
     AskView, AssignBody, CancelBody, CommentBody, CommentView, Comments, ExtendBody, PickBody,
 };
 use gateway::answer_files::AnswerFiles;
-use gateway::{Gateway, Terms};
+use gateway::{CommandConditions, Gateway};
 use kernel::question::Reply;
 use kernel::{Actor, AskCommand, AskId, Refusal};
 use store::StoreError;
@@ -21,11 +21,13 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::api::AskViews;
-use crate::http::api::extract::{Anyone, JsonBody, JsonBodyIfAny, Person, VisibleAsk, ask_id};
-use crate::http::api::openapi::{Closed, IfMatch};
+use crate::http::api::extractors::{
+    AnyCaller, JsonBody, OptionalJsonBody, PersonCaller, VisibleAsk, ask_id,
+};
+use crate::http::api::openapi::{ClosedAskProblems, IfMatch};
 use crate::http::name::path_id;
 use crate::http::problem::Problem;
-use crate::http::{Shared, conditions};
+use crate::http::{Shared, conditional_headers};
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -54,7 +56,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     responses(
         (status = 200, description = "The ask as it is then", body = AskView<'static>),
         (status = 403, description = "`assurance-too-low`, `not-allowed`"),
-        Closed,
+        ClosedAskProblems,
         (
             status = 422,
             description = "`answer-mismatch`: it does not answer the question; `invalid-field`",
@@ -64,10 +66,10 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 async fn answer(
     State(answer_files): State<AnswerFiles>,
     action: AskAction,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
     JsonBody(reply): JsonBody<Reply>,
 ) -> Result<Response, Problem> {
-    let reply = answer_files.redeemed(reply, action.ask()?, &actor)?;
+    let reply = answer_files.verify_uploads(reply, action.ask()?, &actor)?;
     action.run(actor, |id| AskCommand::Answer(id, Box::new(reply))).await
 }
 
@@ -81,14 +83,14 @@ async fn answer(
     responses(
         (status = 200, description = "The ask as it is then", body = AskView<'static>),
         (status = 403, description = "`not-allowed`"),
-        Closed,
+        ClosedAskProblems,
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn cancel(
     action: AskAction,
-    Anyone(actor): Anyone,
-    JsonBodyIfAny(CancelBody { reason }): JsonBodyIfAny<CancelBody>,
+    AnyCaller(actor): AnyCaller,
+    OptionalJsonBody(CancelBody { reason }): OptionalJsonBody<CancelBody>,
 ) -> Result<Response, Problem> {
     action.run(actor, |id| AskCommand::Cancel(id, reason)).await
 }
@@ -102,10 +104,13 @@ async fn cancel(
     responses(
         (status = 200, description = "The ask as it is then", body = AskView<'static>),
         (status = 403, description = "`not-allowed`"),
-        Closed,
+        ClosedAskProblems,
     ),
 )]
-async fn claim(action: AskAction, Person { actor, .. }: Person) -> Result<Response, Problem> {
+async fn claim(
+    action: AskAction,
+    PersonCaller { actor, .. }: PersonCaller,
+) -> Result<Response, Problem> {
     action.run(actor, AskCommand::Claim).await
 }
 
@@ -122,12 +127,12 @@ async fn claim(action: AskAction, Person { actor, .. }: Person) -> Result<Respon
     responses(
         (status = 200, description = "The ask as it is then", body = AskView<'static>),
         (status = 403, description = "`not-allowed`"),
-        Closed,
+        ClosedAskProblems,
     ),
 )]
 async fn assign(
     action: AskAction,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
     JsonBody(AssignBody { to, note }): JsonBody<AssignBody>,
 ) -> Result<Response, Problem> {
     action.run(actor, |id| AskCommand::Assign(id, to, note)).await
@@ -154,7 +159,7 @@ async fn assign(
 )]
 async fn extend(
     action: AskAction,
-    Anyone(actor): Anyone,
+    AnyCaller(actor): AnyCaller,
     JsonBody(ExtendBody { until }): JsonBody<ExtendBody>,
 ) -> Result<Response, Problem> {
     action.run(actor, |id| AskCommand::Extend(id, until)).await
@@ -173,12 +178,12 @@ async fn extend(
     responses(
         (status = 200, description = "The ask as it is then", body = AskView<'static>),
         (status = 403, description = "`not-allowed`"),
-        Closed,
+        ClosedAskProblems,
     ),
 )]
 async fn pick(
     action: AskAction,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
     JsonBody(picked): JsonBody<PickBody>,
 ) -> Result<Response, Problem> {
     action.run(actor, |id| AskCommand::Pick(id, picked.action)).await
@@ -199,7 +204,7 @@ async fn pick(
 )]
 async fn comment(
     action: AskAction,
-    Anyone(actor): Anyone,
+    AnyCaller(actor): AnyCaller,
     JsonBody(CommentBody { text }): JsonBody<CommentBody>,
 ) -> Result<Response, Problem> {
     action.run(actor, |id| AskCommand::Comment(id, text)).await
@@ -235,7 +240,10 @@ async fn comments(
         (status = 409, description = "`not-over`: cancel it first"),
     ),
 )]
-async fn erase(action: AskAction, Person { actor, .. }: Person) -> Result<Response, Problem> {
+async fn erase(
+    action: AskAction,
+    PersonCaller { actor, .. }: PersonCaller,
+) -> Result<Response, Problem> {
     action.run(actor, AskCommand::Erase).await
 }
 
@@ -271,14 +279,17 @@ impl AskAction {
         actor: Actor,
         command: impl FnOnce(AskId) -> AskCommand,
     ) -> Result<Response, Problem> {
-        let terms = Terms { expected: conditions::expected(&self.headers)?, ..Terms::default() };
+        let terms = CommandConditions {
+            expected: conditional_headers::if_match(&self.headers)?,
+            ..CommandConditions::default()
+        };
         let id = self.ask()?;
-        match self.gateway.run_on(terms, actor.clone(), command(id)).await {
+        match self.gateway.run_with_conditions(terms, actor.clone(), command(id)).await {
             Ok(outcome) => {
                 let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
                 self.ask_views.shown(&ask, &actor).await
             }
-            Err(StoreError::Refused(refusal)) => match self.gateway.visible(&actor, id).await {
+            Err(StoreError::Refused(refusal)) => match self.gateway.visible_ask(&actor, id).await {
                 // The refusal goes without the names that this actor may not see.
                 Ok(ask) => Err(self.ask_views.viewer(&actor).told(refusal, &ask).into()),
                 // The actor cannot see the ask, so the refusal names no person.

@@ -7,27 +7,27 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{AskPage, AskView, Viewer};
 use gateway::receipts::Receipts;
-use gateway::secrets::Secrets;
+use gateway::secrets::ServerSecrets;
 use kernel::{Actor, Ask};
-use store::{Page, StoreError};
+use store::{AskListPage, StoreError};
 
 use crate::config::Config;
 use crate::http::api::paging::seal;
 use crate::http::problem::Problem;
-use crate::http::{conditions, envelope_headers};
+use crate::http::{conditional_headers, envelope_headers};
 
 /// Renders asks for the native API.
 pub struct AskViews {
     pub(in crate::http) config: Arc<Config>,
     pub(in crate::http) receipts: Receipts,
-    pub(in crate::http) secrets: Arc<Secrets>,
+    pub(in crate::http) secrets: Arc<ServerSecrets>,
 }
 
 impl AskViews {
     /// The response for one ask, with its `ETag`.
     pub(super) async fn shown(&self, ask: &Ask, actor: &Actor) -> Result<Response, Problem> {
         let mut answer = Json(self.view(ask, actor).await?).into_response();
-        if let Ok(tag) = HeaderValue::from_str(&conditions::tag(ask)) {
+        if let Ok(tag) = HeaderValue::from_str(&conditional_headers::tag(ask)) {
             answer.headers_mut().insert(header::ETAG, tag);
         }
         envelope_headers::write(ask, answer.headers_mut());
@@ -73,7 +73,7 @@ impl AskViews {
     /// The response for a page, with a `Link` to the next page.
     pub(super) async fn shown_page<'a>(
         &self,
-        page: &'a Page,
+        page: &'a AskListPage,
         name: &str,
         actor: &Actor,
     ) -> Result<AskPage<'a>, StoreError> {

@@ -11,29 +11,29 @@ use axum::response::{IntoResponse, Response};
 use dialects::hxp_experience::claims::{self, NotAnObject};
 use dialects::native::{AskView, CallbacksView, CreateAsk, MessageView, MessagesView, Thread};
 use gateway::wake::Topic;
-use gateway::{Gateway, Terms};
+use gateway::{CommandConditions, Gateway};
 use kernel::{Actor, Ask, AskCommand, AskId, Refusal, Subject};
 use notify::callbacks::Callbacks;
-use store::{Message, Sent, StoreError};
+use store::{Message, MessageState, StoreError};
 use url::Url;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
 use crate::http::api::AskViews;
-use crate::http::api::extract::{Anyone, OnlyAgent, VisibleAsk, ask_id};
-use crate::http::api::openapi::{IdempotencyKey, IfNoneMatch, Wait};
-use crate::http::api::webhooks::callable;
+use crate::http::api::extractors::{AgentCaller, AnyCaller, VisibleAsk, ask_id};
+use crate::http::api::openapi::{IdempotencyKey, IfNoneMatch, PreferWait};
+use crate::http::api::webhooks::require_callable_url;
 use crate::http::callers::Callers;
-use crate::http::conditions::{self, Seen};
-use crate::http::name::Named;
+use crate::http::conditional_headers::{self, KnownVersions};
+use crate::http::name::PathParam;
 use crate::http::problem::Problem;
 use crate::http::services::Streaming;
 use crate::http::stream_credential::StreamCredential;
 use crate::http::{Shared, body, envelope_headers};
 
 /// How long a long poll waits before it reads a store that was unavailable again.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
@@ -52,7 +52,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     post,
     path = "/api/v1/asks",
     operation_id = "createAsk",
-    params(IdempotencyKey, Wait),
+    params(IdempotencyKey, PreferWait),
     request_body(
         content = CreateAsk,
         example = json!({
@@ -105,22 +105,22 @@ async fn create(
     State(config): State<Arc<Config>>,
     State(callbacks): State<Callbacks>,
     headers: HeaderMap,
-    OnlyAgent { actor, .. }: OnlyAgent,
+    AgentCaller { actor, .. }: AgentCaller,
     body: Body,
 ) -> Result<Response, Problem> {
-    let wait = conditions::wait(&headers);
+    let wait = conditional_headers::prefer_wait(&headers);
     let bytes = body::read(body, config.body_limit).await?;
     let new: CreateAsk = super::parse(&bytes)?;
     if let Some(url) = &new.callback_url {
-        callable(&callbacks, "callback_url", url)?;
+        require_callable_url(&callbacks, "callback_url", url)?;
     }
-    let terms = Terms {
-        idempotency: conditions::idempotency("native", &actor, &headers, &bytes)?,
-        ..Terms::default()
+    let terms = CommandConditions {
+        idempotency: conditional_headers::idempotency("native", &actor, &headers, &bytes)?,
+        ..CommandConditions::default()
     };
     let conversation = new.conversation;
     let claims = match &new.hxp {
-        Some(_) => claims::within(&bytes, &[claims::MEMBER]).map_err(no_envelope)?,
+        Some(_) => claims::read_envelope(&bytes, &[claims::MEMBER]).map_err(no_envelope)?,
         None => None,
     };
     let new = Box::new(new.into_ask(envelope_headers::apply(claims, &headers)));
@@ -128,7 +128,7 @@ async fn create(
         Some(conversation) => AskCommand::Reply(conversation, new),
         None => AskCommand::Create(new),
     };
-    let outcome = long_polls.gateway.run_on(terms, actor.clone(), command).await?;
+    let outcome = long_polls.gateway.run_with_conditions(terms, actor.clone(), command).await?;
     let mut ask = Arc::new(outcome.ask.ok_or(Refusal::NotFound { what: "request" })?);
     if outcome.replayed || wait.is_some() {
         let version = ask.version();
@@ -140,8 +140,8 @@ async fn create(
     if let Ok(place) = HeaderValue::from_str(&format!("/api/v1/asks/{}", ask.id)) {
         answer.headers_mut().insert(header::LOCATION, place);
     }
-    conditions::say_replayed(&mut answer, outcome.replayed);
-    say_waited(&mut answer, wait);
+    conditional_headers::mark_replayed(&mut answer, outcome.replayed);
+    mark_waited(&mut answer, wait);
     Ok(answer)
 }
 
@@ -153,7 +153,7 @@ async fn create(
     get,
     path = "/api/v1/asks/{id}",
     operation_id = "getAsk",
-    params(IfNoneMatch, Wait),
+    params(IfNoneMatch, PreferWait),
     responses(
         (
             status = 200,
@@ -174,26 +174,28 @@ async fn create(
 async fn show(
     State(ask_views): State<Arc<AskViews>>,
     State(long_polls): State<Arc<LongPolls>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
-    Anyone(actor): Anyone,
+    AnyCaller(actor): AnyCaller,
 ) -> Result<Response, Problem> {
     let id = ask_id(&id)?;
-    let (wait, seen) = (conditions::wait(&headers), Seen::read(&headers)?);
+    let (wait, seen) = (conditional_headers::prefer_wait(&headers), KnownVersions::read(&headers)?);
     let mut first = None;
     let known = |ask: &Ask| match &seen {
-        Seen::Unsaid | Seen::Any => *first.get_or_insert_with(|| ask.version()) == ask.version(),
-        Seen::Versions(_) => seen.has(ask.version()),
+        KnownVersions::Unsaid | KnownVersions::Any => {
+            *first.get_or_insert_with(|| ask.version()) == ask.version()
+        }
+        KnownVersions::Versions(_) => seen.has(ask.version()),
     };
     let ask = long_polls.ask_or_wait(&actor, &headers, id, wait, known).await?;
     let unchanged = match seen {
         // A caller that did not wait has the current version, whichever it is.
-        Seen::Any => first.is_none_or(|first| first == ask.version()),
-        Seen::Unsaid | Seen::Versions(_) => seen.has(ask.version()),
+        KnownVersions::Any => first.is_none_or(|first| first == ask.version()),
+        KnownVersions::Unsaid | KnownVersions::Versions(_) => seen.has(ask.version()),
     };
     // A caller that has this version already got the secret answers with it.
     let ask = match &actor {
-        Actor::Agent { .. } if !unchanged => long_polls.gateway.told(ask).await?,
+        Actor::Agent { .. } if !unchanged => long_polls.gateway.with_secret_answers(ask).await?,
         _ => ask,
     };
     let mut answer = ask_views.shown(&ask, &actor).await?;
@@ -202,7 +204,7 @@ async fn show(
         *answer.body_mut() = Body::empty();
         answer.headers_mut().remove(header::CONTENT_TYPE);
     }
-    say_waited(&mut answer, wait);
+    mark_waited(&mut answer, wait);
     Ok(answer)
 }
 
@@ -231,7 +233,7 @@ impl LongPolls {
             // A credential that was revoked while it waited gets no answer.
             self.callers.anyone(headers).await?;
         }
-        Ok(self.gateway.visible(actor, id).await?)
+        Ok(self.gateway.visible_ask(actor, id).await?)
     }
 
     /// Waits for such a change, or until the credential expires. The ask is read again each time
@@ -249,7 +251,7 @@ impl LongPolls {
         tokio::pin!(time_is_up);
         let mut begun = false;
         loop {
-            let seen = self.gateway.visible(&credential.actor, id).await.map_err(Problem::from);
+            let seen = self.gateway.visible_ask(&credential.actor, id).await.map_err(Problem::from);
             let (waits, away) = match seen {
                 Ok(ask) => (known(&ask) && ask.is_open(), false),
                 // A caller that already waits keeps waiting: the store may be back in time.
@@ -263,7 +265,7 @@ impl LongPolls {
             tokio::select! {
                 // This may be the notification of a version the caller already has.
                 () = waiter.changed() => {}
-                () = tokio::time::sleep(AGAIN), if away => {}
+                () = tokio::time::sleep(RETRY_DELAY), if away => {}
                 // The caller gets the current state.
                 () = &mut time_is_up => return Ok(()),
                 () = self.streaming.stop.cancelled() => return Ok(()),
@@ -276,7 +278,7 @@ fn no_envelope(_: NotAnObject) -> Problem {
     Refusal::Invalid { field: claims::MEMBER, expected: NotAnObject::EXPECTED }.into()
 }
 
-fn say_waited(answer: &mut Response, wait: Option<u64>) {
+fn mark_waited(answer: &mut Response, wait: Option<u64>) {
     if let Some(seconds) = wait
         && let Ok(applied) = HeaderValue::from_str(&format!("wait={seconds}"))
     {
@@ -287,7 +289,7 @@ fn say_waited(answer: &mut Response, wait: Option<u64>) {
 // `GET /api/v1/asks/{id}/thread`: the rounds of questions that follow each other.
 
 /// The maximum number of rounds shown before the requested ask, and after it.
-const ROUNDS: usize = 50;
+const MAX_ROUNDS: usize = 50;
 
 pub(super) fn thread_routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(thread))
@@ -327,9 +329,9 @@ pub(crate) async fn rounds(
 ) -> Result<Vec<Ask>, StoreError> {
     let (mut found, mut at) = (Vec::new(), from);
     let directory = gateway.directory();
-    while let Some(id) = at.filter(|_| found.len() < ROUNDS) {
+    while let Some(id) = at.filter(|_| found.len() < MAX_ROUNDS) {
         let ask = gateway.ask(id).await?;
-        let Some(ask) = ask.filter(|ask| ask.is_shown_to(actor, &directory)) else { break };
+        let Some(ask) = ask.filter(|ask| ask.is_visible_to(actor, &directory)) else { break };
         at = next(&ask);
         found.push(Arc::unwrap_or_clone(ask));
     }
@@ -364,11 +366,11 @@ async fn messages(
 
 fn view(message: Message, person: bool) -> MessageView {
     let (state, error) = match message.standing {
-        Sent::Waiting { error } => ("waiting", Some(error)),
-        Sent::Sent => ("sent", None),
-        Sent::Delivered => ("delivered", None),
-        Sent::Read => ("read", None),
-        Sent::Failed { error } => ("failed", Some(error)),
+        MessageState::Waiting { error } => ("waiting", Some(error)),
+        MessageState::Sent => ("sent", None),
+        MessageState::Delivered => ("delivered", None),
+        MessageState::Read => ("read", None),
+        MessageState::Failed { error } => ("failed", Some(error)),
     };
     MessageView {
         channel: message.medium,
@@ -416,8 +418,8 @@ async fn callbacks(VisibleAsk { ask, .. }: VisibleAsk) -> Result<Response, Probl
 )]
 async fn call_back(
     State(gateway): State<Gateway>,
-    Named(id): Named<String>,
-    Anyone(actor): Anyone,
+    PathParam(id): PathParam<String>,
+    AnyCaller(actor): AnyCaller,
 ) -> Result<Response, Problem> {
     let outcome = gateway.run(actor, AskCommand::CallBack(ask_id(&id)?)).await?;
     let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;

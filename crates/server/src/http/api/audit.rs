@@ -8,8 +8,8 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use dialects::native::{BlockPage, BlockView, RecordView, Records};
-use dialects::proof::record::Inclusion;
+use dialects::native::{BlockPage, BlockView, RecordListView, RecordView};
+use dialects::proof::record_check::Inclusion;
 use futures_util::stream;
 use gateway::Gateway;
 use gateway::audit::{Export, NoProof, proof};
@@ -21,10 +21,10 @@ use utoipa_axum::routes;
 use crate::config::Config;
 use crate::http::Shared;
 use crate::http::api::AskViews;
-use crate::http::api::extract::{Administrator, VisibleAsk};
-use crate::http::api::openapi::After;
+use crate::http::api::extractors::{AdminCaller, VisibleAsk};
+use crate::http::api::openapi::AfterNumber;
 use crate::http::api::paging::Params;
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 use crate::http::problem::Problem;
 use crate::http::services::Operations;
 
@@ -46,7 +46,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/asks/{id}/audit",
     operation_id = "auditAsk",
-    responses((status = 200, description = "All of it", body = Records)),
+    responses((status = 200, description = "All of it", body = RecordListView)),
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn events(
@@ -68,7 +68,7 @@ async fn events(
     if let (Actor::Agent { .. }, Some(_), Some(held)) = (&actor, &ask.held, held) {
         shown.truncate(held);
     }
-    Ok(Json(Records { events: shown }).into_response())
+    Ok(Json(RecordListView { events: shown }).into_response())
 }
 
 /// Prove that an event stands in a signed block.
@@ -93,7 +93,7 @@ async fn prove(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
-    Named((_, seq)): Named<(String, String)>,
+    PathParam((_, seq)): PathParam<(String, String)>,
     VisibleAsk { ask, actor }: VisibleAsk,
 ) -> Result<Response, Problem> {
     let seq = seq.parse().map_err(|_| Refusal::NotFound { what: "event" })?;
@@ -132,7 +132,7 @@ pub(crate) async fn inclusion_proof(
     {
         return Err(Refusal::NotFound { what: "event" }.into());
     }
-    if ask_views.viewer(actor).is_kept_from_names(ask) {
+    if ask_views.viewer(actor).hides_names(ask) {
         found.record.body = None;
     }
     Ok(found)
@@ -151,7 +151,7 @@ fn is_held_answer(body: Option<&str>) -> bool {
     path = "/api/v1/audit/blocks",
     operation_id = "listBlocks",
     params(
-        After,
+        AfterNumber,
         (
             "limit" = Option<u64>,
             Query,
@@ -168,7 +168,7 @@ fn is_held_answer(body: Option<&str>) -> bool {
 async fn blocks(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
-    _: Administrator,
+    _: AdminCaller,
 ) -> Result<Response, Problem> {
     let params = Params::new(pairs, &["after", "limit"])?;
     let (after, limit) = (params.after()?, params.limit()?);
@@ -188,7 +188,7 @@ async fn blocks(
     get,
     path = "/api/v1/audit/export",
     operation_id = "exportAudit",
-    params(After),
+    params(AfterNumber),
     responses(
         (
             status = 200,
@@ -203,7 +203,7 @@ async fn export(
     State(gateway): State<Gateway>,
     State(operations): State<Arc<Operations>>,
     Query(pairs): Query<Vec<(String, String)>>,
-    _: Administrator,
+    _: AdminCaller,
 ) -> Result<Response, Problem> {
     let after = Params::new(pairs, &["after"])?.after()?;
     let sealer = &operations.sealer;

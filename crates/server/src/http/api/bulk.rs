@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{BulkAnswer, BulkResult, BulkResults};
-use gateway::{Gateway, Terms};
-use kernel::ask::Shown;
+use gateway::{CommandConditions, Gateway};
+use kernel::ask::DisplayedContent;
 use kernel::question::Reply;
 use kernel::{Actor, Ask, AskCommand, AskId, Refusal};
 use store::StoreError;
@@ -16,11 +16,11 @@ use utoipa_axum::routes;
 
 use crate::http::Shared;
 use crate::http::api::AskViews;
-use crate::http::api::extract::{JsonBody, Person};
+use crate::http::api::extractors::{JsonBody, PersonCaller};
 use crate::http::problem::Problem;
 
 /// The limit keeps a bulk answer to a number of asks that a person can have reviewed.
-pub(in crate::http) const MOST: usize = 200;
+pub(in crate::http) const MAX_BULK_ASKS: usize = 200;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(answer_all))
@@ -53,19 +53,19 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 async fn answer_all(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
     JsonBody(BulkAnswer { asks, answer, comment, dry_run }): JsonBody<BulkAnswer>,
 ) -> Result<Response, Problem> {
     let distinct: std::collections::BTreeSet<&AskId> = asks.iter().collect();
-    if asks.is_empty() || asks.len() > MOST || distinct.len() < asks.len() {
+    if asks.is_empty() || asks.len() > MAX_BULK_ASKS || distinct.len() < asks.len() {
         let expected = "1 to 200 different asks";
         return Err(Refusal::Invalid { field: "asks", expected }.into());
     }
     let reply = Reply { answer, comment };
     let mut answered = Vec::with_capacity(asks.len());
     for id in asks {
-        let how = if dry_run { How::DryRun } else { How::AtOnce };
-        let result = one_of_many(&gateway, &actor, id, &reply, how).await?;
+        let how = if dry_run { BulkMode::DryRun } else { BulkMode::AtOnce };
+        let result = answer_one(&gateway, &actor, id, &reply, how).await?;
         answered.push((id, result));
     }
     let mut results = Vec::with_capacity(answered.len());
@@ -92,7 +92,7 @@ async fn answer_all(
 
 /// How a bulk action answers one ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::http) enum How {
+pub(in crate::http) enum BulkMode {
     /// The answer takes effect now.
     AtOnce,
     /// The answer is held for a moment, in which the person can undo it.
@@ -103,36 +103,37 @@ pub(in crate::http) enum How {
 
 /// Answers one of the asks, or says why not. Only an unavailable store ends the whole bulk action;
 /// the answers given until then stay.
-pub(in crate::http) async fn one_of_many(
+pub(in crate::http) async fn answer_one(
     gateway: &Gateway,
     actor: &Actor,
     id: AskId,
     reply: &Reply,
-    how: How,
+    how: BulkMode,
 ) -> Result<Result<Ask, Refusal>, StoreError> {
     let directory = gateway.directory();
-    let found = gateway.ask(id).await?.filter(|ask| ask.is_shown_to(actor, &directory));
+    let found = gateway.ask(id).await?.filter(|ask| ask.is_visible_to(actor, &directory));
     let Some(ask) = found else { return Ok(Err(Refusal::NotFound { what: "request" })) };
-    let reply = match ask.bulk(reply) {
+    let reply = match ask.bulk_reply(reply) {
         Ok(reply) => reply,
         Err(refusal) => return Ok(Err(refusal)),
     };
     // The version that was checked must be the version that is answered.
     let shown = match how {
         // The page of bulk answers shows summaries.
-        How::Held => Shown::Summary,
-        How::AtOnce | How::DryRun => Shown::Nothing,
+        BulkMode::Held => DisplayedContent::Summary,
+        BulkMode::AtOnce | BulkMode::DryRun => DisplayedContent::Nothing,
     };
-    let terms = Terms { expected: Some(ask.version()), shown, ..Terms::default() };
+    let terms =
+        CommandConditions { expected: Some(ask.version()), shown, ..CommandConditions::default() };
     let command = match how {
-        How::Held => AskCommand::HoldAnswer(id, Box::new(reply)),
-        How::AtOnce | How::DryRun => AskCommand::Answer(id, Box::new(reply)),
+        BulkMode::Held => AskCommand::HoldAnswer(id, Box::new(reply)),
+        BulkMode::AtOnce | BulkMode::DryRun => AskCommand::Answer(id, Box::new(reply)),
     };
-    let outcome = if how == How::DryRun {
-        let taken = gateway.considering(&ask).await?.takes(actor, command);
+    let outcome = if how == BulkMode::DryRun {
+        let taken = gateway.command_check(&ask).await?.accepts(actor, command);
         taken.map(|()| Some(Arc::unwrap_or_clone(ask)))
     } else {
-        match gateway.run_on(terms, actor.clone(), command).await {
+        match gateway.run_with_conditions(terms, actor.clone(), command).await {
             Ok(outcome) => Ok(outcome.ask),
             Err(StoreError::Refused(refusal)) => Err(refusal),
             Err(error) => return Err(error),

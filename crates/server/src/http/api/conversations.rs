@@ -10,22 +10,22 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{AskPage, AskView, WriteAddress, WriteBody};
-use gateway::{Gateway, Terms};
+use gateway::{CommandConditions, Gateway};
 use kernel::{Actor, AgentId, AskCommand, Phase, Refusal};
-use notify::inbound::Inbound;
-use store::{Filter, List, Order, Scope};
+use notify::inbound::InboundProcessor;
+use store::{AskListQuery, Filter, ListScope, Order};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
 use crate::http::api::AskViews;
-use crate::http::api::extract::{OnlyAgent, Person};
-use crate::http::api::lists::place;
-use crate::http::api::openapi::{IdempotencyKey, Pages};
+use crate::http::api::extractors::{AgentCaller, PersonCaller};
+use crate::http::api::lists::parse_cursor;
+use crate::http::api::openapi::{IdempotencyKey, ListPageParams};
 use crate::http::api::paging::Params;
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 use crate::http::problem::Problem;
-use crate::http::{Shared, body, conditions};
+use crate::http::{Shared, body, conditional_headers};
 
 const PATH: &str = "/api/v1/conversations";
 
@@ -68,9 +68,9 @@ async fn write(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
     body: Body,
 ) -> Result<Response, Problem> {
     let bytes = body::read(body, config.body_limit).await?;
@@ -78,16 +78,17 @@ async fn write(
     let agent: AgentId = id.parse().map_err(|_| Refusal::NotFound { what: "agent" })?;
     // The agent is part of the fingerprint: a key is for one text to one agent.
     let said = [agent.as_str().as_bytes(), b"\0", &bytes].concat();
-    let idempotency = conditions::idempotency("write", &actor, &headers, &said)?;
-    let terms = Terms { idempotency, ..Terms::default() };
-    let outcome =
-        gateway.run_on(terms, actor.clone(), AskCommand::Write(agent, text.into())).await?;
+    let idempotency = conditional_headers::idempotency("write", &actor, &headers, &said)?;
+    let terms = CommandConditions { idempotency, ..CommandConditions::default() };
+    let outcome = gateway
+        .run_with_conditions(terms, actor.clone(), AskCommand::Write(agent, text.into()))
+        .await?;
     let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
     let mut answer = (StatusCode::CREATED, ask_views.shown(&ask, &actor).await?).into_response();
     if let Ok(place) = HeaderValue::from_str(&format!("/api/v1/asks/{}", ask.id)) {
         answer.headers_mut().insert(header::LOCATION, place);
     }
-    conditions::say_replayed(&mut answer, outcome.replayed);
+    conditional_headers::mark_replayed(&mut answer, outcome.replayed);
     Ok(answer)
 }
 
@@ -115,15 +116,15 @@ async fn write(
 )]
 async fn address(
     State(gateway): State<Gateway>,
-    State(inbound): State<Inbound>,
-    Named(id): Named<String>,
-    Person { actor, .. }: Person,
+    State(inbound): State<InboundProcessor>,
+    PathParam(id): PathParam<String>,
+    PersonCaller { actor, .. }: PersonCaller,
 ) -> Result<Json<WriteAddress>, Problem> {
     let directory = gateway.directory();
     let person = if let Actor::Human { id, .. } = &actor { directory.human(id) } else { None };
     let person = person.ok_or(Refusal::NotAllowed { why: "this takes a person's token" })?;
     let agent = id.parse().ok().and_then(|id| directory.agent(&id));
-    let agent = agent.filter(|agent| agent.is_known_to(person));
+    let agent = agent.filter(|agent| agent.accepts_messages_from(person));
     let agent = agent.ok_or(Refusal::NotFound { what: "agent" })?;
     if !agent.conversations {
         return Err(Refusal::NotAllowed { why: "this agent takes no conversations" }.into());
@@ -139,7 +140,7 @@ async fn address(
     get,
     path = "/api/v1/conversations",
     operation_id = "listConversations",
-    params(Pages),
+    params(ListPageParams),
     responses(
         (status = 200, description = "A page", body = AskPage<'static>),
         (status = 403, description = "`not-allowed`: not an agent key"),
@@ -150,16 +151,16 @@ async fn list(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
-    OnlyAgent { id, actor, .. }: OnlyAgent,
+    AgentCaller { id, actor, .. }: AgentCaller,
 ) -> Result<Response, Problem> {
     let params = Params::new(pairs, &["limit", "cursor"])?;
     let name = format!("conversations/{id}");
-    let list = List {
-        scopes: vec![Scope::Begun(id.clone())],
+    let list = AskListQuery {
+        scopes: vec![ListScope::Begun(id.clone())],
         phases: vec![Phase::Completed],
         order: Order::Age,
         filter: Filter::default(),
-        after: params.cursor(&name, place)?,
+        after: params.cursor(&name, parse_cursor)?,
         limit: params.limit()?,
     };
     let page = gateway.list(list).await?;

@@ -18,18 +18,18 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::extract::{Anyone, JsonBody};
-use crate::http::api::paging::unfit;
+use crate::http::api::extractors::{AnyCaller, JsonBody};
+use crate::http::api::paging::invalid_parameter;
 use crate::http::problem::Problem;
-use crate::script::{Played, Players, Script, duration};
+use crate::script::{Script, ScriptedAction, ScriptedPeople, duration};
 use crate::workers::timers;
 
 /// The parts that exist only with `--dev`.
 #[derive(Clone)]
-pub struct Dev {
+pub struct DevServices {
     pub clock: Arc<MovableClock>,
     /// Scripted people; empty until a script is loaded.
-    pub players: Arc<Players>,
+    pub players: Arc<ScriptedPeople>,
 }
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -38,7 +38,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 
 /// The server's time.
 #[derive(Serialize, ToSchema)]
-struct Clock {
+struct ClockView {
     /// Now.
     now: Time,
 }
@@ -49,20 +49,20 @@ struct Clock {
     path = "/api/v1/dev/clock",
     operation_id = "getClock",
     responses(
-        (status = 200, description = "Now", body = Clock),
+        (status = 200, description = "Now", body = ClockView),
         (status = 404, description = "`not-found`: the server was not started with `--dev`"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
-async fn clock(State(gateway): State<Gateway>, _: Dev) -> Result<Response, Problem> {
-    Ok(told(gateway.now()))
+async fn clock(State(gateway): State<Gateway>, _: DevServices) -> Result<Response, Problem> {
+    Ok(clock_response(gateway.now()))
 }
 
 /// How far time goes.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = MoveClock)]
-struct Move {
+struct MoveClock {
     /// `90s`, `1h 30m`, `PT5M`: forward only, and 100 years at most.
     #[serde(deserialize_with = "duration")]
     #[schema(value_type = String)]
@@ -76,28 +76,28 @@ struct Move {
     post,
     path = "/api/v1/dev/clock",
     operation_id = "moveClock",
-    request_body(content = Move, example = json!({ "advance": "1s" })),
+    request_body(content = MoveClock, example = json!({ "advance": "1s" })),
     responses(
-        (status = 200, description = "Then", body = Clock),
+        (status = 200, description = "Then", body = ClockView),
         (status = 404, description = "`not-found`: the server was not started with `--dev`"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn move_clock(
     State(gateway): State<Gateway>,
-    dev: Dev,
-    JsonBody(Move { advance }): JsonBody<Move>,
+    dev: DevServices,
+    JsonBody(MoveClock { advance }): JsonBody<MoveClock>,
 ) -> Result<Response, Problem> {
     // A clock past the last representable time would stand still.
     if advance.as_secs() > LONGEST_TIMEOUT {
-        return Err(unfit("advance", "at most 100 years"));
+        return Err(invalid_parameter("advance", "at most 100 years"));
     }
     dev.clock.advance(advance);
     // Scripted answers may come before a deadline and make further timers due.
-    dev.players.play(&gateway).await?;
+    dev.players.run_due(&gateway).await?;
     timers::run_due(&gateway).await?;
-    dev.players.play(&gateway).await?;
-    Ok(told(gateway.now()))
+    dev.players.run_due(&gateway).await?;
+    Ok(clock_response(gateway.now()))
 }
 
 /// Read which scripted people there are, and what they did.
@@ -106,13 +106,13 @@ async fn move_clock(
     path = "/api/v1/dev/script",
     operation_id = "getScript",
     responses(
-        (status = 200, description = "Rules and what they did", body = Report),
+        (status = 200, description = "Rules and what they did", body = ScriptReport),
         (status = 404, description = "`not-found`: the server was not started with `--dev`"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
-async fn script(State(gateway): State<Gateway>, dev: Dev) -> Result<Response, Problem> {
-    dev.players.play(&gateway).await?;
+async fn script(State(gateway): State<Gateway>, dev: DevServices) -> Result<Response, Problem> {
+    dev.players.run_due(&gateway).await?;
     Ok(report(&dev.players))
 }
 
@@ -125,62 +125,62 @@ async fn script(State(gateway): State<Gateway>, dev: Dev) -> Result<Response, Pr
     operation_id = "putScript",
     request_body(content = Script, example = json!({ "rule": [{ "answer": "yes", "after": "2s" }] })),
     responses(
-        (status = 200, description = "Its rules, none used yet", body = Report),
+        (status = 200, description = "Its rules, none used yet", body = ScriptReport),
         (status = 404, description = "`not-found`: the server was not started with `--dev`"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn replace_script(
     State(gateway): State<Gateway>,
-    dev: Dev,
+    dev: DevServices,
     JsonBody(script): JsonBody<Script>,
 ) -> Result<Response, Problem> {
     script
         .check()
         .map_err(|error| Problem::new(422, "invalid-field").detail(format!("{error:#}")))?;
     // Asks from before the new script belong to the old one.
-    dev.players.play(&gateway).await?;
+    dev.players.run_due(&gateway).await?;
     dev.players.replace(script, gateway.store().last_position().await?);
     Ok(report(&dev.players))
 }
 
-impl FromRequestParts<Shared> for Dev {
+impl FromRequestParts<Shared> for DevServices {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
-        Anyone::from_request_parts(parts, shared).await?;
+        AnyCaller::from_request_parts(parts, shared).await?;
         Option::<Self>::from_ref(shared).ok_or_else(|| {
             Problem::new(404, "not-found").detail("only a server started with --dev has this")
         })
     }
 }
 
-fn told(now: Time) -> Response {
-    Json(Clock { now }).into_response()
+fn clock_response(now: Time) -> Response {
+    Json(ClockView { now }).into_response()
 }
 
 /// What scripted people did.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ScriptReport)]
-struct Report {
+struct ScriptReport {
     /// In the order in which they are tried.
-    rules: Vec<Used>,
+    rules: Vec<ScriptRuleUse>,
     /// The last things that were done, oldest first.
-    played: Vec<Played>,
+    played: Vec<ScriptedAction>,
 }
 
 /// A rule, and how often it played.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ScriptRuleUse)]
-struct Used {
+struct ScriptRuleUse {
     /// Its name, or its place.
     rule: String,
     /// For how many asks.
     used: u32,
 }
 
-fn report(players: &Players) -> Response {
+fn report(players: &ScriptedPeople) -> Response {
     let (rules, played) = players.report();
-    let rules = rules.into_iter().map(|(rule, used)| Used { rule, used }).collect();
-    Json(Report { rules, played }).into_response()
+    let rules = rules.into_iter().map(|(rule, used)| ScriptRuleUse { rule, used }).collect();
+    Json(ScriptReport { rules, played }).into_response()
 }

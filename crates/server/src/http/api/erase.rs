@@ -4,17 +4,17 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use dialects::native::{Erased, PersonView};
+use dialects::native::{ErasureResult, PersonView};
 use gateway::Gateway;
-use gateway::erasure::Erasure;
+use gateway::data_eraser::DataEraser;
 use kernel::{ArtifactId, HumanId, Refusal, TaskId};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::extract::Administrator;
+use crate::http::api::extractors::AdminCaller;
 use crate::http::api::paging::one;
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 use crate::http::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -50,10 +50,10 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     ),
 )]
 async fn erase_person(
-    State(erasure): State<Erasure>,
+    State(erasure): State<DataEraser>,
     State(gateway): State<Gateway>,
-    Named(id): Named<String>,
-    Administrator { actor, .. }: Administrator,
+    PathParam(id): PathParam<String>,
+    AdminCaller { actor, .. }: AdminCaller,
 ) -> Result<Response, Problem> {
     let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
     erasure.erase_person(actor, &id).await?;
@@ -70,19 +70,19 @@ async fn erase_person(
     path = "/api/v1/tasks/{id}/erase",
     operation_id = "eraseTask",
     responses(
-        (status = 200, description = "It is erased", body = Erased),
+        (status = 200, description = "It is erased", body = ErasureResult),
         (status = 403, description = "`not-allowed`: for administrators"),
         (status = 409, description = "`not-over`: cancel or finish it first"),
     ),
 )]
 async fn erase_task(
-    State(erasure): State<Erasure>,
-    Named(id): Named<String>,
-    Administrator { actor, .. }: Administrator,
+    State(erasure): State<DataEraser>,
+    PathParam(id): PathParam<String>,
+    AdminCaller { actor, .. }: AdminCaller,
 ) -> Result<Response, Problem> {
     let id: TaskId = id.parse().map_err(|_| Refusal::NotFound { what: "task" })?;
     let requests = erasure.erase_task(actor, id).await?;
-    Ok(Json(Erased { id: id.to_string(), erased: true, requests }).into_response())
+    Ok(Json(ErasureResult { id: id.to_string(), erased: true, requests }).into_response())
 }
 
 /// Erase the bytes of all versions of an artifact.
@@ -95,17 +95,18 @@ async fn erase_task(
     path = "/api/v1/artifacts/{id}/erase",
     operation_id = "eraseArtifact",
     responses(
-        (status = 200, description = "It is erased", body = Erased),
+        (status = 200, description = "It is erased", body = ErasureResult),
         (status = 403, description = "`not-allowed`: for administrators"),
         (status = 409, description = "`not-over`: a task that made it is still open"),
     ),
 )]
 async fn erase_artifact(
-    State(erasure): State<Erasure>,
-    Named(id): Named<String>,
-    Administrator { actor, .. }: Administrator,
+    State(erasure): State<DataEraser>,
+    PathParam(id): PathParam<String>,
+    AdminCaller { actor, .. }: AdminCaller,
 ) -> Result<Response, Problem> {
     let id: ArtifactId = id.parse().map_err(|_| Refusal::NotFound { what: "artifact" })?;
     erasure.erase_artifact(actor, id).await?;
-    Ok(Json(Erased { id: id.to_string(), erased: true, requests: Vec::new() }).into_response())
+    Ok(Json(ErasureResult { id: id.to_string(), erased: true, requests: Vec::new() })
+        .into_response())
 }

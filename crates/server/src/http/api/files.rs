@@ -8,21 +8,21 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use dialects::native::Uploaded;
+use dialects::native::UploadedFile;
 use gateway::Gateway;
 use gateway::auth::Denied;
-use gateway::files::Unread;
+use gateway::files::FileReadError;
 use kernel::{Ask, AskId, HumanId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::extract::{Person, VisibleAsk, ask_id};
-use crate::http::api::openapi::Closed;
-use crate::http::api::paging::{Params, bad};
-use crate::http::name::Named;
+use crate::http::api::extractors::{PersonCaller, VisibleAsk, ask_id};
+use crate::http::api::openapi::ClosedAskProblems;
+use crate::http::api::paging::{Params, bad_parameter};
+use crate::http::name::PathParam;
 use crate::http::problem::Problem;
-use crate::http::uploads::{Refused, Uploads};
+use crate::http::uploads::{AnswerUploads, UploadRefused};
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(upload)).routes(routes!(file))
@@ -52,37 +52,37 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         description = "The file, with its own media type as `Content-Type`",
     ),
     responses(
-        (status = 201, description = "Kept", body = Uploaded),
-        Closed,
+        (status = 201, description = "Kept", body = UploadedFile),
+        ClosedAskProblems,
         (status = 422, description = "`answer-mismatch`: this ask asks for no file"),
     ),
 )]
 async fn upload(
-    State(uploads): State<Arc<Uploads>>,
+    State(uploads): State<Arc<AnswerUploads>>,
     State(gateway): State<Gateway>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
-    Person { id: human, actor }: Person,
+    PersonCaller { id: human, actor }: PersonCaller,
     body: Body,
 ) -> Result<Response, Problem> {
     let params = Params::new(pairs, &["name"])?;
-    let name = params.one("name")?.ok_or_else(|| bad("name", "the name of the file"))?;
+    let name = params.one("name")?.ok_or_else(|| bad_parameter("name", "the name of the file"))?;
     let ask = answerable(&gateway, &human, ask_id(&id)?).await?;
     let uploaded = uploads.upload(&ask, &actor, name, &headers, body).await?;
     Ok((StatusCode::CREATED, Json(uploaded)).into_response())
 }
 
-impl From<Refused> for Problem {
-    fn from(refused: Refused) -> Self {
+impl From<UploadRefused> for Problem {
+    fn from(refused: UploadRefused) -> Self {
         match refused {
-            Refused::Rule(refusal) => refusal.into(),
-            Refused::NoFile => {
+            UploadRefused::Rule(refusal) => refusal.into(),
+            UploadRefused::NoFile => {
                 Self::new(422, "answer-mismatch").detail("this request asks for no file")
             }
-            Refused::Field(field, expected) => bad(field, expected),
-            Refused::Body(error) => error.into(),
-            Refused::Unkept => {
+            UploadRefused::Field(field, expected) => bad_parameter(field, expected),
+            UploadRefused::Body(error) => error.into(),
+            UploadRefused::Unkept => {
                 Self::new(503, "unavailable").detail("the file cannot be kept").retry_after(1)
             }
         }
@@ -93,7 +93,7 @@ impl From<Refused> for Problem {
 async fn answerable(gateway: &Gateway, human: &HumanId, id: AskId) -> Result<Arc<Ask>, Problem> {
     let directory = gateway.directory();
     let human = directory.human(human).ok_or(Denied::Unknown)?;
-    let found = gateway.ask(id).await?.filter(|ask| ask.admits(human));
+    let found = gateway.ask(id).await?.filter(|ask| ask.may_be_answered_by(human));
     Ok(found.ok_or(Refusal::NotFound { what: "request" })?)
 }
 
@@ -116,21 +116,21 @@ async fn answerable(gateway: &Gateway, human: &HumanId, id: AskId) -> Result<Arc
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn file(
-    State(uploads): State<Arc<Uploads>>,
-    Named((_, digest)): Named<(String, String)>,
+    State(uploads): State<Arc<AnswerUploads>>,
+    PathParam((_, digest)): PathParam<(String, String)>,
     VisibleAsk { ask, .. }: VisibleAsk,
 ) -> Result<Response, Problem> {
     let missing = || Problem::new(404, "not-found").detail("this request has no such file");
-    uploads.kept_file(&ask, &digest).await?.ok_or_else(missing)
+    uploads.stored_file(&ask, &digest).await?.ok_or_else(missing)
 }
 
-impl From<Unread> for Problem {
-    fn from(unread: Unread) -> Self {
+impl From<FileReadError> for Problem {
+    fn from(unread: FileReadError) -> Self {
         match unread {
-            Unread::Away => {
+            FileReadError::Away => {
                 Self::new(503, "unavailable").detail("the file cannot be read now").retry_after(5)
             }
-            Unread::Damaged => Self::new(500, "internal").detail("the file cannot be read"),
+            FileReadError::Damaged => Self::new(500, "internal").detail("the file cannot be read"),
         }
     }
 }

@@ -11,24 +11,26 @@ use futures_util::stream;
 use gateway::{Gateway, csv_export};
 use kernel::ask::Priority;
 use kernel::directory::Directory;
-use kernel::question::Kind;
+use kernel::question::QuestionKind;
 use kernel::{Actor, AgentId, Ask, HumanId, Phase, ProjectId, Refusal, Time};
 use serde::Deserialize;
-use store::{Cursor, List, Order, Page, StoreError};
+use store::{AskListPage, AskListQuery, Cursor, Order, StoreError};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
 use crate::http::api::AskViews;
-use crate::http::api::extract::Person;
-use crate::http::api::lists::{View, Whose, named, narrowed, page_of, place, word};
-use crate::http::api::openapi::Pages;
-use crate::http::api::paging::{Params, bad};
+use crate::http::api::extractors::PersonCaller;
+use crate::http::api::lists::{
+    ListOwner, PersonList, enum_value, filtered_list, named, page_of, parse_cursor,
+};
+use crate::http::api::openapi::ListPageParams;
+use crate::http::api::paging::{Params, bad_parameter};
 use crate::http::problem::Problem;
 
 const PATH: &str = "/api/v1/history";
-const NARROWED: [&str; 7] = ["view", "outcome", "by", "project", "agent", "kind", "priority"];
+const KNOWN_PARAMS: [&str; 7] = ["view", "outcome", "by", "project", "agent", "kind", "priority"];
 /// How many asks an export reads at a time.
 const CHUNK: usize = 100;
 
@@ -45,14 +47,14 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     path = "/api/v1/history",
     operation_id = "listHistory",
     params(
-        ("view" = Option<View>, Query, description = "Which of one's lists"),
+        ("view" = Option<PersonList>, Query, description = "Which of one's lists"),
         ("outcome" = Option<Vec<Outcome>>, Query, description = "How it ended. May be repeated"),
         ("by" = Option<HumanId>, Query, description = "Answered or withdrawn by this person"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
-        ("kind" = Option<Vec<Kind>>, Query, description = "Kinds of question. May be repeated"),
+        ("kind" = Option<Vec<QuestionKind>>, Query, description = "Kinds of question. May be repeated"),
         ("priority" = Option<Priority>, Query, description = "Only of this priority"),
-        Pages,
+        ListPageParams,
     ),
     responses((status = 200, description = "A page", body = AskPage<'static>)),
 )]
@@ -60,16 +62,16 @@ async fn history(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
 ) -> Result<Response, Problem> {
-    let known: Vec<&str> = NARROWED.into_iter().chain(["limit", "cursor"]).collect();
+    let known: Vec<&str> = KNOWN_PARAMS.into_iter().chain(["limit", "cursor"]).collect();
     let params = Params::new(pairs, &known)?;
-    let (whose, list) = wanted(&params, &actor)?;
+    let (whose, list) = parse_query(&params, &actor)?;
     let directory = gateway.directory();
     let whole = whose.open(&directory)?;
     let name = format!("history/{}/{:?}/{:?}", whose.name(), list.phases, list.filter);
-    let after = params.cursor(&name, place)?;
-    let list = List { scopes: whole.scopes.clone(), after, ..list };
+    let after = params.cursor(&name, parse_cursor)?;
+    let list = AskListQuery { scopes: whole.scopes.clone(), after, ..list };
     let page = page_of(&gateway, &whole, list).await?;
     let shown = ask_views.shown_page(&page, &name, &actor).await?;
     let next = shown.next.clone();
@@ -86,13 +88,13 @@ async fn history(
     path = "/api/v1/history/export",
     operation_id = "exportHistory",
     params(
-        ("format" = Option<Format>, Query, description = "`jsonl` when nothing is said"),
-        ("view" = Option<View>, Query, description = "Which of one's lists"),
+        ("format" = Option<ExportFormat>, Query, description = "`jsonl` when nothing is said"),
+        ("view" = Option<PersonList>, Query, description = "Which of one's lists"),
         ("outcome" = Option<Vec<Outcome>>, Query, description = "How it ended. May be repeated"),
         ("by" = Option<HumanId>, Query, description = "Answered or withdrawn by this person"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
-        ("kind" = Option<Vec<Kind>>, Query, description = "Kinds of question. May be repeated"),
+        ("kind" = Option<Vec<QuestionKind>>, Query, description = "Kinds of question. May be repeated"),
         ("priority" = Option<Priority>, Query, description = "Only of this priority"),
     ),
     responses(
@@ -110,29 +112,30 @@ async fn export(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
 ) -> Result<Response, Problem> {
-    let known: Vec<&str> = NARROWED.into_iter().chain(["format"]).collect();
+    let known: Vec<&str> = KNOWN_PARAMS.into_iter().chain(["format"]).collect();
     let params = Params::new(pairs, &known)?;
     let format = match params.one("format")? {
-        Some(name) => word::<Format>(name).ok_or_else(|| bad("format", "csv or jsonl"))?,
-        None => Format::Jsonl,
+        Some(name) => enum_value::<ExportFormat>(name)
+            .ok_or_else(|| bad_parameter("format", "csv or jsonl"))?,
+        None => ExportFormat::Jsonl,
     };
-    let (whose, list) = wanted(&params, &actor)?;
-    Ok(written(gateway, ask_views, actor, whose, list, None, format))
+    let (whose, list) = parse_query(&params, &actor)?;
+    Ok(export_list(gateway, ask_views, actor, whose, list, None, format))
 }
 
 /// Exports a whole list, newest first, back to `since` if it is set.
-pub(in crate::http) fn written(
+pub(in crate::http) fn export_list(
     gateway: Gateway,
     ask_views: Arc<AskViews>,
     actor: Actor,
-    whose: Whose,
-    list: List,
+    whose: ListOwner,
+    list: AskListQuery,
     since: Option<Time>,
-    format: Format,
+    format: ExportFormat,
 ) -> Response {
-    let begun = Some(Going { list: List { limit: CHUNK, ..list }, first: true });
+    let begun = Some(ExportPosition { list: AskListQuery { limit: CHUNK, ..list }, first: true });
     let lines = stream::try_unfold(begun, move |going| {
         let (gateway, ask_views) = (gateway.clone(), Arc::clone(&ask_views));
         let (actor, whose) = (actor.clone(), whose.clone());
@@ -141,19 +144,19 @@ pub(in crate::http) fn written(
             // Each page uses the current directory: a person who loses access gets no further page.
             let directory = gateway.directory();
             let whole = open(&whose, &directory)?;
-            let list = List { scopes: whole.scopes.clone(), ..going.list.clone() };
-            let page = page_of(&gateway, &whole, list).await.map_err(|_| broke_off())?;
+            let list = AskListQuery { scopes: whole.scopes.clone(), ..going.list.clone() };
+            let page = page_of(&gateway, &whole, list).await.map_err(|_| incomplete_export())?;
             let (asks, next) = not_before(page, since);
             let mut text = String::new();
-            if going.first && format == Format::Csv {
+            if going.first && format == ExportFormat::Csv {
                 text.push_str(&csv_export::header());
             }
             for ask in &asks {
                 let shown = ask_views.view(ask, &actor).await?;
                 let shown = serde_json::to_value(shown).unwrap_or_default();
                 match format {
-                    Format::Csv => text.push_str(&csv_export::row(&shown)),
-                    Format::Jsonl => {
+                    ExportFormat::Csv => text.push_str(&csv_export::row(&shown)),
+                    ExportFormat::Jsonl => {
                         text.push_str(&shown.to_string());
                         text.push('\n');
                     }
@@ -165,8 +168,8 @@ pub(in crate::http) fn written(
         }
     });
     let (kind, name) = match format {
-        Format::Csv => ("text/csv; charset=utf-8", "countersign-history.csv"),
-        Format::Jsonl => ("application/x-ndjson", "countersign-history.jsonl"),
+        ExportFormat::Csv => ("text/csv; charset=utf-8", "countersign-history.csv"),
+        ExportFormat::Jsonl => ("application/x-ndjson", "countersign-history.jsonl"),
     };
     let kind = [
         (header::CONTENT_TYPE, kind.to_owned()),
@@ -177,8 +180,11 @@ pub(in crate::http) fn written(
 
 /// The asks of a page that were created at or after `since`, and the cursor of the next page if
 /// there can be more of them. The page is ordered by age.
-pub(in crate::http) fn not_before(page: Page, since: Option<Time>) -> (Vec<Ask>, Option<Cursor>) {
-    let Page { mut asks, mut next } = page;
+pub(in crate::http) fn not_before(
+    page: AskListPage,
+    since: Option<Time>,
+) -> (Vec<Ask>, Option<Cursor>) {
+    let AskListPage { mut asks, mut next } = page;
     let all = asks.len();
     asks.retain(|ask| since.is_none_or(|since| ask.created_at >= since));
     if asks.len() < all {
@@ -188,20 +194,20 @@ pub(in crate::http) fn not_before(page: Page, since: Option<Time>) -> (Vec<Ask>,
 }
 
 /// The position of an export.
-struct Going {
-    list: List,
+struct ExportPosition {
+    list: AskListQuery,
     first: bool,
 }
 
 fn open<'d>(
-    whose: &Whose,
+    whose: &ListOwner,
     directory: &'d Directory,
-) -> Result<super::lists::Whole<'d>, StoreError> {
-    whose.open(directory).map_err(|_| broke_off())
+) -> Result<super::lists::ListScopes<'d>, StoreError> {
+    whose.open(directory).map_err(|_| incomplete_export())
 }
 
 /// The error ends the transfer early, so the reader can detect that the export is incomplete.
-fn broke_off() -> StoreError {
+fn incomplete_export() -> StoreError {
     tracing::error!("an export of the history broke off");
     StoreError::Unavailable("the export broke off".into())
 }
@@ -210,19 +216,19 @@ fn broke_off() -> StoreError {
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = ExportFormat)]
-pub(in crate::http) enum Format {
+pub(in crate::http) enum ExportFormat {
     /// A table, for spreadsheets.
     Csv,
     /// One JSON object on each line.
     Jsonl,
 }
 
-fn wanted(params: &Params, actor: &Actor) -> Result<(Whose, List), Problem> {
+fn parse_query(params: &Params, actor: &Actor) -> Result<(ListOwner, AskListQuery), Problem> {
     let Actor::Human { id, .. } = actor else {
         return Err(Refusal::NotAllowed { why: "the history is for people" }.into());
     };
-    let whose = Whose::Person(id.clone(), View::asked(params)?.unwrap_or_default());
-    let mut list = narrowed(params, Vec::new(), phases(params)?, Order::Age)?;
+    let whose = ListOwner::Person(id.clone(), PersonList::parse_view(params)?.unwrap_or_default());
+    let mut list = filtered_list(params, Vec::new(), phases(params)?, Order::Age)?;
     list.filter.by = named(params, "by")?;
     list.filter.project = named(params, "project")?;
     list.filter.agent = named(params, "agent")?;
@@ -236,7 +242,7 @@ fn phases(params: &Params) -> Result<Vec<Phase>, Problem> {
     };
     let named: Option<Vec<Phase>> = params.all("outcome").map(phase).collect();
     let expected = "completed, expired, cancelled or failed";
-    let mut phases = named.ok_or_else(|| bad("outcome", expected))?;
+    let mut phases = named.ok_or_else(|| bad_parameter("outcome", expected))?;
     if phases.is_empty() {
         phases.extend(Phase::ALL.into_iter().filter(|phase| !Phase::OPEN.contains(phase)));
     }

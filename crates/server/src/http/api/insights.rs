@@ -5,21 +5,21 @@ use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{AgentInsights, InsightsView};
 use gateway::Gateway;
-use gateway::insights::{self, Unseen};
+use gateway::insights::{self, InsightsError};
 use kernel::insight::Day;
-use kernel::insight::access::{LONGEST_DAYS, Wanted};
+use kernel::insight::access::{InsightsQuery, LONGEST_DAYS};
 use kernel::{AgentId, ProjectId, Time};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::extract::Anyone;
-use crate::http::api::paging::{Params, bad, unfit};
+use crate::http::api::extractors::AnyCaller;
+use crate::http::api::paging::{Params, bad_parameter, invalid_parameter};
 use crate::http::problem::Problem;
 
-const KNOWN: [&str; 4] = ["project", "agent", "from", "to"];
+const KNOWN_PARAMS: [&str; 4] = ["project", "agent", "from", "to"];
 /// The number of days covered if the query names none.
-const USUAL: u16 = 30;
+const DEFAULT_DAYS: u16 = 30;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(insights))
@@ -57,13 +57,13 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 async fn insights(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
-    Anyone(actor): Anyone,
+    AnyCaller(actor): AnyCaller,
 ) -> Result<Response, Problem> {
-    let wanted = wanted(&Params::new(pairs, &KNOWN)?, gateway.now())?;
+    let wanted = parse_query(&Params::new(pairs, &KNOWN_PARAMS)?, gateway.now())?;
     let found = match insights::read(&**gateway.store(), &wanted, &actor).await {
         Ok(found) => found,
-        Err(Unseen::Refused(refusal)) => return Err(refusal.into()),
-        Err(Unseen::Store(error)) => return Err(error.into()),
+        Err(InsightsError::Refused(refusal)) => return Err(refusal.into()),
+        Err(InsightsError::Store(error)) => return Err(error.into()),
     };
     let agents = found.agents.into_iter();
     let shown = InsightsView {
@@ -75,24 +75,24 @@ async fn insights(
     Ok(Json(shown).into_response())
 }
 
-fn wanted(params: &Params, now: Time) -> Result<Wanted, Problem> {
+fn parse_query(params: &Params, now: Time) -> Result<InsightsQuery, Problem> {
     let day = |name: &'static str| -> Result<Option<Day>, Problem> {
         let Some(text) = params.one(name)? else { return Ok(None) };
         let expected = "a day such as 2026-02-28";
-        text.parse().map(Some).map_err(|_| bad(name, expected))
+        text.parse().map(Some).map_err(|_| bad_parameter(name, expected))
     };
     let name = "the name of one";
     let project = params.one("project")?.map(str::parse).transpose();
     let agent = params.one("agent")?.map(str::parse).transpose();
     let to = day("to")?.unwrap_or_else(|| Day::of(now));
-    let from = day("from")?.unwrap_or_else(|| to.before(USUAL - 1));
+    let from = day("from")?.unwrap_or_else(|| to.before(DEFAULT_DAYS - 1));
     let days = to.number() - from.number() + 1;
     if !(1..=LONGEST_DAYS).contains(&days) {
-        return Err(unfit("from", "a day up to 400 days before the last one"));
+        return Err(invalid_parameter("from", "a day up to 400 days before the last one"));
     }
-    Ok(Wanted {
-        project: project.map_err(|_| bad("project", name))?,
-        agent: agent.map_err(|_| bad("agent", name))?,
+    Ok(InsightsQuery {
+        project: project.map_err(|_| bad_parameter("project", name))?,
+        agent: agent.map_err(|_| bad_parameter("agent", name))?,
         from,
         to,
     })

@@ -12,15 +12,15 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::extract::{JsonBody, Person};
-use crate::http::api::openapi::Pages;
-use crate::http::api::paging::{Listing, Pairs, Params, unfit};
-use crate::http::name::Named;
+use crate::http::api::extractors::{JsonBody, PersonCaller};
+use crate::http::api::openapi::ListPageParams;
+use crate::http::api::paging::{PagedList, Pairs, Params, invalid_parameter};
+use crate::http::name::PathParam;
 use crate::http::problem::Problem;
 
 /// How many credentials the server examines for one page. A page may be short and still have a next
 /// page.
-const EXAMINED: usize = 10_000;
+const MAX_KEYS_EXAMINED: usize = 10_000;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -34,20 +34,20 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/keys",
     operation_id = "listKeys",
-    params(Pages),
+    params(ListPageParams),
     responses((status = 200, description = "A page", body = KeyPage)),
 )]
 async fn keys(
     State(gateway): State<Gateway>,
     pairs: Pairs,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
 ) -> Result<Response, Problem> {
     let directory = gateway.directory();
-    let list = Listing::read(pairs, "keys")?;
+    let list = PagedList::read(pairs, "keys")?;
     let mut rest = directory.keys_after(list.after()?.as_ref()).peekable();
     let (mut shown, mut last, mut examined) = (Vec::new(), None, 0);
     while shown.len() < list.limit()
-        && examined < EXAMINED
+        && examined < MAX_KEYS_EXAMINED
         && let Some(key) = rest.next()
     {
         (last, examined) = (Some(key.id), examined + 1);
@@ -69,8 +69,8 @@ async fn keys(
 )]
 async fn key(
     State(gateway): State<Gateway>,
-    Named(id): Named<String>,
-    Person { actor, .. }: Person,
+    PathParam(id): PathParam<String>,
+    PersonCaller { actor, .. }: PersonCaller,
 ) -> Result<Response, Problem> {
     let directory = gateway.directory();
     let known = id.parse().ok().and_then(|id| directory.key(id));
@@ -93,7 +93,7 @@ async fn key(
 )]
 async fn issue_key(
     State(gateway): State<Gateway>,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
     JsonBody(body): JsonBody<IssueKey>,
 ) -> Result<Response, Problem> {
     let issued = bootstrap::issue_key(&gateway, actor, body).await?;
@@ -124,15 +124,15 @@ async fn issue_key(
 )]
 async fn revoke_key(
     State(gateway): State<Gateway>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     Query(pairs): Query<Vec<(String, String)>>,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
 ) -> Result<Response, Problem> {
     let params = Params::new(pairs, &["tokens"])?;
     let with_tokens = match params.one("tokens")? {
         None | Some("keep") => false,
         Some("end") => true,
-        Some(_) => return Err(unfit("tokens", "keep or end")),
+        Some(_) => return Err(invalid_parameter("tokens", "keep or end")),
     };
     let id: KeyId = id.parse().map_err(|_| Refusal::NotFound { what: "key" })?;
     let command = if with_tokens {
@@ -165,8 +165,8 @@ async fn revoke_key(
 )]
 async fn confirm_passkey(
     State(gateway): State<Gateway>,
-    Named(id): Named<String>,
-    Person { actor, .. }: Person,
+    PathParam(id): PathParam<String>,
+    PersonCaller { actor, .. }: PersonCaller,
 ) -> Result<Response, Problem> {
     let id: KeyId = id.parse().map_err(|_| Refusal::NotFound { what: "passkey" })?;
     gateway.run(actor, DirectoryCommand::ConfirmPasskey(id)).await?;

@@ -9,26 +9,28 @@ use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
 use dialects::native::{AskCount, AskPage};
 use gateway::Gateway;
-use kernel::actor::Reach;
-use kernel::ask::{Fold, Priority};
+use kernel::actor::KeyScope;
+use kernel::ask::{Priority, SimilarityKey};
 use kernel::directory::{Directory, Human};
-use kernel::question::Kind;
+use kernel::question::QuestionKind;
 use kernel::{Actor, AgentId, Ask, AskId, HumanId, Phase, ProjectId, Refusal, Time};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use store::{Count, Cursor, Expiring, Filter, List, Order, Page, Scope, StoreError};
+use store::{
+    AskListPage, AskListQuery, Count, Cursor, ExpiringQuery, Filter, ListScope, Order, StoreError,
+};
 use ulid::Ulid;
 use utoipa::ToSchema;
 
 use crate::http::api::AskViews;
-use crate::http::api::extract::Anyone;
-use crate::http::api::openapi::Pages;
-use crate::http::api::paging::{Params, bad, seal, unfit, whole};
+use crate::http::api::extractors::AnyCaller;
+use crate::http::api::openapi::ListPageParams;
+use crate::http::api::paging::{Params, bad_parameter, invalid_parameter, seal, whole_number};
 use crate::http::problem::Problem;
 
 const PATH: &str = "/api/v1/asks";
-const KNOWN: [&str; 10] = [
+const KNOWN_PARAMS: [&str; 10] = [
     "view", "state", "kind", "priority", "project", "agent", "fold", "expiring", "limit", "cursor",
 ];
 
@@ -43,18 +45,18 @@ const KNOWN: [&str; 10] = [
     path = "/api/v1/asks",
     operation_id = "listAsks",
     params(
-        ("view" = Option<View>, Query, description = "For people: which of their lists"),
+        ("view" = Option<PersonList>, Query, description = "For people: which of their lists"),
         (
-            "state" = Option<Vec<Listed>>,
+            "state" = Option<Vec<ListedState>>,
             Query,
             description = "Where they stand; `open` when nothing is said. May be repeated",
         ),
-        ("kind" = Option<Vec<Kind>>, Query, description = "Kinds of question. May be repeated"),
+        ("kind" = Option<Vec<QuestionKind>>, Query, description = "Kinds of question. May be repeated"),
         ("priority" = Option<Priority>, Query, description = "Only of this priority"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
         (
-            "fold" = Option<Fold>,
+            "fold" = Option<SimilarityKey>,
             Query,
             description = "Only those nearly the same: the `fold` of a row, with its `agent`",
         ),
@@ -66,7 +68,7 @@ const KNOWN: [&str; 10] = [
             minimum = 1,
             maximum = 31_536_000,
         ),
-        Pages,
+        ListPageParams,
     ),
     responses(
         (status = 200, description = "A page", body = AskPage<'static>),
@@ -84,11 +86,11 @@ pub(super) async fn list(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
-    Anyone(actor): Anyone,
+    AnyCaller(actor): AnyCaller,
 ) -> Result<Response, Problem> {
-    let params = Params::new(pairs, &KNOWN)?;
+    let params = Params::new(pairs, &KNOWN_PARAMS)?;
     let directory = gateway.directory();
-    let (whose, list) = wanted(&params, &actor, &directory)?;
+    let (whose, list) = parse_query(&params, &actor, &directory)?;
     let whole = whose.open(&directory)?;
     if let Some(within) = expiring(&params)? {
         let name = whose.name();
@@ -98,8 +100,8 @@ pub(super) async fn list(
         return Ok(params.page(PATH, &AskPage { asks, next: next.clone() }, next.as_deref()));
     }
     let name = format!("asks/{}/{:?}/{:?}", whose.name(), list.phases, list.filter);
-    let list = List { scopes: whole.scopes.clone(), ..list };
-    let list = List { after: params.cursor(&name, place)?, ..list };
+    let list = AskListQuery { scopes: whole.scopes.clone(), ..list };
+    let list = AskListQuery { after: params.cursor(&name, parse_cursor)?, ..list };
     let page = page_of(&gateway, &whole, list).await?;
     let shown = ask_views.shown_page(&page, &name, &actor).await?;
     let next = shown.next.clone();
@@ -115,13 +117,13 @@ pub(super) async fn list(
     path = "/api/v1/asks/count",
     operation_id = "countAsks",
     params(
-        ("view" = Option<View>, Query, description = "For people: which of their lists"),
-        ("state" = Option<Vec<Listed>>, Query, description = "Where they stand; `open` if not said"),
-        ("kind" = Option<Vec<Kind>>, Query, description = "Kinds of question. May be repeated"),
+        ("view" = Option<PersonList>, Query, description = "For people: which of their lists"),
+        ("state" = Option<Vec<ListedState>>, Query, description = "Where they stand; `open` if not said"),
+        ("kind" = Option<Vec<QuestionKind>>, Query, description = "Kinds of question. May be repeated"),
         ("priority" = Option<Priority>, Query, description = "Only of this priority"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
-        ("fold" = Option<Fold>, Query, description = "Only those nearly the same"),
+        ("fold" = Option<SimilarityKey>, Query, description = "Only those nearly the same"),
     ),
     responses(
         (status = 200, description = "How many", body = AskCount),
@@ -133,49 +135,53 @@ pub(super) async fn list(
 pub(super) async fn count(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
-    Anyone(actor): Anyone,
+    AnyCaller(actor): AnyCaller,
 ) -> Result<Response, Problem> {
     let known = ["view", "state", "kind", "priority", "project", "agent", "fold"];
     let params = Params::new(pairs, &known)?;
     let directory = gateway.directory();
-    let (whose, list) = wanted(&params, &actor, &directory)?;
+    let (whose, list) = parse_query(&params, &actor, &directory)?;
     let whole = whose.open(&directory)?;
     let counted = count_of(&gateway, &whole, list).await?;
     Ok(Json(AskCount { count: counted.n, exact: counted.exact }).into_response())
 }
 
 /// The owner of the list, and its filters.
-fn wanted(params: &Params, actor: &Actor, directory: &Directory) -> Result<(Whose, List), Problem> {
+fn parse_query(
+    params: &Params,
+    actor: &Actor,
+    directory: &Directory,
+) -> Result<(ListOwner, AskListQuery), Problem> {
     let project = named::<ProjectId>(params, "project")?;
     let agent = named::<AgentId>(params, "agent")?;
-    let view = View::asked(params)?;
-    let whose = whose(actor, directory, view, project.as_ref(), agent.as_ref())?;
+    let view = PersonList::parse_view(params)?;
+    let whose = list_owner(actor, directory, view, project.as_ref(), agent.as_ref())?;
     let order = match &whose {
-        Whose::Person(..) => Order::Urgency,
-        Whose::All(_) => Order::Age,
+        ListOwner::Person(..) => Order::Urgency,
+        ListOwner::All(_) => Order::Age,
     };
-    let mut list = narrowed(params, Vec::new(), phases(params)?, order)?;
+    let mut list = filtered_list(params, Vec::new(), phases(params)?, order)?;
     // For an agent or a project the list itself is selected. In a person's list they are filters.
-    if let Whose::Person(..) = whose {
+    if let ListOwner::Person(..) = whose {
         (list.filter.project, list.filter.agent) = (project, agent);
     }
     Ok((whose, list))
 }
 
-fn whose(
+fn list_owner(
     actor: &Actor,
     directory: &Directory,
-    view: Option<View>,
+    view: Option<PersonList>,
     project: Option<&ProjectId>,
     agent: Option<&AgentId>,
-) -> Result<Whose, Problem> {
+) -> Result<ListOwner, Problem> {
     match actor {
         Actor::Human { id, .. } => {
             let named = project.is_some() || agent.is_some();
             if view.is_none() && named && directory.administers(actor) {
-                return within(project, agent, directory);
+                return project_or_agent_list(project, agent, directory);
             }
-            Ok(Whose::Person(id.clone(), view.unwrap_or_default()))
+            Ok(ListOwner::Person(id.clone(), view.unwrap_or_default()))
         }
         Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } | Actor::System => {
             Err(Refusal::NotAllowed { why: "lists are for agents and people" }.into())
@@ -186,8 +192,8 @@ fn whose(
         Actor::Agent { id, project: own, reach, .. } => {
             let foreign = project.is_some_and(|project| project != own)
                 || agent.is_some_and(|agent| match reach {
-                    Reach::Agent => agent != id,
-                    Reach::Project => {
+                    KeyScope::Agent => agent != id,
+                    KeyScope::Project => {
                         directory.agent(agent).is_none_or(|agent| agent.project != *own)
                     }
                 });
@@ -195,32 +201,34 @@ fn whose(
                 let why = "this key does not see that project or agent";
                 return Err(Refusal::NotAllowed { why }.into());
             }
-            Ok(Whose::All(match (agent, reach) {
-                (Some(agent), _) => Scope::Agent(agent.clone()),
-                (None, Reach::Agent) => Scope::Agent(id.clone()),
-                (None, Reach::Project) => Scope::Project(own.clone()),
+            Ok(ListOwner::All(match (agent, reach) {
+                (Some(agent), _) => ListScope::Agent(agent.clone()),
+                (None, KeyScope::Agent) => ListScope::Agent(id.clone()),
+                (None, KeyScope::Project) => ListScope::Project(own.clone()),
             }))
         }
     }
 }
 
-fn within(
+fn project_or_agent_list(
     project: Option<&ProjectId>,
     agent: Option<&AgentId>,
     directory: &Directory,
-) -> Result<Whose, Problem> {
+) -> Result<ListOwner, Problem> {
     if project.is_some_and(|id| directory.project(id).is_none()) {
-        return Err(unfit("project", "a project that exists"));
+        return Err(invalid_parameter("project", "a project that exists"));
     }
     let Some(agent) = agent else {
-        let project = project.ok_or_else(|| unfit("project", "a project that exists"))?;
-        return Ok(Whose::All(Scope::Project(project.clone())));
+        let project =
+            project.ok_or_else(|| invalid_parameter("project", "a project that exists"))?;
+        return Ok(ListOwner::All(ListScope::Project(project.clone())));
     };
-    let known = directory.agent(agent).ok_or_else(|| unfit("agent", "an agent that exists"))?;
+    let known =
+        directory.agent(agent).ok_or_else(|| invalid_parameter("agent", "an agent that exists"))?;
     if project.is_some_and(|project| known.project != *project) {
-        return Err(unfit("agent", "an agent of that project"));
+        return Err(invalid_parameter("agent", "an agent of that project"));
     }
-    Ok(Whose::All(Scope::Agent(agent.clone())))
+    Ok(ListOwner::All(ListScope::Agent(agent.clone())))
 }
 
 /// `expiring`: the number of seconds.
@@ -228,11 +236,11 @@ fn expiring(params: &Params) -> Result<Option<u64>, Problem> {
     let Some(text) = params.one("expiring")? else { return Ok(None) };
     phases(params)?;
     if params.all("state").any(|state| state != "open") {
-        return Err(unfit("state", "only `open` together with `expiring`"));
+        return Err(invalid_parameter("state", "only `open` together with `expiring`"));
     }
-    let seconds = whole(text).filter(|n| (1..=31_536_000).contains(n));
+    let seconds = whole_number(text).filter(|n| (1..=31_536_000).contains(n));
     let expected = "a whole number of seconds from 1 to 31536000";
-    seconds.map(Some).ok_or_else(|| bad("expiring", expected))
+    seconds.map(Some).ok_or_else(|| bad_parameter("expiring", expected))
 }
 
 /// The asks that expire within the given number of seconds, soonest first, and the cursor of the
@@ -241,7 +249,7 @@ async fn expiring_asks(
     gateway: &Gateway,
     params: &Params,
     actor: &Actor,
-    whole: &Whole<'_>,
+    whole: &ListScopes<'_>,
     whose: &str,
     filter: Filter,
     within: u64,
@@ -252,21 +260,21 @@ async fn expiring_asks(
     };
     // An agent's or a project's own list is not ordered by deadline, so it is filtered row by row.
     // The lists of kinds are ordered by deadline.
-    let everything = Scope::everything();
+    let everything = ListScope::everything();
     let (scopes, filter) = match whole.scopes.as_slice() {
-        [Scope::Project(id)] => (everything, Filter { project: Some(id.clone()), ..filter }),
-        [Scope::Agent(id)] => (everything, Filter { agent: Some(id.clone()), ..filter }),
+        [ListScope::Project(id)] => (everything, Filter { project: Some(id.clone()), ..filter }),
+        [ListScope::Agent(id)] => (everything, Filter { agent: Some(id.clone()), ..filter }),
         scopes if scopes == everything && !filter.kinds.is_empty() => {
-            (filter.kinds.iter().copied().map(Scope::Kind).collect(), filter)
+            (filter.kinds.iter().copied().map(ListScope::Kind).collect(), filter)
         }
         scopes => (scopes.to_vec(), filter),
     };
     let name = format!("expiring/{whose}/{filter:?}/{within}");
     let (after, limit) = (params.cursor(&name, moment)?, params.limit()?);
     let until = gateway.now().plus_seconds(within);
-    let wanted = Expiring { scopes, until, after, limit };
-    let hidden = match whole.tidied() {
-        Some(human) => gateway.hidden(human).await?,
+    let wanted = ExpiringQuery { scopes, until, after, limit };
+    let hidden = match whole.tidied_for() {
+        Some(human) => gateway.snoozed(human).await?,
         None => HashSet::new(),
     };
     // An ask that stays open when its deadline passes does not expire, so it is left out.
@@ -289,7 +297,7 @@ fn moment(bytes: &[u8]) -> Option<(Time, AskId)> {
 #[derive(Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = ListedState)]
-pub(super) enum Listed {
+pub(super) enum ListedState {
     /// Can be answered: waiting or engaged.
     Open,
     /// Nobody opened it, took it or was handed it yet.
@@ -310,7 +318,7 @@ pub(super) enum Listed {
     All,
 }
 
-impl Listed {
+impl ListedState {
     fn phases(self) -> &'static [Phase] {
         match self {
             Self::Open => &Phase::OPEN,
@@ -327,10 +335,10 @@ impl Listed {
 
 fn phases(params: &Params) -> Result<Vec<Phase>, Problem> {
     let expected = "open, waiting, pending, engaged, completed, expired, cancelled, failed or all";
-    let listed: Option<Vec<Listed>> = params.all("state").map(word).collect();
-    let mut listed = listed.ok_or_else(|| bad("state", expected))?;
+    let listed: Option<Vec<ListedState>> = params.all("state").map(enum_value).collect();
+    let mut listed = listed.ok_or_else(|| bad_parameter("state", expected))?;
     if listed.is_empty() {
-        listed.push(Listed::Open);
+        listed.push(ListedState::Open);
     }
     let mut phases: Vec<Phase> = listed.iter().flat_map(|one| one.phases()).copied().collect();
     phases.sort_unstable();
@@ -344,7 +352,7 @@ fn phases(params: &Params) -> Result<Vec<Phase>, Problem> {
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = InboxView)]
-pub(in crate::http) enum View {
+pub(in crate::http) enum PersonList {
     /// What they were picked for, were handed or own.
     Mine,
     /// What was put to the pools they are in.
@@ -356,39 +364,39 @@ pub(in crate::http) enum View {
     All,
 }
 
-impl View {
-    pub(super) fn asked(params: &Params) -> Result<Option<Self>, Problem> {
+impl PersonList {
+    pub(super) fn parse_view(params: &Params) -> Result<Option<Self>, Problem> {
         let Some(name) = params.one("view")? else { return Ok(None) };
         let expected = "mine, groups, inbox or all";
-        word(name).map(Some).ok_or_else(|| bad("view", expected))
+        enum_value(name).map(Some).ok_or_else(|| bad_parameter("view", expected))
     }
 
     /// The lists of this view, and the filter for the asks this person may see.
-    pub(in crate::http) fn whole(self, human: &Human) -> Whole<'_> {
+    pub(in crate::http) fn whole(self, human: &Human) -> ListScopes<'_> {
         let everything = self == Self::All && human.admin && human.active;
         let tidy = self != Self::All;
-        Whole { scopes: self.scopes(human), human: Some(human).filter(|_| !everything), tidy }
+        ListScopes { scopes: self.scopes(human), human: Some(human).filter(|_| !everything), tidy }
     }
 
-    fn scopes(self, human: &Human) -> Vec<Scope> {
+    fn scopes(self, human: &Human) -> Vec<ListScope> {
         match self {
-            Self::Mine => vec![Scope::Human(human.id.clone())],
-            Self::Groups => Scope::pools(human),
-            Self::All if human.admin => Scope::everything(),
-            Self::Inbox | Self::All => Scope::inbox(human),
+            Self::Mine => vec![ListScope::Human(human.id.clone())],
+            Self::Groups => ListScope::pools(human),
+            Self::All if human.admin => ListScope::everything(),
+            Self::Inbox | Self::All => ListScope::inbox(human),
         }
     }
 }
 
 #[derive(Clone)]
-pub(in crate::http) enum Whose {
+pub(in crate::http) enum ListOwner {
     /// The asks a person is or was asked to answer.
-    Person(HumanId, View),
+    Person(HumanId, PersonList),
     /// All asks of an agent or a project.
-    All(Scope),
+    All(ListScope),
 }
 
-impl Whose {
+impl ListOwner {
     pub(super) fn name(&self) -> String {
         match self {
             Self::Person(id, view) => format!("inbox/{id}/{view:?}"),
@@ -397,9 +405,11 @@ impl Whose {
     }
 
     /// The lists to read, and the filter for the asks that may be shown.
-    pub(super) fn open<'d>(&self, directory: &'d Directory) -> Result<Whole<'d>, Refusal> {
+    pub(super) fn open<'d>(&self, directory: &'d Directory) -> Result<ListScopes<'d>, Refusal> {
         match self {
-            Self::All(scope) => Ok(Whole { scopes: vec![scope.clone()], human: None, tidy: false }),
+            Self::All(scope) => {
+                Ok(ListScopes { scopes: vec![scope.clone()], human: None, tidy: false })
+            }
             Self::Person(id, view) => {
                 let human = directory.human(id).ok_or(Refusal::NotFound { what: "person" })?;
                 Ok(view.whole(human))
@@ -409,41 +419,41 @@ impl Whose {
 }
 
 /// The lists to read, with the filters of a person's view.
-pub(in crate::http) struct Whole<'d> {
-    pub(in crate::http) scopes: Vec<Scope>,
+pub(in crate::http) struct ListScopes<'d> {
+    pub(in crate::http) scopes: Vec<ListScope>,
     /// Show only the asks this person may see. `None` shows all.
     human: Option<&'d Human>,
     /// Whether to leave out the asks this person snoozed or answered.
     tidy: bool,
 }
 
-impl Whole<'_> {
+impl ListScopes<'_> {
     /// The person whose snoozed and answered asks are left out, if any.
-    pub(in crate::http) fn tidied(&self) -> Option<&Human> {
+    pub(in crate::http) fn tidied_for(&self) -> Option<&Human> {
         self.human.filter(|_| self.tidy)
     }
 
     /// Whether a filter applies, so that the lists may hold asks that are not shown.
-    pub(in crate::http) fn is_part(&self) -> bool {
+    pub(in crate::http) fn is_filtered(&self) -> bool {
         self.human.is_some()
     }
 
     pub(in crate::http) fn shows(&self, ask: &Ask) -> bool {
         // The person answered this ask and can still undo it, so nothing is left to do.
-        let done = self.tidied().is_some_and(|human| ask.held_by() == Some(&human.id));
-        self.human.is_none_or(|human| ask.admits(human)) && !done
+        let done = self.tidied_for().is_some_and(|human| ask.held_by() == Some(&human.id));
+        self.human.is_none_or(|human| ask.may_be_answered_by(human)) && !done
     }
 }
 
 /// One page of these lists.
 pub(in crate::http) async fn page_of(
     gateway: &Gateway,
-    whole: &Whole<'_>,
-    list: List,
-) -> Result<Page, StoreError> {
+    whole: &ListScopes<'_>,
+    list: AskListQuery,
+) -> Result<AskListPage, StoreError> {
     Ok(match whole.human {
-        Some(human) if whole.tidied().is_some() => gateway.inbox(human, list).await?,
-        Some(human) => gateway.shown(human, list).await?,
+        Some(human) if whole.tidied_for().is_some() => gateway.inbox(human, list).await?,
+        Some(human) => gateway.inbox_with_snoozed(human, list).await?,
         None => gateway.list(list).await?,
     })
 }
@@ -452,10 +462,10 @@ pub(in crate::http) async fn page_of(
 /// out the asks of a pool that this person may not see.
 pub(in crate::http) async fn count_of(
     gateway: &Gateway,
-    whole: &Whole<'_>,
-    list: List,
+    whole: &ListScopes<'_>,
+    list: AskListQuery,
 ) -> Result<Count, StoreError> {
-    let list = List { scopes: whole.scopes.clone(), limit: 100, ..list };
+    let list = AskListQuery { scopes: whole.scopes.clone(), limit: 100, ..list };
     let page = page_of(gateway, whole, list.clone()).await?;
     if page.next.is_none() {
         return Ok(Count { n: page.asks.len() as u64, exact: true });
@@ -464,24 +474,31 @@ pub(in crate::http) async fn count_of(
 }
 
 /// The list a query describes, without the position where the page begins.
-pub(super) fn narrowed(
+pub(super) fn filtered_list(
     params: &Params,
-    scopes: Vec<Scope>,
+    scopes: Vec<ListScope>,
     phases: Vec<Phase>,
     order: Order,
-) -> Result<List, Problem> {
-    Ok(List { scopes, phases, order, filter: filter(params)?, after: None, limit: params.limit()? })
+) -> Result<AskListQuery, Problem> {
+    Ok(AskListQuery {
+        scopes,
+        phases,
+        order,
+        filter: filter(params)?,
+        after: None,
+        limit: params.limit()?,
+    })
 }
 
 /// Reads the filters: kinds, priority, and the key of similar requests.
 pub(super) fn filter(params: &Params) -> Result<Filter, Problem> {
     let expected = "approve, choose, provide, confirm, escalate or converse";
-    let kinds: Option<Vec<Kind>> = params.all("kind").map(word).collect();
-    let kinds = kinds.ok_or_else(|| bad("kind", expected))?;
+    let kinds: Option<Vec<QuestionKind>> = params.all("kind").map(enum_value).collect();
+    let kinds = kinds.ok_or_else(|| bad_parameter("kind", expected))?;
     let priority = match params.one("priority")? {
         Some(name) => {
             let expected = "low, normal, high or critical";
-            Some(word::<Priority>(name).ok_or_else(|| bad("priority", expected))?)
+            Some(enum_value::<Priority>(name).ok_or_else(|| bad_parameter("priority", expected))?)
         }
         None => None,
     };
@@ -491,8 +508,10 @@ pub(super) fn filter(params: &Params) -> Result<Filter, Problem> {
             return Err(Refusal::Invalid { field: "fold", expected }.into());
         }
         Some(text) => {
-            let key = text.parse::<Fold>().ok().filter(|_| text.len() == 16);
-            Some(key.ok_or_else(|| bad("fold", "the `fold` of an ask: 16 hexadecimal digits"))?)
+            let key = text.parse::<SimilarityKey>().ok().filter(|_| text.len() == 16);
+            Some(key.ok_or_else(|| {
+                bad_parameter("fold", "the `fold` of an ask: 16 hexadecimal digits")
+            })?)
         }
         None => None,
     };
@@ -500,7 +519,7 @@ pub(super) fn filter(params: &Params) -> Result<Filter, Problem> {
 }
 
 /// A value of a kernel enum, by its name on the wire.
-pub(in crate::http) fn word<T: DeserializeOwned>(name: &str) -> Option<T> {
+pub(in crate::http) fn enum_value<T: DeserializeOwned>(name: &str) -> Option<T> {
     serde_json::from_value(Value::String(name.to_owned())).ok()
 }
 
@@ -508,11 +527,11 @@ pub(super) fn named<T: std::str::FromStr>(
     params: &Params,
     name: &str,
 ) -> Result<Option<T>, Problem> {
-    let read = |text: &str| text.parse().map_err(|_| bad(name, "a name"));
+    let read = |text: &str| text.parse().map_err(|_| bad_parameter(name, "a name"));
     params.one(name)?.map(read).transpose()
 }
 
-pub(super) fn place(bytes: &[u8]) -> Option<Cursor> {
+pub(super) fn parse_cursor(bytes: &[u8]) -> Option<Cursor> {
     let (rank, ulid) = bytes.split_first()?;
     let ulid = Ulid::from_bytes(ulid.try_into().ok()?);
     Some(Cursor { rank: *rank, ask: AskId::new(ulid) })

@@ -8,11 +8,11 @@ pub(in crate::http) mod bulk;
 mod conversations;
 mod dev;
 mod erase;
-mod explain;
-mod extract;
+mod extractors;
 mod files;
 pub(in crate::http) mod history;
 mod insights;
+mod json_errors;
 mod keys;
 pub(in crate::http) mod lists;
 mod notifications;
@@ -33,20 +33,20 @@ pub(in crate::http) mod webhooks;
 
 use axum::Router;
 use dialects::nesting::{DEEPEST, too_deep};
-use dialects::unique;
+use dialects::strict_json;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::http::Shared;
-use crate::http::api::explain::explain;
+use crate::http::api::json_errors::explain;
 use crate::http::problem::Problem;
 
 pub(super) use ask_views::AskViews;
 pub(super) use asks::LongPolls;
-pub use dev::Dev;
-pub(super) use presence::LEASE;
+pub use dev::DevServices;
+pub(super) use presence::VIEWING_SECONDS;
 pub(super) use streams::AskStreams;
 
 pub fn routes() -> Router<Shared> {
@@ -113,7 +113,9 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let object = bytes.trim_ascii_start().starts_with(b"{");
     match serde_json::from_slice(bytes) {
         // Types do not detect duplicate members inside free-form data.
-        Ok(value) if object => unique::read(bytes).map(|_| value).map_err(|error| invalid(&error)),
+        Ok(value) if object => {
+            strict_json::read(bytes).map(|_| value).map_err(|error| invalid(&error))
+        }
         read => match serde_json::from_slice::<Value>(bytes) {
             Ok(body) => Err(explain::<T>(&body, read.err().as_ref())),
             Err(error) => Err(invalid(&error)),

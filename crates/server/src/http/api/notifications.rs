@@ -5,21 +5,21 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use dialects::native::{CodeBody, NoticesBody, NoticesView};
+use dialects::native::{CodeBody, NotificationSettingsBody, NotificationSettingsView};
 use gateway::Gateway;
 use gateway::auth::Denied;
 use kernel::audit::Digest;
-use kernel::directory::{Contact, Human, Means};
+use kernel::directory::{Contact, ContactMethod, Human};
 use kernel::{Actor, DirectoryCommand, Refusal};
 use notify::people::contact_methods::{ContactMethods, digest_cadence};
 use notify::people::verification_codes::{CodeSent, VerificationCodes};
-use store::CodeTried;
+use store::CodeCheck;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::extract::{JsonBody, Person};
-use crate::http::name::Named;
+use crate::http::api::extractors::{JsonBody, PersonCaller};
+use crate::http::name::PathParam;
 use crate::http::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -36,12 +36,12 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/me/notices",
     operation_id = "getNotices",
-    responses((status = 200, description = "As it is", body = NoticesView)),
+    responses((status = 200, description = "As it is", body = NotificationSettingsView)),
 )]
 async fn notices(
     State(gateway): State<Gateway>,
     State(contacts): State<ContactMethods>,
-    Myself { me, .. }: Myself,
+    OwnAccount { me, .. }: OwnAccount,
 ) -> Result<Response, Problem> {
     notification_settings(&gateway, &contacts, &me)
 }
@@ -55,16 +55,16 @@ async fn notices(
     path = "/api/v1/me/notices",
     operation_id = "putNotices",
     request_body(
-        content = NoticesBody,
+        content = NotificationSettingsBody,
         example = json!({ "order": ["devices"], "digest": { "every": "day", "at": "08:30" } }),
     ),
-    responses((status = 200, description = "As it is now", body = NoticesView)),
+    responses((status = 200, description = "As it is now", body = NotificationSettingsView)),
 )]
 async fn save_notices(
     State(gateway): State<Gateway>,
     State(contacts): State<ContactMethods>,
-    Myself { actor, me }: Myself,
-    JsonBody(body): JsonBody<NoticesBody>,
+    OwnAccount { actor, me }: OwnAccount,
+    JsonBody(body): JsonBody<NotificationSettingsBody>,
 ) -> Result<Response, Problem> {
     gateway.run(actor, DirectoryCommand::SaveNotices(body.of(me.id.clone()))).await?;
     notification_settings(&gateway, &contacts, &me)
@@ -82,14 +82,14 @@ async fn save_notices(
         example = json!({ "via": "email", "address": "ada@example.com" }),
     ),
     responses(
-        (status = 201, description = "Added", body = NoticesView),
+        (status = 201, description = "Added", body = NotificationSettingsView),
         (status = 409, description = "`exists`: it is there already"),
     ),
 )]
 async fn add_contact(
     State(gateway): State<Gateway>,
     State(contacts): State<ContactMethods>,
-    Myself { actor, me }: Myself,
+    OwnAccount { actor, me }: OwnAccount,
     JsonBody(new): JsonBody<Contact>,
 ) -> Result<Response, Problem> {
     gateway.run(actor, DirectoryCommand::AddContact(me.id.clone(), new)).await?;
@@ -105,10 +105,10 @@ async fn add_contact(
 )]
 async fn remove_contact(
     State(gateway): State<Gateway>,
-    Named(id): Named<String>,
-    Myself { actor, me }: Myself,
+    PathParam(id): PathParam<String>,
+    OwnAccount { actor, me }: OwnAccount,
 ) -> Result<Response, Problem> {
-    let gone = own(&me, &id)?;
+    let gone = own_contact_method(&me, &id)?;
     gateway.run(actor, DirectoryCommand::RemoveContact(me.id, gone)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -128,10 +128,10 @@ async fn remove_contact(
 )]
 async fn send_code(
     State(codes): State<VerificationCodes>,
-    Named(id): Named<String>,
-    Myself { me, .. }: Myself,
+    PathParam(id): PathParam<String>,
+    OwnAccount { me, .. }: OwnAccount,
 ) -> Result<Response, Problem> {
-    let to = own(&me, &id)?;
+    let to = own_contact_method(&me, &id)?;
     match codes.send(&me, &to).await? {
         CodeSent::Sent => Ok(StatusCode::NO_CONTENT.into_response()),
         CodeSent::NoChannel => {
@@ -151,7 +151,7 @@ async fn send_code(
     operation_id = "verifyContact",
     request_body(content = CodeBody, example = json!({ "code": "042137" })),
     responses(
-        (status = 200, description = "It is mine", body = NoticesView),
+        (status = 200, description = "It is mine", body = NotificationSettingsView),
         (
             status = 422,
             description = "`invalid-field`: another code was sent, or none counts any more; after \
@@ -163,17 +163,17 @@ async fn verify(
     State(gateway): State<Gateway>,
     State(contacts): State<ContactMethods>,
     State(codes): State<VerificationCodes>,
-    Named(id): Named<String>,
-    Myself { actor, me }: Myself,
+    PathParam(id): PathParam<String>,
+    OwnAccount { actor, me }: OwnAccount,
     JsonBody(body): JsonBody<CodeBody>,
 ) -> Result<Response, Problem> {
-    let of = own(&me, &id)?;
-    let expected = match codes.enter(&actor, &me, &of, &body.code).await? {
-        CodeTried::Right => return notification_settings(&gateway, &contacts, &me),
-        CodeTried::Wrong { left: 0 } | CodeTried::Gone => {
+    let of = own_contact_method(&me, &id)?;
+    let expected = match codes.check_code(&actor, &me, &of, &body.code).await? {
+        CodeCheck::Right => return notification_settings(&gateway, &contacts, &me),
+        CodeCheck::Wrong { left: 0 } | CodeCheck::Gone => {
             "a code that counts; none does any more, so have another sent"
         }
-        CodeTried::Wrong { .. } => "the code that was sent last",
+        CodeCheck::Wrong { .. } => "the code that was sent last",
     };
     Err(Problem::new(422, "invalid-field")
         .detail(format!("code: expected {expected}"))
@@ -181,24 +181,25 @@ async fn verify(
 }
 
 /// The contact method with this id, if it is an address of this person.
-fn own(me: &Human, id: &str) -> Result<Means, Refusal> {
+fn own_contact_method(me: &Human, id: &str) -> Result<ContactMethod, Refusal> {
     let mark: Option<Digest> = id.parse().ok();
-    let known = me.profile.value().map(kernel::directory::Profile::means).unwrap_or_default();
-    let mut own = known.into_iter().filter(|means| *means != Means::Devices);
-    own.find(|means| Some(means.mark()) == mark).ok_or(Refusal::NotFound { what: "contact" })
+    let known =
+        me.profile.value().map(kernel::directory::Profile::contact_methods).unwrap_or_default();
+    let mut own = known.into_iter().filter(|means| *means != ContactMethod::Devices);
+    own.find(|means| Some(means.digest()) == mark).ok_or(Refusal::NotFound { what: "contact" })
 }
 
 /// The calling person, and their entry in the directory.
-struct Myself {
+struct OwnAccount {
     actor: Actor,
     me: Human,
 }
 
-impl FromRequestParts<Shared> for Myself {
+impl FromRequestParts<Shared> for OwnAccount {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
-        let Person { id, actor } = Person::from_request_parts(parts, shared).await?;
+        let PersonCaller { id, actor } = PersonCaller::from_request_parts(parts, shared).await?;
         let me = shared.core.gateway.directory().human(&id).cloned().ok_or(Denied::Unknown)?;
         Ok(Self { actor, me })
     }
@@ -212,6 +213,6 @@ fn notification_settings(
 ) -> Result<Response, Problem> {
     let directory = gateway.directory();
     let me = directory.human(&me.id).ok_or(Denied::Unknown)?;
-    let view = NoticesView { ways: contacts.list(me), digest: digest_cadence(me) };
+    let view = NotificationSettingsView { ways: contacts.list(me), digest: digest_cadence(me) };
     Ok(Json(view).into_response())
 }

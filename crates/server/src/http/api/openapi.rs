@@ -18,9 +18,9 @@ use utoipa::openapi::{
 };
 use utoipa::{IntoParams, IntoResponses, PartialSchema, ToSchema};
 
-use crate::http::api::history::Format;
-use crate::http::api::lists::{Listed, View};
-use crate::http::api::search::Searched;
+use crate::http::api::history::ExportFormat;
+use crate::http::api::lists::{ListedState, PersonList};
+use crate::http::api::search::SearchedState;
 use crate::http::problem::Wire;
 
 /// The groups of operations, in reading order.
@@ -69,10 +69,10 @@ pub(super) fn complete(mut document: OpenApi) -> OpenApi {
     }
     let mut schemas = vec![
         (Wire::name().into_owned(), Wire::schema()),
-        (Listed::name().into_owned(), Listed::schema()),
-        (View::name().into_owned(), View::schema()),
-        (Format::name().into_owned(), Format::schema()),
-        (Searched::name().into_owned(), Searched::schema()),
+        (ListedState::name().into_owned(), ListedState::schema()),
+        (PersonList::name().into_owned(), PersonList::schema()),
+        (ExportFormat::name().into_owned(), ExportFormat::schema()),
+        (SearchedState::name().into_owned(), SearchedState::schema()),
         (TaskId::name().into_owned(), TaskId::schema()),
         (ArtifactId::name().into_owned(), ArtifactId::schema()),
     ];
@@ -116,7 +116,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
 /// Problems that any operation can return, then those of operations that need a credential, that
 /// need one kind of credential, that name an object, and that have a body. Each has a status, a
 /// name in the document and a description.
-const ALWAYS: [Usual; 4] = [
+const ALWAYS: [CommonProblem; 4] = [
     (
         "400",
         "BadRequest",
@@ -127,19 +127,19 @@ const ALWAYS: [Usual; 4] = [
     ("500", "Internal", "`internal`: something went wrong inside the server"),
     ("503", "Unavailable", "`unavailable`: the store cannot be reached; try again"),
 ];
-const CLOSED: [Usual; 1] = [(
+const CLOSED: [CommonProblem; 1] = [(
     "401",
     "Unauthorized",
     "`unauthorized`: no credential, or one that is unknown, revoked or run out",
 )];
-const ONE_KIND: [Usual; 1] = [(
+const ONE_KIND: [CommonProblem; 1] = [(
     "403",
     "WrongKind",
     "`not-allowed`: an agent key where a person's token is needed, or the reverse",
 )];
-const NAMED: [Usual; 1] =
+const NAMED: [CommonProblem; 1] =
     [("404", "NotFound", "`not-found`: it is not there, or not for you to know")];
-const WITH_BODY: [Usual; 3] = [
+const WITH_BODY: [CommonProblem; 3] = [
     ("408", "TooSlow", "`too-slow`: the body took too long to arrive"),
     ("413", "TooLarge", "`too-large`: the body is larger than this server takes"),
     (
@@ -166,7 +166,7 @@ fn close(schema: &mut RefOr<Schema>) {
     }
 }
 
-type Usual = (&'static str, &'static str, &'static str);
+type CommonProblem = (&'static str, &'static str, &'static str);
 
 /// Adds what operations like this one share.
 fn complete_operation(operation: &mut Operation, path: &str) {
@@ -252,9 +252,9 @@ const OTHER_LIST: (&str, &str) = ("422", "`invalid-field`: a cursor of another l
 const CHANGED: (&str, &str) = ("412", "`changed`: it is not at the version of `If-Match`");
 
 /// The problems of actions that need an open ask.
-pub(super) enum Closed {}
+pub(super) enum ClosedAskProblems {}
 
-impl IntoResponses for Closed {
+impl IntoResponses for ClosedAskProblems {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
         let over =
             "`already-answered`, `already-cancelled`: it is over; `taken`: somebody else has it";
@@ -317,19 +317,19 @@ pub(super) enum IfMatch {}
 pub(super) enum IfNoneMatch {}
 
 /// The header `Prefer: wait=N`.
-pub(super) enum Wait {}
+pub(super) enum PreferWait {}
 
 /// The header `Idempotency-Key`.
 pub(super) enum IdempotencyKey {}
 
 /// The position where a stream resumes: `Last-Event-ID` or `after`.
-pub(super) enum Left {}
+pub(super) enum ResumePosition {}
 
 /// The number after which a list continues.
-pub(super) enum After {}
+pub(super) enum AfterNumber {}
 
 /// The parameters `limit` and `cursor`.
-pub(super) enum Pages {}
+pub(super) enum ListPageParams {}
 
 /// A header parameter. Without a pattern any value is valid, because the server ignores values it
 /// cannot read.
@@ -379,7 +379,7 @@ params! {
         Some(r#"^(\*|(W/)?"[0-9]{1,18}"|[0-9]{1,18})$"#),
         "\"1\"",
     )],
-    Wait => [header(
+    PreferWait => [header(
         "Prefer",
         "`wait=N` has the answer held back until something changes, N seconds at most and never \
          more than 60. What is no whole number of seconds is ignored (RFC 7240).",
@@ -394,7 +394,7 @@ params! {
         Some(r"^[!-~]{1,255}$"),
         "refund-1042",
     )],
-    Left => [
+    ResumePosition => [
         header(
             "Last-Event-ID",
             "The id of the last event that was received; the stream goes on after it.",
@@ -407,7 +407,7 @@ params! {
             ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)),
         ),
     ],
-    After => [query(
+    AfterNumber => [query(
         "after",
         "The number to go on after; 0 when nothing is said.",
         ObjectBuilder::new()
@@ -415,7 +415,7 @@ params! {
             .minimum(Some(0))
             .maximum(Some(u64::MAX)),
     )],
-    Pages => [
+    ListPageParams => [
         query(
             "limit",
             "How many; 20 when nothing is said.",

@@ -16,11 +16,11 @@ use serde::Serialize;
 use crate::http::problem::Problem;
 
 /// The default size of a page.
-const USUAL: usize = 20;
+const DEFAULT_PAGE_SIZE: usize = 20;
 /// The maximum size of a page.
-const MOST: usize = 100;
+const MAX_PAGE_SIZE: usize = 100;
 /// Bytes of a cursor's checksum.
-const CHECK: usize = 6;
+const CHECKSUM_BYTES: usize = 6;
 
 /// The query parameters of a list.
 pub(super) struct Params {
@@ -33,7 +33,7 @@ impl Params {
         let stranger = pairs.iter().find(|(name, _)| !known.contains(&name.as_str()));
         match stranger {
             None => Ok(Self { pairs }),
-            Some((name, _)) => Err(bad(name, &format!("one of {}", known.join(", ")))),
+            Some((name, _)) => Err(bad_parameter(name, &format!("one of {}", known.join(", ")))),
         }
     }
 
@@ -47,21 +47,21 @@ impl Params {
         let mut values = self.all(name);
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
-            (_, Some(_)) => Err(bad(name, "only one of it")),
+            (_, Some(_)) => Err(bad_parameter(name, "only one of it")),
         }
     }
 
     pub(super) fn limit(&self) -> Result<usize, Problem> {
-        let Some(text) = self.one("limit")? else { return Ok(USUAL) };
-        let limit = whole(text).and_then(|limit| usize::try_from(limit).ok());
-        let limit = limit.filter(|limit| (1..=MOST).contains(limit));
-        limit.ok_or_else(|| bad("limit", "a whole number from 1 to 100"))
+        let Some(text) = self.one("limit")? else { return Ok(DEFAULT_PAGE_SIZE) };
+        let limit = whole_number(text).and_then(|limit| usize::try_from(limit).ok());
+        let limit = limit.filter(|limit| (1..=MAX_PAGE_SIZE).contains(limit));
+        limit.ok_or_else(|| bad_parameter("limit", "a whole number from 1 to 100"))
     }
 
     /// The number after which a list in numeric order continues; 0 by default.
     pub(super) fn after(&self) -> Result<u64, Problem> {
         let Some(text) = self.one("after")? else { return Ok(0) };
-        whole(text).ok_or_else(|| bad("after", "a whole number"))
+        whole_number(text).ok_or_else(|| bad_parameter("after", "a whole number"))
     }
 
     /// The position after which the page begins. The list decodes it with `read`.
@@ -73,7 +73,7 @@ impl Params {
         let Some(text) = self.one("cursor")? else { return Ok(None) };
         let place = unseal(list, text).and_then(|place| read(&place));
         let expected = "the `next` of a page of this very list";
-        place.map(Some).ok_or_else(|| unfit("cursor", expected))
+        place.map(Some).ok_or_else(|| invalid_parameter("cursor", expected))
     }
 
     /// The response for a page, with a `Link` to the next page.
@@ -95,18 +95,18 @@ impl Params {
 }
 
 /// A whole number that consists of digits only.
-pub(super) fn whole(text: &str) -> Option<u64> {
+pub(super) fn whole_number(text: &str) -> Option<u64> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)
 }
 
 /// 400: a parameter or header has a form that the OpenAPI document rules out.
-pub(super) fn bad(name: &str, expected: &str) -> Problem {
+pub(super) fn bad_parameter(name: &str, expected: &str) -> Problem {
     wrong(400, name, expected)
 }
 
 /// 422: a parameter has the documented form, but its value cannot be used.
-pub(super) fn unfit(name: &str, expected: &str) -> Problem {
+pub(super) fn invalid_parameter(name: &str, expected: &str) -> Problem {
     wrong(422, name, expected)
 }
 
@@ -122,13 +122,13 @@ pub(super) fn seal(list: &str, place: &[u8]) -> String {
 
 fn unseal(list: &str, cursor: &str) -> Option<Vec<u8>> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok()?;
-    let (found, place) = bytes.split_at_checked(CHECK)?;
+    let (found, place) = bytes.split_at_checked(CHECKSUM_BYTES)?;
     (found == check(list, place)).then(|| place.to_vec())
 }
 
-fn check(list: &str, place: &[u8]) -> [u8; CHECK] {
+fn check(list: &str, place: &[u8]) -> [u8; CHECKSUM_BYTES] {
     let digest = Digest::of(&[list.as_bytes(), b"\0", place].concat());
-    let mut check = [0; CHECK];
+    let mut check = [0; CHECKSUM_BYTES];
     check.iter_mut().zip(digest.0).for_each(|(to, from)| *to = from);
     check
 }
@@ -139,7 +139,7 @@ fn check(list: &str, place: &[u8]) -> [u8; CHECK] {
 pub(super) type Pairs = Query<Vec<(String, String)>>;
 
 /// The id in the path. A body with another id is refused.
-pub(super) fn named<T: std::str::FromStr<Err = kernel::ids::BadId> + PartialEq>(
+pub(super) fn path_id_matching_body<T: std::str::FromStr<Err = kernel::ids::BadId> + PartialEq>(
     id: &str,
     inside: Option<&T>,
 ) -> Result<T, Problem> {
@@ -178,13 +178,13 @@ pub(super) fn saved<T: Serialize>(
 }
 
 /// A paged list of items in the order of their ids.
-pub(super) struct Listing {
+pub(super) struct PagedList {
     params: Params,
     name: &'static str,
     limit: usize,
 }
 
-impl Listing {
+impl PagedList {
     pub(super) fn read(Query(pairs): Pairs, name: &'static str) -> Result<Self, Problem> {
         let params = Params::new(pairs, &["limit", "cursor"])?;
         let limit = params.limit()?;

@@ -20,10 +20,10 @@ use utoipa_axum::routes;
 
 use crate::config::Config;
 use crate::http::Shared;
-use crate::http::api::extract::{Administrator, Anyone, JsonBody, Person};
-use crate::http::api::openapi::Pages;
-use crate::http::api::paging::{Listing, Pairs, given_id, named, one, saved};
-use crate::http::name::Named;
+use crate::http::api::extractors::{AdminCaller, AnyCaller, JsonBody, PersonCaller};
+use crate::http::api::openapi::ListPageParams;
+use crate::http::api::paging::{PagedList, Pairs, given_id, one, path_id_matching_body, saved};
+use crate::http::name::PathParam;
 use crate::http::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -45,7 +45,10 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     responses((status = 200, description = "An agent or a person", body = Me)),
     security(("agent_key" = []), ("human_token" = [])),
 )]
-async fn me(State(gateway): State<Gateway>, Anyone(actor): Anyone) -> Result<Response, Problem> {
+async fn me(
+    State(gateway): State<Gateway>,
+    AnyCaller(actor): AnyCaller,
+) -> Result<Response, Problem> {
     let me = match actor {
         Actor::Agent { id, project, reach, .. } => Me::Agent { id, project, reach },
         Actor::Human { id, .. } => {
@@ -83,7 +86,7 @@ async fn me(State(gateway): State<Gateway>, Anyone(actor): Anyone) -> Result<Res
 )]
 async fn save_me(
     State(gateway): State<Gateway>,
-    Person { id, actor }: Person,
+    PersonCaller { id, actor }: PersonCaller,
     JsonBody(body): JsonBody<ProfileBody>,
 ) -> Result<Response, Problem> {
     gateway.run(actor, DirectoryCommand::SaveProfile(body.of(id.clone()))).await?;
@@ -106,8 +109,8 @@ async fn save_me(
 )]
 async fn save_profile(
     State(gateway): State<Gateway>,
-    Named(id): Named<String>,
-    Person { actor, .. }: Person,
+    PathParam(id): PathParam<String>,
+    PersonCaller { actor, .. }: PersonCaller,
     JsonBody(body): JsonBody<ProfileBody>,
 ) -> Result<Response, Problem> {
     let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
@@ -120,7 +123,7 @@ async fn save_profile(
     get,
     path = "/api/v1/people",
     operation_id = "listPeople",
-    params(Pages),
+    params(ListPageParams),
     responses(
         (status = 200, description = "A page", body = PeoplePage),
         (status = 403, description = "`not-allowed`: for administrators"),
@@ -128,9 +131,9 @@ async fn save_profile(
 )]
 async fn people(
     pairs: Pairs,
-    Administrator { directory, .. }: Administrator,
+    AdminCaller { directory, .. }: AdminCaller,
 ) -> Result<Response, Problem> {
-    let list = Listing::read(pairs, "people")?;
+    let list = PagedList::read(pairs, "people")?;
     let found = directory.humans_after(list.after()?.as_ref()).map(PersonView::from);
     Ok(list.show(found, |person| person.id.as_str(), PeoplePage::new))
 }
@@ -147,8 +150,8 @@ async fn people(
     ),
 )]
 async fn person(
-    Named(id): Named<String>,
-    Administrator { directory, .. }: Administrator,
+    PathParam(id): PathParam<String>,
+    AdminCaller { directory, .. }: AdminCaller,
 ) -> Result<Response, Problem> {
     let found = id.parse().ok().and_then(|id| directory.human(&id).map(PersonView::from));
     one(found, "person")
@@ -177,7 +180,7 @@ async fn person(
 )]
 async fn add_person(
     State(gateway): State<Gateway>,
-    Administrator { actor, .. }: Administrator,
+    AdminCaller { actor, .. }: AdminCaller,
     JsonBody(body): JsonBody<PersonBody>,
 ) -> Result<Response, Problem> {
     let id = given_id(body.id.clone())?;
@@ -206,8 +209,8 @@ async fn add_person(
 )]
 async fn change_person(
     State(gateway): State<Gateway>,
-    Named(id): Named<String>,
-    Administrator { actor, .. }: Administrator,
+    PathParam(id): PathParam<String>,
+    AdminCaller { actor, .. }: AdminCaller,
     JsonBody(patch): JsonBody<PersonPatch>,
 ) -> Result<Response, Problem> {
     let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
@@ -238,11 +241,11 @@ async fn change_person(
 )]
 async fn save_person(
     State(gateway): State<Gateway>,
-    Named(id): Named<String>,
-    Administrator { directory: before, actor }: Administrator,
+    PathParam(id): PathParam<String>,
+    AdminCaller { directory: before, actor }: AdminCaller,
     JsonBody(body): JsonBody<PersonBody>,
 ) -> Result<Response, Problem> {
-    let id = named(&id, body.id.as_ref())?;
+    let id = path_id_matching_body(&id, body.id.as_ref())?;
     let new = before.human(&id).is_none();
     gateway.run(actor, DirectoryCommand::SaveHuman(body.named(id.clone()))).await?;
     saved(new, gateway.directory().human(&id).map(PersonView::from), "person")
@@ -261,12 +264,12 @@ async fn save_person(
 async fn make_link(
     State(config): State<Arc<Config>>,
     State(gateway): State<Gateway>,
-    Named(id): Named<String>,
-    Administrator { directory, actor }: Administrator,
+    PathParam(id): PathParam<String>,
+    AdminCaller { directory, actor }: AdminCaller,
 ) -> Result<Response, Problem> {
-    let known = id.parse().ok().filter(|id| directory.living(id).is_some());
+    let known = id.parse().ok().filter(|id| directory.existing_human(id).is_some());
     let human = known.ok_or(Refusal::NotFound { what: "person" })?;
-    let secret = bootstrap::link(&gateway, actor, human).await?;
+    let secret = bootstrap::create_sign_in_link(&gateway, actor, human).await?;
     let url = config
         .links()
         .sign_in(&secret)
@@ -279,7 +282,7 @@ async fn make_link(
     get,
     path = "/api/v1/groups",
     operation_id = "listGroups",
-    params(Pages),
+    params(ListPageParams),
     responses(
         (status = 200, description = "A page", body = GroupPage),
         (status = 403, description = "`not-allowed`: for administrators"),
@@ -287,9 +290,9 @@ async fn make_link(
 )]
 async fn groups(
     pairs: Pairs,
-    Administrator { directory, .. }: Administrator,
+    AdminCaller { directory, .. }: AdminCaller,
 ) -> Result<Response, Problem> {
-    let list = Listing::read(pairs, "groups")?;
+    let list = PagedList::read(pairs, "groups")?;
     let after: Option<GroupId> = list.after()?;
     let found = directory.groups_after(after.as_ref()).map(|id| members(&directory, id.clone()));
     Ok(list.show(found, |group| group.id.as_str(), GroupPage::new))
@@ -306,8 +309,8 @@ async fn groups(
     ),
 )]
 async fn group(
-    Named(id): Named<String>,
-    Administrator { directory, .. }: Administrator,
+    PathParam(id): PathParam<String>,
+    AdminCaller { directory, .. }: AdminCaller,
 ) -> Result<Response, Problem> {
     let found = id.parse().ok().map(|id| members(&directory, id));
     one(found.filter(|group| !group.members.is_empty()), "group")
@@ -327,11 +330,11 @@ async fn group(
 )]
 async fn save_group(
     State(gateway): State<Gateway>,
-    Named(id): Named<String>,
-    Administrator { directory: before, actor }: Administrator,
+    PathParam(id): PathParam<String>,
+    AdminCaller { directory: before, actor }: AdminCaller,
     JsonBody(body): JsonBody<GroupBody>,
 ) -> Result<Response, Problem> {
-    let id = named(&id, body.id.as_ref())?;
+    let id = path_id_matching_body(&id, body.id.as_ref())?;
     // A group without members does not exist, so it is new if it had none before and has some now.
     let new = before.members(&id).next().is_none() && !body.members.is_empty();
     gateway.run(actor, DirectoryCommand::SaveGroup(body.named(id.clone()))).await?;

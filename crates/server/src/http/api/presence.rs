@@ -4,21 +4,21 @@ use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use dialects::native::{Looker, Lookers};
+use dialects::native::{PresenceView, PresentPerson};
 use gateway::Gateway;
 use kernel::{AskId, Time};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::extract::{Person, PersonAndAsk};
-use crate::http::api::paging::{Params, bad};
+use crate::http::api::extractors::{PersonAndAsk, PersonCaller};
+use crate::http::api::paging::{Params, bad_parameter};
 use crate::http::problem::Problem;
 
 /// How many seconds a person counts as viewing an ask after their last call.
-pub(crate) const LEASE: u64 = 60;
+pub(crate) const VIEWING_SECONDS: u64 = 60;
 /// The maximum number of asks in one query: a page.
-const MOST: usize = 100;
+const MAX_QUERIED_ASKS: usize = 100;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(look, leave)).routes(routes!(looking))
@@ -31,13 +31,13 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     put,
     path = "/api/v1/asks/{id}/looking",
     operation_id = "lookAtAsk",
-    responses((status = 200, description = "Who looks now", body = Lookers)),
+    responses((status = 200, description = "Who looks now", body = PresenceView)),
 )]
 async fn look(
     State(gateway): State<Gateway>,
     PersonAndAsk { human, ask: id }: PersonAndAsk,
 ) -> Result<Response, Problem> {
-    let until = gateway.now().plus_seconds(LEASE);
+    let until = gateway.now().plus_seconds(VIEWING_SECONDS);
     gateway.store().view(id, human, Some(until)).await?;
     Ok(Json(viewers(&gateway, vec![id]).await?).into_response())
 }
@@ -65,28 +65,28 @@ async fn leave(
     path = "/api/v1/looking",
     operation_id = "listLookers",
     params(("ask" = Vec<AskId>, Query, description = "Which; a hundred at most, repeated")),
-    responses((status = 200, description = "Who looks now", body = Lookers)),
+    responses((status = 200, description = "Who looks now", body = PresenceView)),
 )]
 async fn looking(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
 ) -> Result<Response, Problem> {
     let params = Params::new(pairs, &["ask"])?;
     let asks: Option<Vec<AskId>> = params.all("ask").map(|id| id.parse().ok()).collect();
-    let asks = asks.filter(|asks| (1..=MOST).contains(&asks.len()));
-    let asks = asks.ok_or_else(|| bad("ask", "1 to 100 ids of asks"))?;
+    let asks = asks.filter(|asks| (1..=MAX_QUERIED_ASKS).contains(&asks.len()));
+    let asks = asks.ok_or_else(|| bad_parameter("ask", "1 to 100 ids of asks"))?;
     let (directory, mut seen) = (gateway.directory(), Vec::new());
     for id in asks {
         let ask = gateway.store().ask(id).await?;
-        seen.extend(ask.filter(|ask| ask.is_shown_to(&actor, &directory)).map(|ask| ask.id));
+        seen.extend(ask.filter(|ask| ask.is_visible_to(&actor, &directory)).map(|ask| ask.id));
     }
     Ok(Json(viewers(&gateway, seen).await?).into_response())
 }
 
-async fn viewers(gateway: &Gateway, asks: Vec<AskId>) -> Result<Lookers, Problem> {
+async fn viewers(gateway: &Gateway, asks: Vec<AskId>) -> Result<PresenceView, Problem> {
     let now: Time = gateway.now();
     let found = gateway.store().viewers(asks, now).await?;
-    let looking = found.into_iter().map(|(ask, human)| Looker { ask, human }).collect();
-    Ok(Lookers { looking })
+    let looking = found.into_iter().map(|(ask, human)| PresentPerson { ask, human }).collect();
+    Ok(PresenceView { looking })
 }

@@ -7,17 +7,17 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use dialects::native::{AgentBody, AgentPage, AgentView, ProjectBody, ProjectPage, ProjectView};
 use gateway::Gateway;
-use kernel::directory::{Directory, Hears, NewProject, Reachable};
+use kernel::directory::{Directory, NewProject, RecipientPolicy, WebhookScope};
 use kernel::{Actor, Assurance, DirectoryCommand, ProjectId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
 use crate::http::Shared;
-use crate::http::api::extract::{Administrator, JsonBody, Person};
-use crate::http::api::openapi::Pages;
-use crate::http::api::paging::{Listing, Pairs, given_id, named, one, saved};
-use crate::http::name::{Named, path_id};
+use crate::http::api::extractors::{AdminCaller, JsonBody, PersonCaller};
+use crate::http::api::openapi::ListPageParams;
+use crate::http::api::paging::{PagedList, Pairs, given_id, one, path_id_matching_body, saved};
+use crate::http::name::{PathParam, path_id};
 use crate::http::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -33,7 +33,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/projects",
     operation_id = "listProjects",
-    params(Pages),
+    params(ListPageParams),
     responses(
         (status = 200, description = "A page", body = ProjectPage),
         (status = 403, description = "`not-allowed`: for administrators"),
@@ -41,9 +41,9 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 )]
 async fn projects(
     pairs: Pairs,
-    Administrator { directory, .. }: Administrator,
+    AdminCaller { directory, .. }: AdminCaller,
 ) -> Result<Response, Problem> {
-    let list = Listing::read(pairs, "projects")?;
+    let list = PagedList::read(pairs, "projects")?;
     let found = directory.projects_after(list.after()?.as_ref()).map(ProjectView::from);
     Ok(list.show(found, |project| project.id.as_str(), ProjectPage::new))
 }
@@ -59,8 +59,8 @@ async fn projects(
     ),
 )]
 async fn project(
-    Named(id): Named<String>,
-    Administrator { directory, .. }: Administrator,
+    PathParam(id): PathParam<String>,
+    AdminCaller { directory, .. }: AdminCaller,
 ) -> Result<Response, Problem> {
     let found = id.parse().ok().and_then(|id| directory.project(&id).map(ProjectView::from));
     one(found, "project")
@@ -75,7 +75,7 @@ pub(in crate::http) fn irreversible_assurance(config: &Config) -> Option<Assuran
 /// A project with the default rules of new projects.
 pub(in crate::http) fn new_project(config: &Config, id: ProjectId) -> NewProject {
     if config.dev {
-        NewProject { recipients: Some(Reachable::Any), ..NewProject::plain(id) }
+        NewProject { recipients: Some(RecipientPolicy::Any), ..NewProject::plain(id) }
     } else {
         NewProject::fresh(id)
     }
@@ -83,7 +83,7 @@ pub(in crate::http) fn new_project(config: &Config, id: ProjectId) -> NewProject
 
 /// The project a body describes. For fields that the body leaves out, a new project gets the
 /// default rules.
-fn wanted_project(
+fn described_project(
     gateway: &Gateway,
     config: &Config,
     body: ProjectBody,
@@ -117,11 +117,11 @@ fn wanted_project(
 async fn add_project(
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
-    Administrator { actor, .. }: Administrator,
+    AdminCaller { actor, .. }: AdminCaller,
     JsonBody(body): JsonBody<ProjectBody>,
 ) -> Result<Response, Problem> {
     let id = given_id(body.id.clone())?;
-    let new = wanted_project(&gateway, &config, body, &id);
+    let new = described_project(&gateway, &config, body, &id);
     gateway.run(actor, DirectoryCommand::AddProject(new)).await?;
     saved(true, gateway.directory().project(&id).map(ProjectView::from), "project")
 }
@@ -141,13 +141,13 @@ async fn add_project(
 async fn save_project(
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
-    Named(id): Named<String>,
-    Administrator { directory: before, actor }: Administrator,
+    PathParam(id): PathParam<String>,
+    AdminCaller { directory: before, actor }: AdminCaller,
     JsonBody(body): JsonBody<ProjectBody>,
 ) -> Result<Response, Problem> {
-    let id = named(&id, body.id.as_ref())?;
+    let id = path_id_matching_body(&id, body.id.as_ref())?;
     let new = before.project(&id).is_none();
-    let wanted = wanted_project(&gateway, &config, body, &id);
+    let wanted = described_project(&gateway, &config, body, &id);
     gateway.run(actor, DirectoryCommand::SaveProject(wanted)).await?;
     saved(new, gateway.directory().project(&id).map(ProjectView::from), "project")
 }
@@ -157,7 +157,7 @@ async fn save_project(
     get,
     path = "/api/v1/agents",
     operation_id = "listAgents",
-    params(Pages),
+    params(ListPageParams),
     responses(
         (status = 200, description = "A page", body = AgentPage),
         (status = 403, description = "`not-allowed`: for administrators"),
@@ -165,9 +165,9 @@ async fn save_project(
 )]
 async fn agents(
     pairs: Pairs,
-    Administrator { directory, .. }: Administrator,
+    AdminCaller { directory, .. }: AdminCaller,
 ) -> Result<Response, Problem> {
-    let list = Listing::read(pairs, "agents")?;
+    let list = PagedList::read(pairs, "agents")?;
     let found = directory.agents_after(list.after()?.as_ref()).map(AgentView::from);
     Ok(list.show(found, |agent| agent.id.as_str(), AgentPage::new))
 }
@@ -183,8 +183,8 @@ async fn agents(
     ),
 )]
 async fn agent(
-    Named(id): Named<String>,
-    Administrator { directory, .. }: Administrator,
+    PathParam(id): PathParam<String>,
+    AdminCaller { directory, .. }: AdminCaller,
 ) -> Result<Response, Problem> {
     let found = id.parse().ok().and_then(|id| directory.agent(&id).map(AgentView::from));
     one(found, "agent")
@@ -206,11 +206,11 @@ async fn agent(
 )]
 async fn save_agent(
     State(gateway): State<Gateway>,
-    Named(id): Named<String>,
-    AgentKeeper { before, actor }: AgentKeeper,
+    PathParam(id): PathParam<String>,
+    AgentEditor { before, actor }: AgentEditor,
     JsonBody(body): JsonBody<AgentBody>,
 ) -> Result<Response, Problem> {
-    let id = named(&id, body.id.as_ref())?;
+    let id = path_id_matching_body(&id, body.id.as_ref())?;
     let new = before.agent(&id).is_none();
     gateway.run(actor, DirectoryCommand::SaveAgent(body.named(id.clone()))).await?;
     saved(new, gateway.directory().agent(&id).map(AgentView::from), "agent")
@@ -218,19 +218,19 @@ async fn save_agent(
 
 /// An administrator, or the owner of the agent in the path, who may allow people to write to it. The
 /// kernel checks the other changes.
-struct AgentKeeper {
+struct AgentEditor {
     before: Arc<Directory>,
     actor: Actor,
 }
 
-impl FromRequestParts<Shared> for AgentKeeper {
+impl FromRequestParts<Shared> for AgentEditor {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
-        let Person { actor, .. } = Person::from_request_parts(parts, shared).await?;
+        let PersonCaller { actor, .. } = PersonCaller::from_request_parts(parts, shared).await?;
         let before = shared.core.gateway.directory();
         let agent = path_id(parts, shared).await.parse();
-        let own = agent.is_ok_and(|id| before.keeps(&actor, &Hears::Agent(id)));
+        let own = agent.is_ok_and(|id| before.manages_webhooks(&actor, &WebhookScope::Agent(id)));
         if own || before.administers(&actor) {
             return Ok(Self { before, actor });
         }

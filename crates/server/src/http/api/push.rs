@@ -8,19 +8,19 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use channels::push::{InvalidSubscription, PushSubscription, WebPush};
 use channels::{ChannelRegistry, DeliveryError};
-use dialects::native::{DeviceTried, DeviceView, Devices, NewDevice, Tried};
+use dialects::native::{DeviceListView, DeviceTestResult, DeviceTestView, DeviceView, NewDevice};
 use gateway::Gateway;
 use kernel::audit::Digest;
 use kernel::{HumanId, Refusal};
-use notify::devices::{Added, FULL};
+use notify::devices::{AddDeviceResult, TOO_MANY_DEVICES};
 use store::Device;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::extract::{JsonBody, Person};
+use crate::http::api::extractors::{JsonBody, PersonCaller};
 use crate::http::callers::Callers;
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 use crate::http::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -35,17 +35,17 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/me/push",
     operation_id = "listDevices",
-    responses((status = 200, description = "All of them", body = Devices)),
+    responses((status = 200, description = "All of them", body = DeviceListView)),
 )]
 async fn devices(
     State(channels): State<Arc<ChannelRegistry>>,
-    State(devices): State<notify::devices::Devices>,
-    Person { id: me, .. }: Person,
+    State(devices): State<notify::devices::DeviceRegistry>,
+    PersonCaller { id: me, .. }: PersonCaller,
 ) -> Result<Response, Problem> {
-    let devices = devices.of(&me).await?;
+    let devices = devices.devices_of(&me).await?;
     let devices = devices.iter().map(|(device, address)| view(device, address)).collect();
     let key = channels.push.as_ref().map(|push| push.key().to_owned());
-    Ok(Json(Devices { key, devices }).into_response())
+    Ok(Json(DeviceListView { key, devices }).into_response())
 }
 
 /// Have a device told.
@@ -76,9 +76,9 @@ async fn devices(
 async fn add_device(
     State(callers): State<Callers>,
     State(channels): State<Arc<ChannelRegistry>>,
-    State(devices): State<notify::devices::Devices>,
+    State(devices): State<notify::devices::DeviceRegistry>,
     headers: HeaderMap,
-    Person { id: me, .. }: Person,
+    PersonCaller { id: me, .. }: PersonCaller,
     JsonBody(new): JsonBody<NewDevice>,
 ) -> Result<Response, Problem> {
     let push = pushing(&channels)?;
@@ -86,13 +86,13 @@ async fn add_device(
     let address = PushSubscription { endpoint, p256dh: keys.p256dh, auth: keys.auth, label };
     let key = callers.key(&headers);
     match devices.add(push, &me, key, address.clone()).await? {
-        Added::Kept(device) => {
+        AddDeviceResult::Kept(device) => {
             Ok((StatusCode::CREATED, Json(view(&device, &address))).into_response())
         }
-        Added::Wrong(InvalidSubscription { field, expected }) => {
+        AddDeviceResult::Wrong(InvalidSubscription { field, expected }) => {
             Err(Refusal::Invalid { field, expected }.into())
         }
-        Added::Full => Err(Refusal::NotAllowed { why: FULL }.into()),
+        AddDeviceResult::Full => Err(Refusal::NotAllowed { why: TOO_MANY_DEVICES }.into()),
     }
 }
 
@@ -105,8 +105,8 @@ async fn add_device(
 )]
 async fn remove_device(
     State(gateway): State<Gateway>,
-    Named(id): Named<String>,
-    Person { id: me, .. }: Person,
+    PathParam(id): PathParam<String>,
+    PersonCaller { id: me, .. }: PersonCaller,
 ) -> Result<Response, Problem> {
     let device = own_device(&gateway, &me, &id).await?;
     gateway.store().forget_device(device).await?;
@@ -118,23 +118,23 @@ async fn remove_device(
     post,
     path = "/api/v1/me/push/{id}/test",
     operation_id = "testDevice",
-    responses((status = 200, description = "What its push service said", body = DeviceTried)),
+    responses((status = 200, description = "What its push service said", body = DeviceTestView)),
 )]
 async fn try_device(
     State(gateway): State<Gateway>,
     State(channels): State<Arc<ChannelRegistry>>,
-    State(devices): State<notify::devices::Devices>,
-    Named(id): Named<String>,
-    Person { id: me, .. }: Person,
+    State(devices): State<notify::devices::DeviceRegistry>,
+    PathParam(id): PathParam<String>,
+    PersonCaller { id: me, .. }: PersonCaller,
 ) -> Result<Response, Problem> {
     let device = own_device(&gateway, &me, &id).await?;
     let (result, error) = match devices.test(pushing(&channels)?, device).await? {
-        Ok(()) => (Tried::Taken, None),
-        Err(DeliveryError::Gone { .. }) => (Tried::Gone, None),
-        Err(DeliveryError::Later { why, .. }) => (Tried::Later, Some(why)),
-        Err(DeliveryError::Never { why }) => (Tried::Refused, Some(why)),
+        Ok(()) => (DeviceTestResult::Taken, None),
+        Err(DeliveryError::Gone { .. }) => (DeviceTestResult::Gone, None),
+        Err(DeliveryError::Later { why, .. }) => (DeviceTestResult::Later, Some(why)),
+        Err(DeliveryError::Never { why }) => (DeviceTestResult::Refused, Some(why)),
     };
-    Ok(Json(DeviceTried { result, error }).into_response())
+    Ok(Json(DeviceTestView { result, error }).into_response())
 }
 
 fn view(device: &Device, address: &PushSubscription) -> DeviceView {

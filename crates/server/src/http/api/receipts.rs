@@ -8,9 +8,9 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use dialects::native::{AskView, Revocation};
+use dialects::native::{AskView, RevocationView};
 use dialects::proof::receipt::{PREFIX, id as receipt_id};
-use dialects::proof::record::Inclusion;
+use dialects::proof::record_check::Inclusion;
 use dialects::proof::{
     EvidenceStatus, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt, compare, words,
 };
@@ -20,7 +20,7 @@ use kernel::passkey_evidence::PasskeyEvidence;
 use kernel::receipt::Receipt;
 use kernel::{AskCommand, AskId, Phase, Refusal, Subject, Time};
 use serde::{Deserialize, Serialize};
-use store::{Cursor, Filter, List, Order, Scope};
+use store::{AskListQuery, Cursor, Filter, ListScope, Order};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -29,9 +29,9 @@ use crate::config::Config;
 use crate::http::api::AskViews;
 use crate::http::api::actions::AskAction;
 use crate::http::api::audit::{inclusion_of, inclusion_proof};
-use crate::http::api::extract::{JsonBody, Person, VisibleAsk};
+use crate::http::api::extractors::{JsonBody, PersonCaller, VisibleAsk};
 use crate::http::api::openapi::IfMatch;
-use crate::http::api::paging::{Params, unfit};
+use crate::http::api::paging::{Params, invalid_parameter};
 use crate::http::problem::Problem;
 use crate::http::{Shared, body};
 
@@ -39,7 +39,8 @@ const JOSE: &str = "application/jose";
 /// The number of revocations on one page.
 const PAGE: usize = 100;
 /// The phases in which an ask has a receipt.
-const OVER: [Phase; 4] = [Phase::Completed, Phase::Expired, Phase::Cancelled, Phase::Failed];
+const CLOSED_PHASES: [Phase; 4] =
+    [Phase::Completed, Phase::Expired, Phase::Cancelled, Phase::Failed];
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -54,7 +55,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 /// A receipt with what it claims.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SignedReceipt)]
-struct Signed {
+struct SignedReceipt {
     /// The compact JWS.
     receipt: String,
     /// What it claims, for reading.
@@ -82,7 +83,7 @@ struct Signed {
             description = "Signed",
             content(
                 (String = "application/jose"),
-                (Signed = "application/json"),
+                (SignedReceipt = "application/json"),
             ),
         ),
         (status = 409, description = "`not-over`: it has a receipt once it is over"),
@@ -96,7 +97,7 @@ async fn receipt(
     VisibleAsk { ask, actor }: VisibleAsk,
 ) -> Result<Response, Problem> {
     if ask.is_open() {
-        return Err(not_over());
+        return Err(still_open());
     }
     let claims = receipts.claims_for(&ask, &actor).ok_or_else(|| {
         let detail = "the words of this request were erased, so no receipt can be made any more";
@@ -106,7 +107,7 @@ async fn receipt(
     let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     if accept.into_iter().any(|kinds| kinds.contains("application/json")) {
         let (evidence_status, evidence) = evidence_for(&ask, &actor);
-        let signed = Signed { receipt, claims, evidence, evidence_status };
+        let signed = SignedReceipt { receipt, claims, evidence, evidence_status };
         return Ok(Json(signed).into_response());
     }
     Ok(([(header::CONTENT_TYPE, JOSE)], receipt).into_response())
@@ -139,7 +140,7 @@ struct RevokeBody {
 )]
 async fn revoke(
     action: AskAction,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
     JsonBody(RevokeBody { reason }): JsonBody<RevokeBody>,
 ) -> Result<Response, Problem> {
     action.run(actor, |id| AskCommand::Revoke(id, reason)).await
@@ -166,7 +167,7 @@ async fn prove(
     State(config): State<Arc<Config>>,
     VisibleAsk { ask, actor }: VisibleAsk,
 ) -> Result<Response, Problem> {
-    let place = Receipt::of(&ask).ok_or_else(not_over)?.place;
+    let place = Receipt::of(&ask).ok_or_else(still_open)?.place;
     Ok(Json(inclusion_proof(&ask_views, &gateway, &config, &ask, &actor, place.seq).await?)
         .into_response())
 }
@@ -196,14 +197,14 @@ async fn prove_enrolment(
     VisibleAsk { ask, actor }: VisibleAsk,
 ) -> Result<Response, Problem> {
     if ask.is_open() {
-        return Err(not_over());
+        return Err(still_open());
     }
     let (_, evidence) = evidence_for(&ask, &actor);
     let evidence = evidence.ok_or(Refusal::NotFound { what: "passkey evidence" })?;
     Ok(Json(inclusion_of(&gateway, &config, Subject::Key(evidence.key), 1).await?).into_response())
 }
 
-fn not_over() -> Problem {
+fn still_open() -> Problem {
     let detail = "this request is still open; it has a receipt once it is over";
     Problem::new(409, "not-over").detail(detail)
 }
@@ -219,7 +220,7 @@ struct VerifyBody {
 /// What became of a receipt somebody showed.
 #[derive(Default, Serialize, ToSchema)]
 #[schema(as = CheckedReceipt)]
-struct Checked {
+struct CheckedReceipt {
     /// Whether it is ours and still counts.
     valid: bool,
     /// Why not.
@@ -233,7 +234,7 @@ struct Checked {
     words: Option<Vec<String>>,
     /// That it was called back.
     #[serde(skip_serializing_if = "Option::is_none")]
-    revoked: Option<Revocation>,
+    revoked: Option<RevocationView>,
 }
 
 /// Check a receipt: is it ours, does it say what was recorded here, and does it still count?
@@ -244,7 +245,7 @@ struct Checked {
     path = "/api/v1/receipts/verify",
     operation_id = "verifyReceipt",
     request_body(content = VerifyBody, example = json!({ "receipt": "eyJhbGciOiJFZERTQSJ9.e30.c2ln" })),
-    responses((status = 200, description = "Whether it counts, and if not, why", body = Checked)),
+    responses((status = 200, description = "Whether it counts, and if not, why", body = CheckedReceipt)),
     security(()),
 )]
 async fn verify(
@@ -252,7 +253,7 @@ async fn verify(
     State(gateway): State<Gateway>,
     State(receipts): State<Receipts>,
     body: Body,
-) -> Result<Json<Checked>, Problem> {
+) -> Result<Json<CheckedReceipt>, Problem> {
     // A receipt contains a question and an answer in base64, each of which may be as large as a
     // body.
     let largest = config.body_limit.saturating_mul(3).saturating_add(1 << 16);
@@ -261,18 +262,18 @@ async fn verify(
         Ok(claims) => claims,
         Err(unproven) => {
             let why = Some(receipts.reason(&unproven));
-            return Ok(Json(Checked { why, ..Checked::default() }));
+            return Ok(Json(CheckedReceipt { why, ..CheckedReceipt::default() }));
         }
     };
     let asked = gateway.store().ask(claims.sub).await?;
     if let Err(differs) = compare(&claims, asked.as_deref()) {
         let why = Some(differs.to_string());
-        return Ok(Json(Checked { why, ..Checked::default() }));
+        return Ok(Json(CheckedReceipt { why, ..CheckedReceipt::default() }));
     }
-    let revoked = asked.as_deref().and_then(Revocation::of);
+    let revoked = asked.as_deref().and_then(RevocationView::of);
     let why = revoked.as_ref().map(|revoked| called_back(revoked.at, revoked.reason.as_deref()));
     let words = Some(words(&claims));
-    Ok(Json(Checked { valid: revoked.is_none(), why, claims: Some(claims), words, revoked }))
+    Ok(Json(CheckedReceipt { valid: revoked.is_none(), why, claims: Some(claims), words, revoked }))
 }
 
 fn called_back(at: Time, reason: Option<&str>) -> String {
@@ -308,14 +309,16 @@ async fn revocations(
 ) -> Result<Response, Problem> {
     let params = Params::new(pairs, &["cursor"])?;
     let cursor = params.one("cursor")?;
-    let after = match cursor.map(|text| AskId::read_as(PREFIX, text)) {
-        Some(None) => return Err(unfit("cursor", "what `next` of the page before said")),
+    let after = match cursor.map(|text| AskId::parse_with_prefix(PREFIX, text)) {
+        Some(None) => {
+            return Err(invalid_parameter("cursor", "what `next` of the page before said"));
+        }
         Some(Some(ask)) => Some(Cursor { rank: 0, ask }),
         None => None,
     };
-    let (scopes, filter) = (vec![Scope::Revoked], Filter::default());
-    let (phases, order) = (OVER.to_vec(), Order::Age);
-    let list = List { scopes, phases, order, filter, after, limit: PAGE };
+    let (scopes, filter) = (vec![ListScope::Revoked], Filter::default());
+    let (phases, order) = (CLOSED_PHASES.to_vec(), Order::Age);
+    let list = AskListQuery { scopes, phases, order, filter, after, limit: PAGE };
     let page = gateway.store().list(list).await?;
     let revoked = page.asks.iter().filter_map(|ask| {
         let revoked = ask.revoked.as_ref()?;

@@ -4,15 +4,15 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use dialects::native::{RuleBody, RuleView, Rules};
+use dialects::native::{RuleBody, RuleListView, RuleView};
 use gateway::Gateway;
 use kernel::{DirectoryCommand, Refusal, RuleId};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::extract::{JsonBody, Person};
-use crate::http::name::Named;
+use crate::http::api::extractors::{JsonBody, PersonCaller};
+use crate::http::name::PathParam;
 use crate::http::problem::Problem;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -24,15 +24,15 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/rules",
     operation_id = "listRules",
-    responses((status = 200, description = "All of them", body = Rules<'static>)),
+    responses((status = 200, description = "All of them", body = RuleListView<'static>)),
 )]
 async fn rules(
     State(gateway): State<Gateway>,
-    Person { id, .. }: Person,
+    PersonCaller { id, .. }: PersonCaller,
 ) -> Result<Response, Problem> {
     let directory = gateway.directory();
     let rules = directory.rules_of(&id).map(RuleView::from).collect();
-    Ok(Json(Rules { rules }).into_response())
+    Ok(Json(RuleListView { rules }).into_response())
 }
 
 /// Add a rule: what matches and is put to a delegate of mine goes to somebody else.
@@ -48,7 +48,7 @@ async fn rules(
 )]
 async fn add_rule(
     State(gateway): State<Gateway>,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
     JsonBody(body): JsonBody<RuleBody>,
 ) -> Result<Response, Problem> {
     let id = RuleId::new(gateway.ids().ulid());
@@ -67,8 +67,8 @@ async fn add_rule(
 )]
 async fn remove_rule(
     State(gateway): State<Gateway>,
-    Named(id): Named<String>,
-    Person { actor, .. }: Person,
+    PathParam(id): PathParam<String>,
+    PersonCaller { actor, .. }: PersonCaller,
 ) -> Result<Response, Problem> {
     let id: RuleId = id.parse().map_err(|_| Refusal::NotFound { what: "rule" })?;
     gateway.run(actor, DirectoryCommand::RemoveRule(id)).await?;

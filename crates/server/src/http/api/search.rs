@@ -7,25 +7,25 @@ use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
 use dialects::native::SearchResults;
 use gateway::Gateway;
-use kernel::question::Kind;
+use kernel::question::QuestionKind;
 use kernel::{Actor, AgentId, HumanId, ProjectId, Refusal};
 use serde::Deserialize;
-use store::Search;
-use store::search::FOUND;
+use store::SearchQuery;
+use store::search::MAX_RESULTS;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
 use crate::http::api::AskViews;
-use crate::http::api::extract::Person;
-use crate::http::api::lists::{View, Whose, filter, named, word};
-use crate::http::api::paging::{Params, bad};
+use crate::http::api::extractors::PersonCaller;
+use crate::http::api::lists::{ListOwner, PersonList, enum_value, filter, named};
+use crate::http::api::paging::{Params, bad_parameter};
 use crate::http::problem::Problem;
 
-const KNOWN: [&str; 7] = ["q", "view", "state", "kind", "project", "agent", "by"];
+const KNOWN_PARAMS: [&str; 7] = ["q", "view", "state", "kind", "project", "agent", "by"];
 /// The maximum length of a query, in characters.
-const LONGEST: usize = 500;
+const MAX_QUERY_LENGTH: usize = 500;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(search))
@@ -35,7 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = SearchedState)]
-pub(super) enum Searched {
+pub(super) enum SearchedState {
     /// Can be answered.
     Open,
     /// Answered, withdrawn or run out.
@@ -56,9 +56,9 @@ pub(super) enum Searched {
     operation_id = "searchAsks",
     params(
         ("q" = String, Query, description = "Words", example = "refund ada", min_length = 1),
-        ("view" = Option<View>, Query, description = "Which of one's lists"),
-        ("state" = Option<Searched>, Query, description = "`all` when nothing is said"),
-        ("kind" = Option<Vec<Kind>>, Query, description = "Kinds of question. May be repeated"),
+        ("view" = Option<PersonList>, Query, description = "Which of one's lists"),
+        ("state" = Option<SearchedState>, Query, description = "`all` when nothing is said"),
+        ("kind" = Option<Vec<QuestionKind>>, Query, description = "Kinds of question. May be repeated"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
         ("by" = Option<HumanId>, Query, description = "Answered or withdrawn by this person"),
@@ -69,36 +69,37 @@ async fn search(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
 ) -> Result<Response, Problem> {
-    let params = Params::new(pairs, &KNOWN)?;
+    let params = Params::new(pairs, &KNOWN_PARAMS)?;
     let expected = "words to look for, 500 characters at most";
-    let fits = |q: &&str| !q.trim().is_empty() && q.chars().count() <= LONGEST;
+    let fits = |q: &&str| !q.trim().is_empty() && q.chars().count() <= MAX_QUERY_LENGTH;
     let words = params.one("q")?.filter(fits);
-    let words = words.ok_or_else(|| bad("q", expected))?.to_owned();
+    let words = words.ok_or_else(|| bad_parameter("q", expected))?.to_owned();
     let Actor::Human { id, .. } = &actor else {
         return Err(Refusal::NotAllowed { why: "searching is for people" }.into());
     };
-    let whose = Whose::Person(id.clone(), View::asked(&params)?.unwrap_or_default());
+    let whose = ListOwner::Person(id.clone(), PersonList::parse_view(&params)?.unwrap_or_default());
     let mut filter = filter(&params)?;
     filter.project = named(&params, "project")?;
     filter.agent = named(&params, "agent")?;
     filter.by = named(&params, "by")?;
     let state = match params.one("state")? {
-        Some(name) => word::<Searched>(name).ok_or_else(|| bad("state", "open, over or all"))?,
-        None => Searched::default(),
+        Some(name) => enum_value::<SearchedState>(name)
+            .ok_or_else(|| bad_parameter("state", "open, over or all"))?,
+        None => SearchedState::default(),
     };
     let open = match state {
-        Searched::Open => Some(true),
-        Searched::Over => Some(false),
-        Searched::All => None,
+        SearchedState::Open => Some(true),
+        SearchedState::Over => Some(false),
+        SearchedState::All => None,
     };
     let directory = gateway.directory();
     let whole = whose.open(&directory)?;
-    let scopes = whole.is_part().then(|| whole.scopes.clone());
-    let wanted = Search { words, scopes, filter, open, limit: FOUND };
+    let scopes = whole.is_filtered().then(|| whole.scopes.clone());
+    let wanted = SearchQuery { words, scopes, filter, open, limit: MAX_RESULTS };
     let mut asks = gateway.search(wanted).await?;
-    let most = asks.len() == FOUND;
+    let most = asks.len() == MAX_RESULTS;
     asks.retain(|ask| whole.shows(ask) && open.is_none_or(|open| ask.is_open() == open));
     let asks = ask_views.views(&asks, &actor).await?;
     Ok(Json(SearchResults { asks, more: most }).into_response())

@@ -6,14 +6,14 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use dialects::native::{SessionView, Sessions};
+use dialects::native::{SessionListView, SessionView};
 use gateway::Gateway;
 use kernel::{Actor, DirectoryCommand, HumanId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::extract::Person;
+use crate::http::api::extractors::PersonCaller;
 use crate::http::name::path_id;
 use crate::http::problem::Problem;
 
@@ -27,14 +27,14 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     path = "/api/v1/people/{id}/sessions",
     operation_id = "listSessions",
     responses(
-        (status = 200, description = "At most fifty, the newest first", body = Sessions),
+        (status = 200, description = "At most fifty, the newest first", body = SessionListView),
         (status = 403, description = "`not-allowed`: somebody else's, and no administrator"),
     ),
 )]
 async fn sessions(
     State(gateway): State<Gateway>,
     State(sessions): State<gateway::sessions::Sessions>,
-    SessionsOf { human, .. }: SessionsOf,
+    SessionsTarget { human, .. }: SessionsTarget,
 ) -> Result<Response, Problem> {
     let (directory, now) = (gateway.directory(), gateway.now());
     let mut live = Vec::new();
@@ -44,7 +44,7 @@ async fn sessions(
             live.push(SessionView::of(key, used));
         }
     }
-    Ok(Json(Sessions { sessions: live }).into_response())
+    Ok(Json(SessionListView { sessions: live }).into_response())
 }
 
 /// Sign somebody out everywhere, at once.
@@ -59,7 +59,7 @@ async fn sessions(
 )]
 async fn end_sessions(
     State(gateway): State<Gateway>,
-    SessionsOf { actor, human }: SessionsOf,
+    SessionsTarget { actor, human }: SessionsTarget,
 ) -> Result<Response, Problem> {
     gateway.run(actor, DirectoryCommand::EndSessions(human, None)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
@@ -81,23 +81,24 @@ async fn end_sessions(
 )]
 async fn end_access(
     State(gateway): State<Gateway>,
-    SessionsOf { actor, human }: SessionsOf,
+    SessionsTarget { actor, human }: SessionsTarget,
 ) -> Result<Response, Problem> {
     gateway.run(actor, DirectoryCommand::EndAccess(human)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// The caller and the person in the path, if the caller is that person or an administrator.
-struct SessionsOf {
+struct SessionsTarget {
     actor: Actor,
     human: HumanId,
 }
 
-impl FromRequestParts<Shared> for SessionsOf {
+impl FromRequestParts<Shared> for SessionsTarget {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
-        let Person { id: own, actor } = Person::from_request_parts(parts, shared).await?;
+        let PersonCaller { id: own, actor } =
+            PersonCaller::from_request_parts(parts, shared).await?;
         let id = path_id(parts, shared).await;
         let directory = shared.core.gateway.directory();
         if own.as_str() != id && !directory.administers(&actor) {

@@ -9,9 +9,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use gateway::key_destruction::{DestructionProgress, KeyDestruction, NotDestroyed};
+use gateway::key_destruction::{DestructionProgress, KeyDestruction, KeyDestructionError};
 use gateway::receipts::Receipts;
-use gateway::signing::Listed;
+use gateway::signing::SigningKeySummary;
 use kernel::{HumanId, Time};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -19,12 +19,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::extract::Administrator;
-use crate::http::name::Named;
+use crate::http::api::extractors::AdminCaller;
+use crate::http::name::PathParam;
 use crate::http::problem::Problem;
 
 /// How many requests one call examines, so that a call takes seconds at most.
-const STRETCH: usize = 2000;
+const REQUESTS_PER_CALL: usize = 2000;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(destroy))
@@ -65,8 +65,8 @@ enum SigningKeyState {
     Revoked,
 }
 
-impl From<Listed> for SigningKeyView {
-    fn from(key: Listed) -> Self {
+impl From<SigningKeySummary> for SigningKeyView {
+    fn from(key: SigningKeySummary) -> Self {
         let state = match (&key.revoked, &key.destroyed, key.retired_at) {
             (Some(_), _, _) => SigningKeyState::Revoked,
             (None, Some(_), _) => SigningKeyState::Destroyed,
@@ -114,7 +114,7 @@ pub struct Destruction {
         (status = 403, description = "`not-allowed`: for administrators"),
     ),
 )]
-async fn list(State(receipts): State<Receipts>, _: Administrator) -> Result<Response, Problem> {
+async fn list(State(receipts): State<Receipts>, _: AdminCaller) -> Result<Response, Problem> {
     let listed = receipts.signer().listed().await.map_err(|error| unreadable(&error))?;
     let keys = listed.into_iter().map(SigningKeyView::from).collect();
     Ok(Json(SigningKeys { keys }).into_response())
@@ -151,26 +151,26 @@ async fn list(State(receipts): State<Receipts>, _: Administrator) -> Result<Resp
 )]
 async fn destroy(
     State(key_destruction): State<KeyDestruction>,
-    Named(kid): Named<String>,
-    Administrator { actor, .. }: Administrator,
+    PathParam(kid): PathParam<String>,
+    AdminCaller { actor, .. }: AdminCaller,
 ) -> Result<Response, Problem> {
-    let progress = key_destruction.destroy(&actor, &kid, STRETCH).await?;
+    let progress = key_destruction.destroy(&actor, &kid, REQUESTS_PER_CALL).await?;
     let DestructionProgress { destroyed, examined, stored } = progress;
     let status = if destroyed { StatusCode::OK } else { StatusCode::ACCEPTED };
     Ok((status, Json(Destruction { kid, destroyed, examined, stored })).into_response())
 }
 
-impl From<NotDestroyed> for Problem {
-    fn from(why: NotDestroyed) -> Self {
+impl From<KeyDestructionError> for Problem {
+    fn from(why: KeyDestructionError) -> Self {
         match why {
-            NotDestroyed::UnknownKey { known } => {
+            KeyDestructionError::UnknownKey { known } => {
                 let known = known.join(", ");
                 let detail = format!("there is no such signing key; there are {known}");
                 Self::new(404, "not-found").detail(detail)
             }
-            NotDestroyed::Refused(refusal) => refusal.into(),
-            NotDestroyed::Unreadable(error) => unreadable(&error),
-            NotDestroyed::Store(error) => error.into(),
+            KeyDestructionError::Refused(refusal) => refusal.into(),
+            KeyDestructionError::Unreadable(error) => unreadable(&error),
+            KeyDestructionError::Store(error) => error.into(),
         }
     }
 }

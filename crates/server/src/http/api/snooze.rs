@@ -15,11 +15,11 @@ use utoipa_axum::routes;
 
 use crate::http::Shared;
 use crate::http::api::AskViews;
-use crate::http::api::extract::{JsonBody, Person, PersonAndAsk};
+use crate::http::api::extractors::{JsonBody, PersonAndAsk, PersonCaller};
 use crate::http::problem::Problem;
 
 /// The longest an ask can be hidden: ten years.
-pub(in crate::http) const LONGEST: u64 = 10 * 366 * 24 * 60 * 60;
+pub(in crate::http) const MAX_SNOOZE_SECONDS: u64 = 10 * 366 * 24 * 60 * 60;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new().routes(routes!(snooze, wake)).routes(routes!(snoozed))
@@ -49,7 +49,7 @@ async fn snooze(
     JsonBody(SnoozeBody { until }): JsonBody<SnoozeBody>,
 ) -> Result<Response, Problem> {
     let now = gateway.now();
-    if until <= now || until > now.plus_seconds(LONGEST) {
+    if until <= now || until > now.plus_seconds(MAX_SNOOZE_SECONDS) {
         let expected = "a moment within the next ten years";
         return Err(Refusal::Invalid { field: "until", expected }.into());
     }
@@ -85,14 +85,14 @@ async fn wake(
 async fn snoozed(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
-    Person { id, actor }: Person,
+    PersonCaller { id, actor }: PersonCaller,
 ) -> Result<Response, Problem> {
     let hidden = gateway.store().snoozed(id, gateway.now()).await?;
     let directory = gateway.directory();
     let mut asks = Vec::with_capacity(hidden.len());
     for (id, until) in hidden {
         let ask = gateway.ask(id).await?;
-        let seen = ask.filter(|ask| ask.is_open() && ask.is_shown_to(&actor, &directory));
+        let seen = ask.filter(|ask| ask.is_open() && ask.is_visible_to(&actor, &directory));
         asks.extend(seen.map(|ask| (ask, until)));
     }
     let mut snoozed = Vec::with_capacity(asks.len());

@@ -19,23 +19,23 @@ use kernel::directory::{Directory, NewWebhook};
 use kernel::{Actor, DirectoryCommand, Refusal, Time, Topic, WebhookId};
 use notify::callbacks::Callbacks;
 use notify::webhooks::Webhooks;
-use store::work_queue::{LogQuery, Logged, Standing};
+use store::work_queue::{DeliveryLogEntry, DeliveryLogQuery, WebhookDeliveryStatus};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::Shared;
-use crate::http::api::extract::{JsonBody, JsonBodyIfAny, OnlyAgent, Person};
-use crate::http::api::openapi::Pages;
-use crate::http::api::paging::{Listing, Pairs, Params, bad, seal};
-use crate::http::name::{Named, path_id};
+use crate::http::api::extractors::{AgentCaller, JsonBody, OptionalJsonBody, PersonCaller};
+use crate::http::api::openapi::ListPageParams;
+use crate::http::api::paging::{PagedList, Pairs, Params, bad_parameter, seal};
+use crate::http::name::{PathParam, path_id};
 use crate::http::problem::Problem;
 
 /// How many endpoints the server examines for one page. A page may be short and still have a next
 /// page.
-const EXAMINED: usize = 10_000;
+const MAX_WEBHOOKS_EXAMINED: usize = 10_000;
 
 /// How many log entries are deleted at a time, so that other writes can run in between.
-const FORGOTTEN: usize = 1_000;
+const ENTRIES_PER_DELETE: usize = 1_000;
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -53,28 +53,28 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     get,
     path = "/api/v1/webhooks",
     operation_id = "listWebhooks",
-    params(Pages),
+    params(ListPageParams),
     responses((status = 200, description = "A page", body = WebhookPage)),
 )]
 async fn webhooks(
     State(gateway): State<Gateway>,
     pairs: Pairs,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
 ) -> Result<Response, Problem> {
     let directory = gateway.directory();
-    let list = Listing::read(pairs, "webhooks")?;
+    let list = PagedList::read(pairs, "webhooks")?;
     let mut rest = directory.webhooks_after(list.after()?.as_ref()).peekable();
     let (mut shown, mut last, mut examined) = (Vec::new(), None, 0);
     while shown.len() < list.limit()
-        && examined < EXAMINED
+        && examined < MAX_WEBHOOKS_EXAMINED
         && let Some(webhook) = rest.next()
     {
         (last, examined) = (Some(webhook.id), examined + 1);
-        if directory.keeps(&actor, &webhook.of) {
+        if directory.manages_webhooks(&actor, &webhook.of) {
             shown.push(WebhookView::from(webhook));
         }
     }
-    let more = rest.any(|webhook| directory.keeps(&actor, &webhook.of));
+    let more = rest.any(|webhook| directory.manages_webhooks(&actor, &webhook.of));
     Ok(list.page(shown, last.filter(|_| more).map(|id| id.to_string()), WebhookPage::new))
 }
 
@@ -99,11 +99,12 @@ async fn add(
     State(gateway): State<Gateway>,
     State(webhooks): State<Webhooks>,
     State(callbacks): State<Callbacks>,
-    Person { actor, .. }: Person,
+    PersonCaller { actor, .. }: PersonCaller,
     JsonBody(body): JsonBody<WebhookBody>,
 ) -> Result<Response, Problem> {
     let id = WebhookId::new(gateway.ids().ulid());
-    let made = add_webhook(&gateway, &webhooks, &callbacks, actor, wanted(body, id)?).await?;
+    let made =
+        add_webhook(&gateway, &webhooks, &callbacks, actor, parse_webhook(body, id)?).await?;
     Ok((StatusCode::CREATED, Json(made)).into_response())
 }
 
@@ -114,7 +115,9 @@ async fn add(
     operation_id = "getWebhook",
     responses((status = 200, description = "As it is", body = WebhookView)),
 )]
-async fn webhook(KeptWebhook { directory, id, .. }: KeptWebhook) -> Result<Response, Problem> {
+async fn webhook(
+    ManagedWebhook { directory, id, .. }: ManagedWebhook,
+) -> Result<Response, Problem> {
     Ok(Json(directory.webhook(id).map(WebhookView::from)).into_response())
 }
 
@@ -134,11 +137,11 @@ async fn webhook(KeptWebhook { directory, id, .. }: KeptWebhook) -> Result<Respo
 async fn save(
     State(gateway): State<Gateway>,
     State(callbacks): State<Callbacks>,
-    KeptWebhook { actor, id, .. }: KeptWebhook,
+    ManagedWebhook { actor, id, .. }: ManagedWebhook,
     JsonBody(body): JsonBody<WebhookBody>,
 ) -> Result<Response, Problem> {
-    let new = wanted(body, id)?;
-    callable(&callbacks, "url", &new.url)?;
+    let new = parse_webhook(body, id)?;
+    require_callable_url(&callbacks, "url", &new.url)?;
     gateway.run(actor, DirectoryCommand::SaveWebhook(new)).await?;
     shown_webhook(&gateway, StatusCode::OK, id)
 }
@@ -152,7 +155,7 @@ async fn save(
 )]
 async fn remove(
     State(gateway): State<Gateway>,
-    KeptWebhook { actor, id, .. }: KeptWebhook,
+    ManagedWebhook { actor, id, .. }: ManagedWebhook,
 ) -> Result<Response, Problem> {
     remove_webhook(&gateway, actor, id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
@@ -172,8 +175,8 @@ async fn remove(
 async fn rotate(
     State(gateway): State<Gateway>,
     State(webhooks): State<Webhooks>,
-    KeptWebhook { actor, id, .. }: KeptWebhook,
-    JsonBodyIfAny(RotateBody { grace_seconds }): JsonBodyIfAny<RotateBody>,
+    ManagedWebhook { actor, id, .. }: ManagedWebhook,
+    OptionalJsonBody(RotateBody { grace_seconds }): OptionalJsonBody<RotateBody>,
 ) -> Result<Response, Problem> {
     gateway.run(actor, DirectoryCommand::RotateWebhook(id, grace_seconds)).await?;
     Ok(Json(revealed_webhook(&gateway, &webhooks, id)?).into_response())
@@ -193,7 +196,7 @@ async fn rotate(
 )]
 async fn test(
     State(gateway): State<Gateway>,
-    KeptWebhook { actor, id, .. }: KeptWebhook,
+    ManagedWebhook { actor, id, .. }: ManagedWebhook,
 ) -> Result<Response, Problem> {
     gateway.run(actor, DirectoryCommand::TestWebhook(id)).await?;
     shown_webhook(&gateway, StatusCode::ACCEPTED, id)
@@ -213,19 +216,19 @@ async fn test(
 )]
 async fn callback_secret(
     State(webhooks): State<Webhooks>,
-    OnlyAgent { key, .. }: OnlyAgent,
+    AgentCaller { key, .. }: AgentCaller,
 ) -> Result<Response, Problem> {
-    let secret = webhooks.callback_signer(key).shown();
+    let secret = webhooks.callback_signer(key).encoded();
     Ok(Json(CallbackSecret { secret }).into_response())
 }
 
-fn wanted(body: WebhookBody, id: WebhookId) -> Result<NewWebhook, Problem> {
+fn parse_webhook(body: WebhookBody, id: WebhookId) -> Result<NewWebhook, Problem> {
     let expected = "either an agent or a project";
-    body.wanted(id).ok_or_else(|| Refusal::Invalid { field: "agent", expected }.into())
+    body.into_new_webhook(id).ok_or_else(|| Refusal::Invalid { field: "agent", expected }.into())
 }
 
 /// Refuses a URL that webhook calls may not go to.
-pub(crate) fn callable(
+pub(crate) fn require_callable_url(
     callbacks: &Callbacks,
     field: &'static str,
     url: &str,
@@ -244,7 +247,7 @@ pub(crate) async fn add_webhook(
     actor: Actor,
     new: NewWebhook,
 ) -> Result<WebhookSecret, store::StoreError> {
-    callable(callbacks, "url", &new.url)?;
+    require_callable_url(callbacks, "url", &new.url)?;
     let id = new.id;
     gateway.run(actor, DirectoryCommand::SaveWebhook(new)).await?;
     Ok(revealed_webhook(gateway, webhooks, id)?)
@@ -258,7 +261,7 @@ pub(crate) async fn remove_webhook(
     id: WebhookId,
 ) -> Result<(), store::StoreError> {
     gateway.run(actor, DirectoryCommand::RemoveWebhook(id)).await?;
-    while gateway.store().clear_delivery_log(id, FORGOTTEN).await? == FORGOTTEN {}
+    while gateway.store().clear_delivery_log(id, ENTRIES_PER_DELETE).await? == ENTRIES_PER_DELETE {}
     Ok(())
 }
 
@@ -275,20 +278,20 @@ pub(crate) fn revealed_webhook(
 }
 
 /// The endpoint that the path names, if the caller may manage it.
-pub(super) struct KeptWebhook {
+pub(super) struct ManagedWebhook {
     pub(super) actor: Actor,
     pub(super) directory: Arc<Directory>,
     pub(super) id: WebhookId,
 }
 
-impl FromRequestParts<Shared> for KeptWebhook {
+impl FromRequestParts<Shared> for ManagedWebhook {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
-        let Person { actor, .. } = Person::from_request_parts(parts, shared).await?;
+        let PersonCaller { actor, .. } = PersonCaller::from_request_parts(parts, shared).await?;
         let directory = shared.core.gateway.directory();
         let known = path_id(parts, shared).await.parse().ok().and_then(|id| directory.webhook(id));
-        let kept = known.filter(|webhook| directory.keeps(&actor, &webhook.of));
+        let kept = known.filter(|webhook| directory.manages_webhooks(&actor, &webhook.of));
         let id = kept.ok_or(Refusal::NotFound { what: "webhook" })?.id;
         Ok(Self { actor, directory, id })
     }
@@ -315,22 +318,22 @@ fn shown_webhook(
     operation_id = "listDeliveries",
     params(
         ("status" = Option<DeliveryStatus>, Query, description = "Only those that stand so"),
-        Pages,
+        ListPageParams,
     ),
     responses((status = 200, description = "A page", body = DeliveryPage)),
 )]
 pub(super) async fn deliveries(
     State(gateway): State<Gateway>,
     Query(pairs): Pairs,
-    KeptWebhook { id: webhook, .. }: KeptWebhook,
+    ManagedWebhook { id: webhook, .. }: ManagedWebhook,
 ) -> Result<Response, Problem> {
     let params = Params::new(pairs, &["status", "limit", "cursor"])?;
     let (limit, status) = (params.limit()?, status(&params)?);
     let path = format!("/api/v1/webhooks/{webhook}/deliveries");
-    let name = format!("{path}?{}", status.map_or("", Standing::as_str));
-    let after = params.cursor(&name, place)?;
+    let name = format!("{path}?{}", status.map_or("", WebhookDeliveryStatus::as_str));
+    let after = params.cursor(&name, parse_cursor)?;
     // Read one delivery more than the page holds, to know whether there is a next page.
-    let wanted = LogQuery { webhook, status, after, limit: limit + 1 };
+    let wanted = DeliveryLogQuery { webhook, status, after, limit: limit + 1 };
     let mut found = gateway.store().delivery_log(wanted).await?;
     let more = found.len() > limit;
     found.truncate(limit);
@@ -364,8 +367,8 @@ pub(super) async fn deliveries(
 )]
 pub(super) async fn redeliver(
     State(gateway): State<Gateway>,
-    Named((_, delivery)): Named<(String, String)>,
-    KeptWebhook { id: webhook, .. }: KeptWebhook,
+    PathParam((_, delivery)): PathParam<(String, String)>,
+    ManagedWebhook { id: webhook, .. }: ManagedWebhook,
 ) -> Result<Response, Problem> {
     let logged = send_again(&gateway, webhook, &delivery).await?;
     Ok((StatusCode::ACCEPTED, Json(view(logged))).into_response())
@@ -376,7 +379,7 @@ pub(in crate::http) async fn send_again(
     gateway: &Gateway,
     webhook: WebhookId,
     id: &str,
-) -> Result<Logged, store::StoreError> {
+) -> Result<DeliveryLogEntry, store::StoreError> {
     let directory = gateway.directory();
     if directory.webhook(webhook).is_some_and(|webhook| webhook.disabled.is_some()) {
         let why = "this endpoint is disabled; enable it first";
@@ -386,19 +389,19 @@ pub(in crate::http) async fn send_again(
     Ok(again.ok_or(Refusal::NotFound { what: "delivery" })?)
 }
 
-fn status(params: &Params) -> Result<Option<Standing>, Problem> {
+fn status(params: &Params) -> Result<Option<WebhookDeliveryStatus>, Problem> {
     let Some(text) = params.one("status")? else { return Ok(None) };
-    let known = Standing::ALL.into_iter().find(|standing| standing.as_str() == text);
-    known.map(Some).ok_or_else(|| bad("status", "one of waiting, done, dead"))
+    let known = WebhookDeliveryStatus::ALL.into_iter().find(|standing| standing.as_str() == text);
+    known.map(Some).ok_or_else(|| bad_parameter("status", "one of waiting, done, dead"))
 }
 
-fn place(place: &[u8]) -> Option<(Time, String)> {
+fn parse_cursor(place: &[u8]) -> Option<(Time, String)> {
     let (at, id) = std::str::from_utf8(place).ok()?.split_once('/')?;
     Some((Time::from_millis(at.parse().ok()?), id.to_owned()))
 }
 
-fn view(logged: Logged) -> DeliveryView {
-    let attempt = |attempt: store::work_queue::Attempt| DeliveryAttempt {
+fn view(logged: DeliveryLogEntry) -> DeliveryView {
+    let attempt = |attempt: store::work_queue::WebhookDeliveryAttempt| DeliveryAttempt {
         attempt: CallbackAttempt { at: attempt.at, result: attempt.result },
         answer: attempt.answer,
     };
@@ -409,9 +412,9 @@ fn view(logged: Logged) -> DeliveryView {
         task: logged.message.contract.map(|contract| contract.task),
         at: logged.message.at,
         status: match logged.status {
-            Standing::Waiting => DeliveryStatus::Waiting,
-            Standing::Done => DeliveryStatus::Done,
-            Standing::Dead => DeliveryStatus::Dead,
+            WebhookDeliveryStatus::Waiting => DeliveryStatus::Waiting,
+            WebhookDeliveryStatus::Done => DeliveryStatus::Done,
+            WebhookDeliveryStatus::Dead => DeliveryStatus::Dead,
         },
         next_at: logged.next_at,
         attempts: logged.attempts.into_iter().map(attempt).collect(),

@@ -4,34 +4,36 @@
 //! from its events up to that point.
 
 use bytes::Bytes;
-use dialects::hacp::{self, Call, Commit, HacpError, Operation, Params, Version, view};
-use gateway::Terms;
-use gateway::blobs::Way;
+use dialects::hacp::{
+    self, ArtifactCommit, HacpCall, HacpError, HacpVersion, Operation, Params, view,
+};
+use gateway::CommandConditions;
+use gateway::blobs::ContentSource;
 use kernel::audit::Digest;
 use kernel::task::{Artifact, TaskCommand, TaskEvent};
-use kernel::{Actor, ArtifactId, Ask, AskId, Command, Happened, Refusal, Task, TaskId};
+use kernel::{Actor, ArtifactId, Ask, AskId, Command, DomainEvent, Refusal, Task, TaskId};
 use serde::Serialize;
 use serde_json::{Value, json};
-use store::{Idempotency, Outcome, StoreError};
+use store::{Idempotency, JobOutcome, StoreError};
 
-use super::Failure;
-use super::ops::Shown;
+use super::HacpFailure;
+use super::ops::OperationResult;
 use crate::http::envelope_headers;
 use crate::http::hacp::HacpOperations;
 
 impl HacpOperations {
-    pub(super) async fn act(
+    pub(super) async fn run_command(
         &self,
         actor: &Actor,
-        version: Version,
-        call: Call,
-    ) -> Result<Shown, Failure> {
+        version: HacpVersion,
+        call: HacpCall,
+    ) -> Result<OperationResult, HacpFailure> {
         let (operation, expected) = (call.operation, call.expected_task_revision);
         let mut way = None;
         let command = match call.params {
             Params::Command(command) => *command,
             Params::Commit(commit) => {
-                let (command, given) = self.delivered(actor, &commit).await?;
+                let (command, given) = self.deliver_commit(actor, &commit).await?;
                 way = given;
                 command
             }
@@ -49,24 +51,25 @@ impl HacpOperations {
                 key,
                 // The caller is part of the fingerprint: the same key from another caller is a
                 // mismatch.
-                fingerprint: Digest::of_json(&json!([actor.by(), call.fingerprint])),
+                fingerprint: Digest::of_json(&json!([actor.to_ref(), call.fingerprint])),
                 lasting: false,
             }),
             None => None,
         };
-        let uses = if let Some(Way::Before(upload)) = way { Some(upload) } else { None };
-        let terms = Terms { idempotency, expected, uses, ..Terms::default() };
-        let (checkpoint, used) = (command.checkpoint(), Used::by(&command));
+        let uses = if let Some(ContentSource::Before(upload)) = way { Some(upload) } else { None };
+        let terms =
+            CommandConditions { idempotency, expected, uses, ..CommandConditions::default() };
+        let (checkpoint, used) = (command.checkpoint(), UsedArtifact::named_by(&command));
         let command = Command::Task(Box::new(command));
-        let outcome = self.gateway.run_on(terms, actor.clone(), command).await;
-        if let (Some(way), Err(StoreError::Refused(_)) | Ok(Outcome { replayed: true, .. })) =
+        let outcome = self.gateway.run_with_conditions(terms, actor.clone(), command).await;
+        if let (Some(way), Err(StoreError::Refused(_)) | Ok(JobOutcome { replayed: true, .. })) =
             (way, &outcome)
         {
             self.blobs.refused(way).await;
         }
-        let done = self.done(operation, outcome?, checkpoint, used).await?;
+        let done = self.result_parts(operation, outcome?, checkpoint, used).await?;
         let shown = self.result(operation, version, &done);
-        let mut shown = Shown::from(shown.ok_or_else(HacpError::internal)?);
+        let mut shown = OperationResult::from(shown.ok_or_else(HacpError::internal)?);
         if let Some(ask) = &done.ask {
             envelope_headers::write(ask, &mut shown.said);
         }
@@ -75,7 +78,7 @@ impl HacpOperations {
 
     /// The namespace of a call's idempotency key: its task (HACP-082), or for a new task the
     /// caller.
-    async fn scope(&self, actor: &Actor, command: &TaskCommand) -> Result<String, Failure> {
+    async fn scope(&self, actor: &Actor, command: &TaskCommand) -> Result<String, HacpFailure> {
         let task = match (command.task(), command.checkpoint()) {
             (Some(task), _) => Some(task),
             (None, Some(ask)) => {
@@ -84,24 +87,26 @@ impl HacpOperations {
             }
             (None, None) => None,
         };
-        Ok(task.map_or_else(|| format!("hacp/by/{}", actor.by()), |task| format!("hacp/{task}")))
+        Ok(task
+            .map_or_else(|| format!("hacp/by/{}", actor.to_ref()), |task| format!("hacp/{task}")))
     }
 
     /// The command that delivers a commit, after the server has stored the bytes that came with it
     /// or found the earlier upload (HACP-028).
-    async fn delivered(
+    async fn deliver_commit(
         &self,
         actor: &Actor,
-        commit: &Commit,
-    ) -> Result<(TaskCommand, Option<Way>), Failure> {
+        commit: &ArtifactCommit,
+    ) -> Result<(TaskCommand, Option<ContentSource>), HacpFailure> {
         let (blobs, payload) = (&self.blobs, &commit.payload);
         let given = match (&payload.content, payload.upload()) {
             (Some(content), _) => {
-                let kept = blobs.inline(Bytes::from(content.clone())).await.map_err(|error| {
-                    tracing::error!(error = format!("{error:#}"), "cannot keep an artifact");
-                    HacpError::unavailable()
-                })?;
-                if let Way::Along(holder) = kept.way {
+                let kept =
+                    blobs.store_inline(Bytes::from(content.clone())).await.map_err(|error| {
+                        tracing::error!(error = format!("{error:#}"), "cannot keep an artifact");
+                        HacpError::unavailable()
+                    })?;
+                if let ContentSource::Along(holder) = kept.way {
                     let (accounts, size) = (gateway::quotas::accounts(actor), kept.held.size);
                     let charged =
                         self.gateway.quotas().charge_bytes(accounts, None, holder, size).await;
@@ -112,7 +117,7 @@ impl HacpOperations {
                 }
                 Some(kept)
             }
-            (None, Some(upload)) => blobs.redeem(upload, actor).await?,
+            (None, Some(upload)) => blobs.redeem_upload(upload, actor).await?,
             (None, None) => None,
         };
         let held = given.as_ref().map(|given| (&given.held, given.media_type.as_deref()));
@@ -124,23 +129,23 @@ impl HacpOperations {
     }
 
     /// Collects the objects that the result shows, also for a repeated call.
-    async fn done(
+    async fn result_parts(
         &self,
         operation: Operation,
-        outcome: Outcome,
+        outcome: JobOutcome,
         checkpoint: Option<AskId>,
-        used: Option<Used>,
-    ) -> Result<Done, Failure> {
-        let Outcome { ask, task, artifact, entry, replayed, place, .. } = outcome;
+        used: Option<UsedArtifact>,
+    ) -> Result<ResultParts, HacpFailure> {
+        let JobOutcome { ask, task, artifact, entry, replayed, place, .. } = outcome;
         let (task, artifact, entry) =
             (task.map(|task| *task), artifact.map(|made| *made), entry.map(|entry| *entry));
-        let mut done = Done { task, ask, artifact, used, entry, last: None };
+        let mut done = ResultParts { task, ask, artifact, used, entry, last: None };
         // For a new call the outcome has all objects, unless the result is about the event itself.
         let tells = operation == Operation::ReviewComment;
         if let Some((id, seq)) = place.filter(|_| replayed || tells) {
             let last = self.event(id, seq).await?;
             if replayed {
-                done.task = self.gateway.task_then(id, |record| record.seq <= seq).await?;
+                done.task = self.gateway.task_at(id, |record| record.seq <= seq).await?;
                 done.entry = match &last {
                     Some(TaskEvent::Wrote { entry, revision, .. }) => {
                         let seq = revision.saturating_sub(1);
@@ -160,7 +165,7 @@ impl HacpOperations {
         }
         if let Some(TaskEvent::Committed { artifact, .. }) = &done.last {
             let version = Some(artifact.version.clone());
-            done.used = Some(Used { artifact: artifact.id, version });
+            done.used = Some(UsedArtifact { artifact: artifact.id, version });
         }
         if replayed && let Some(used) = &done.used {
             done.artifact = self.gateway.store().artifact(used.artifact).await?;
@@ -168,20 +173,25 @@ impl HacpOperations {
         Ok(done)
     }
 
-    async fn event(&self, id: TaskId, seq: u64) -> Result<Option<TaskEvent>, Failure> {
+    async fn event(&self, id: TaskId, seq: u64) -> Result<Option<TaskEvent>, HacpFailure> {
         let after = seq.saturating_sub(1);
         let subject = kernel::Subject::Task(id);
         let records = self.gateway.store().chain(subject, after, 1).await?;
         let event = records.first().and_then(|record| record.event().ok());
         Ok(event.and_then(|event| match event.what {
-            Happened::Task(event) => Some(*event),
+            DomainEvent::Task(event) => Some(*event),
             _ => None,
         }))
     }
 
     /// The result of an operation.
-    fn result(&self, operation: Operation, version: Version, done: &Done) -> Option<Value> {
-        let Done { task, ask, artifact, used, entry, last } = done;
+    fn result(
+        &self,
+        operation: Operation,
+        version: HacpVersion,
+        done: &ResultParts,
+    ) -> Option<Value> {
+        let ResultParts { task, ask, artifact, used, entry, last } = done;
         let task = task.as_ref();
         match operation {
             Operation::TaskInterrupt
@@ -221,7 +231,7 @@ impl HacpOperations {
         &self,
         artifact: Option<&Artifact>,
         named: Option<&str>,
-        version: Version,
+        version: HacpVersion,
     ) -> Option<Value> {
         let public_url = self.config.public_url.as_str();
         let shown = view::artifact(artifact?, named, public_url, version)?;
@@ -230,25 +240,25 @@ impl HacpOperations {
 }
 
 /// The objects from which the result of an operation is built.
-struct Done {
+struct ResultParts {
     task: Option<Task>,
     ask: Option<Ask>,
     artifact: Option<Artifact>,
-    used: Option<Used>,
+    used: Option<UsedArtifact>,
     entry: Option<kernel::task::Entry>,
     /// The last event of the task that this call wrote.
     last: Option<TaskEvent>,
 }
 
 /// The artifact a call is about, and its version; `None` is the newest.
-struct Used {
+struct UsedArtifact {
     artifact: ArtifactId,
     version: Option<String>,
 }
 
-impl Used {
+impl UsedArtifact {
     /// The artifact that a command names. The id of a new artifact is known only afterwards.
-    fn by(command: &TaskCommand) -> Option<Self> {
+    fn named_by(command: &TaskCommand) -> Option<Self> {
         let (artifact, version) = match command {
             TaskCommand::Reference(_, named, _) => (named.id, Some(named.version.clone())),
             TaskCommand::Share(artifact, _) => (*artifact, None),
@@ -259,6 +269,6 @@ impl Used {
 }
 
 /// An object with the version stamp of the protocol.
-pub(super) fn stamped<T: Serialize>(object: T, version: Version) -> Value {
+pub(super) fn stamped<T: Serialize>(object: T, version: HacpVersion) -> Value {
     json!(hacp::Stamped { object, stamp: version.stamp() })
 }

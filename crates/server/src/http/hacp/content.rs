@@ -12,22 +12,22 @@ use axum::response::{IntoResponse, Response};
 use dialects::hacp::HacpError;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use gateway::auth::Denied;
-use gateway::files::Unread;
-use gateway::streams::{Held as Counted, Wire};
-use kernel::task::Held;
+use gateway::files::FileReadError;
+use gateway::streams::{OpenStream as Counted, Wire};
+use kernel::task::StoredContent;
 use kernel::{Actor, Refusal, Subject};
 use serde_json::json;
 
-use super::Failure;
+use super::HacpFailure;
 use crate::http::hacp::HacpOperations;
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 
 /// `GET /hacp/v1/artifacts/{id}/versions/{version}/content`.
 pub(super) async fn of_version(
     State(hacp): State<Arc<HacpOperations>>,
-    Named((id, name)): Named<(String, String)>,
+    PathParam((id, name)): PathParam<(String, String)>,
     headers: HeaderMap,
-) -> Result<Response, Failure> {
+) -> Result<Response, HacpFailure> {
     let actor = hacp.callers.anyone(&headers).await?;
     let id = id.parse().map_err(|_| Refusal::NotFound { what: "artifact" })?;
     let artifact = hacp.artifacts(&actor, id).await?;
@@ -41,19 +41,19 @@ pub(super) async fn of_version(
         let elsewhere = HacpError::missing("version", "content here: it is kept elsewhere");
         return Err(elsewhere.with("uri", json!(version.payload.uri)).into());
     };
-    hacp.hand_over(&actor, &headers, held, format!("{} {name}", artifact.id)).await
+    hacp.content_response(&actor, &headers, held, format!("{} {name}", artifact.id)).await
 }
 
 /// `GET /hacp/v1/uploads/{id}/content`: the bytes of an upload, for the caller that sent it.
 pub(super) async fn of_upload(
     State(hacp): State<Arc<HacpOperations>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
-) -> Result<Response, Failure> {
+) -> Result<Response, HacpFailure> {
     let actor = hacp.callers.anyone(&headers).await?;
     let upload = hacp.own_upload(&id, &actor).await?;
     let held = upload.whole.ok_or_else(|| HacpError::missing("upload", "content yet"))?;
-    hacp.hand_over(&actor, &headers, held, upload.id).await
+    hacp.content_response(&actor, &headers, held, upload.id).await
 }
 
 impl HacpOperations {
@@ -69,28 +69,28 @@ impl HacpOperations {
     }
 
     /// The response with the stored bytes, or with the requested range of them.
-    async fn hand_over(
+    async fn content_response(
         &self,
         actor: &Actor,
         headers: &HeaderMap,
-        held: Held,
+        held: StoredContent,
         of: impl Display + Send + 'static,
-    ) -> Result<Response, Failure> {
+    ) -> Result<Response, HacpFailure> {
         let tag = format!("\"sha256:{}\"", held.checksum);
-        if has_already(headers, &tag) {
+        if matches_etag(headers, &tag) {
             let mut answer = StatusCode::NOT_MODIFIED.into_response();
             describe(&mut answer, &[(header::ETAG, &tag)]);
             return Ok(answer);
         }
-        let (status, range) = match wanted(headers, held.size, &tag) {
-            Wanted::All => (StatusCode::OK, 0..held.size),
-            Wanted::Part(range) => (StatusCode::PARTIAL_CONTENT, range),
-            Wanted::Nothing => return Err(nothing_there(held.size)),
+        let (status, range) = match requested_content(headers, held.size, &tag) {
+            RequestedContent::All => (StatusCode::OK, 0..held.size),
+            RequestedContent::Part(range) => (StatusCode::PARTIAL_CONTENT, range),
+            RequestedContent::Nothing => return Err(range_not_satisfiable(held.size)),
         };
         let counted = self.transfer(actor)?;
         let (start, end) = (range.start, range.end);
         let unread = move |error: &anyhow::Error| {
-            let (error, what) = (format!("{error:#}"), Unread::from(error));
+            let (error, what) = (format!("{error:#}"), FileReadError::from(error));
             tracing::error!(error, of = %of, ?what, "stored bytes cannot be handed out");
         };
         let opened = async {
@@ -101,9 +101,9 @@ impl HacpOperations {
         };
         let (first, rest) = opened.await.map_err(|error| {
             unread(&error);
-            match Unread::from(&error) {
-                Unread::Away => HacpError::unavailable(),
-                Unread::Damaged => HacpError::internal(),
+            match FileReadError::from(&error) {
+                FileReadError::Away => HacpError::unavailable(),
+                FileReadError::Damaged => HacpError::internal(),
             }
         })?;
         let bytes = stream::iter(first.map(Ok)).chain(rest.inspect_err(unread));
@@ -140,18 +140,18 @@ fn describe(answer: &mut Response, headers: &[(header::HeaderName, &str)]) {
 }
 
 /// `If-None-Match`. The bytes with a given tag never change.
-fn has_already(headers: &HeaderMap, tag: &str) -> bool {
+fn matches_etag(headers: &HeaderMap, tag: &str) -> bool {
     let seen = headers.get(header::IF_NONE_MATCH).and_then(|seen| seen.to_str().ok());
     let same = |seen: &str| seen == "*" || seen.strip_prefix("W/").unwrap_or(seen) == tag;
     seen.is_some_and(|seen| seen.split(',').map(str::trim).any(same))
 }
 
 /// 416: the requested range is outside the content.
-fn nothing_there(size: u64) -> Failure {
+fn range_not_satisfiable(size: u64) -> HacpFailure {
     let expected = format!("a part of the {size} bytes there are");
     let mut error = HacpError::field("Range", &expected).with("size", json!(size));
     error.status = StatusCode::RANGE_NOT_SATISFIABLE.as_u16();
-    let mut error = Failure::from(error);
+    let mut error = HacpFailure::from(error);
     if let Ok(place) = HeaderValue::from_str(&format!("bytes */{size}")) {
         error.headers.insert(header::CONTENT_RANGE, place);
     }
@@ -162,7 +162,7 @@ fn nothing_there(size: u64) -> Failure {
 
 /// The part of the content that a request asks for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum RequestedContent {
     All,
     Part(Range<u64>),
     /// A range outside the content.
@@ -172,15 +172,15 @@ pub(super) enum Wanted {
 /// The part of `size` bytes with this tag that a request asks for. As HTTP requires, a range that
 /// cannot be read, several ranges, and a range of other content (`If-Range`) are ignored, and the
 /// whole content is sent.
-pub(super) fn wanted(headers: &HeaderMap, size: u64, tag: &str) -> Wanted {
+pub(super) fn requested_content(headers: &HeaderMap, size: u64, tag: &str) -> RequestedContent {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     if text(header::IF_RANGE).is_some_and(|seen| seen != tag) {
-        return Wanted::All;
+        return RequestedContent::All;
     }
-    text(header::RANGE).and_then(|range| read(range, size)).unwrap_or(Wanted::All)
+    text(header::RANGE).and_then(|range| read(range, size)).unwrap_or(RequestedContent::All)
 }
 
-fn read(range: &str, size: u64) -> Option<Wanted> {
+fn read(range: &str, size: u64) -> Option<RequestedContent> {
     let (unit, range) = range.split_once('=')?;
     let (first, last) = range.trim().split_once('-')?;
     if !unit.trim().eq_ignore_ascii_case("bytes") {
@@ -201,20 +201,24 @@ fn read(range: &str, size: u64) -> Option<Wanted> {
             first..last.saturating_add(1).min(size)
         }
     };
-    Some(if range.start < range.end { Wanted::Part(range) } else { Wanted::Nothing })
+    Some(if range.start < range.end {
+        RequestedContent::Part(range)
+    } else {
+        RequestedContent::Nothing
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of_ten(range: &str, tag: Option<&str>) -> Wanted {
+    fn of_ten(range: &str, tag: Option<&str>) -> RequestedContent {
         let mut headers = HeaderMap::new();
         headers.insert(header::RANGE, range.parse().unwrap());
         if let Some(tag) = tag {
             headers.insert(header::IF_RANGE, tag.parse().unwrap());
         }
-        wanted(&headers, 10, "\"a\"")
+        requested_content(&headers, 10, "\"a\"")
     }
 
     #[test]
@@ -229,10 +233,10 @@ mod tests {
             ("bytes=-99", 0, 10),
             ("Bytes = 3-18446744073709551615", 3, 10),
         ] {
-            assert_eq!(of_ten(range, None), Wanted::Part(start..end), "{range}");
+            assert_eq!(of_ten(range, None), RequestedContent::Part(start..end), "{range}");
         }
         for range in ["bytes=10-", "bytes=10-12", "bytes=-0", "bytes=99-"] {
-            assert_eq!(of_ten(range, None), Wanted::Nothing, "{range}");
+            assert_eq!(of_ten(range, None), RequestedContent::Nothing, "{range}");
         }
         for range in [
             "",
@@ -244,11 +248,11 @@ mod tests {
             "bytes=+1-2",
             "bytes=0-1,3-4",
         ] {
-            assert_eq!(of_ten(range, None), Wanted::All, "{range}");
+            assert_eq!(of_ten(range, None), RequestedContent::All, "{range}");
         }
-        assert_eq!(of_ten("lines=0-1", None), Wanted::All);
-        assert_eq!(of_ten("bytes=0-1", Some("\"a\"")), Wanted::Part(0..2));
-        assert_eq!(of_ten("bytes=0-1", Some("\"b\"")), Wanted::All);
-        assert_eq!(wanted(&HeaderMap::new(), 10, ""), Wanted::All);
+        assert_eq!(of_ten("lines=0-1", None), RequestedContent::All);
+        assert_eq!(of_ten("bytes=0-1", Some("\"a\"")), RequestedContent::Part(0..2));
+        assert_eq!(of_ten("bytes=0-1", Some("\"b\"")), RequestedContent::All);
+        assert_eq!(requested_content(&HeaderMap::new(), 10, ""), RequestedContent::All);
     }
 }

@@ -1,35 +1,35 @@
 //! HACP: the shape of all errors. `{"error": {code, message, details, retryable, …}}`.
 
-use dialects::hacp::{HacpError, Version};
+use dialects::hacp::{HacpError, HacpVersion};
 use kernel::Refusal;
 use serde::Serialize;
 
-use crate::http::dialect_error::{DialectError, Wording};
+use crate::http::dialect_error::{CommonErrors, DialectError};
 
 /// An error with the protocol version of the caller.
-pub struct Said {
+pub struct VersionedHacpError {
     pub(super) error: HacpError,
-    version: Version,
+    version: HacpVersion,
 }
 
 /// An error of this dialect, as a response.
-pub type Failure = DialectError<Said>;
+pub type HacpFailure = DialectError<VersionedHacpError>;
 
-impl From<HacpError> for Failure {
+impl From<HacpError> for HacpFailure {
     fn from(error: HacpError) -> Self {
-        Said::from(error).into()
+        VersionedHacpError::from(error).into()
     }
 }
 
-impl From<HacpError> for Said {
+impl From<HacpError> for VersionedHacpError {
     fn from(error: HacpError) -> Self {
-        Self { error, version: Version::default() }
+        Self { error, version: HacpVersion::default() }
     }
 }
 
-impl Failure {
+impl HacpFailure {
     /// The same error in the caller's protocol version.
-    pub(super) fn in_version(mut self, version: Version) -> Self {
+    pub(super) fn in_version(mut self, version: HacpVersion) -> Self {
         self.error.version = version;
         self
     }
@@ -40,7 +40,7 @@ impl Failure {
     }
 }
 
-impl Wording for Said {
+impl CommonErrors for VersionedHacpError {
     const CHALLENGE: &'static str = "Bearer";
 
     fn status(&self) -> u16 {

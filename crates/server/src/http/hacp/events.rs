@@ -10,25 +10,25 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use bytes::Bytes;
 use dialects::hacp::audit::AuditEvent;
-use dialects::hacp::{HacpError, Stamped, Version, stream as told};
-use gateway::streams::{Held, Wire};
+use dialects::hacp::{HacpError, HacpVersion, Stamped, stream as told};
+use gateway::streams::{OpenStream, Wire};
 use gateway::wake::{Topic, Waiter};
 use kernel::audit::Record;
 use kernel::{Actor, ProjectId};
 use serde_json::json;
-use store::{Scope, StoreError};
+use store::{ListScope, StoreError};
 use tokio::time::Instant;
 
-use super::history::Trails;
-use super::{Failure, version_of};
+use super::history::TaskViewStates;
+use super::{HacpFailure, version_of};
 use crate::http::hacp::HacpOperations;
-use crate::http::sse::{self, HEARTBEAT, Source};
+use crate::http::sse::{self, HEARTBEAT, SseSource};
 use crate::http::stream_credential::StreamCredential;
 
 /// The interval of heartbeats on an idle stream.
-const BEAT: Duration = Duration::from_secs(15);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 /// The maximum of `max_seconds`.
-const LONGEST: f64 = 3600.0;
+const MAX_STREAM_SECONDS: f64 = 3600.0;
 /// How many records are read at a time.
 const BATCH: usize = 32;
 
@@ -36,7 +36,7 @@ pub(super) async fn stream(
     State(hacp): State<Arc<HacpOperations>>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
-) -> Result<Response, Failure> {
+) -> Result<Response, HacpFailure> {
     let version = version_of(&headers)?;
     let actor = hacp.callers.anyone(&headers).await?;
     let after = last_seen(&headers, &pairs)?;
@@ -52,7 +52,7 @@ fn max_seconds(pairs: &[(String, String)]) -> Result<Option<Duration>, HacpError
     let Some((_, text)) = pairs.iter().rfind(|(name, _)| name == field) else { return Ok(None) };
     let expected = "a number of seconds above 0 and at most 3600";
     let seconds: Option<f64> = text.parse().ok();
-    let seconds = seconds.filter(|seconds| *seconds > 0.0 && *seconds <= LONGEST);
+    let seconds = seconds.filter(|seconds| *seconds > 0.0 && *seconds <= MAX_STREAM_SECONDS);
     let seconds = seconds.ok_or_else(|| HacpError::field(field, expected))?;
     Ok(Some(Duration::from_secs_f64(seconds)))
 }
@@ -73,23 +73,23 @@ pub(super) struct Feed {
     credential: StreamCredential,
     projects: Vec<ProjectId>,
     waiter: Waiter,
-    trails: Trails,
+    trails: TaskViewStates,
     after: u64,
     records: VecDeque<(u64, Record)>,
     stale: bool,
     begun: bool,
     /// When the stream ends because of `max_seconds`.
     ends: Option<Instant>,
-    _held: Held,
+    _held: OpenStream,
 }
 
 impl Feed {
     pub(super) async fn open(
         hacp: Arc<HacpOperations>,
         credential: StreamCredential,
-        version: Version,
+        version: HacpVersion,
         after: Option<u64>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, HacpFailure> {
         let held =
             hacp.streaming.streams.open_for(&hacp.gateway, credential.counted(), Wire::Events)?;
         // Subscribe before reading, so that no event in between is missed.
@@ -102,7 +102,7 @@ impl Feed {
             credential,
             projects,
             waiter,
-            trails: Trails::new(version),
+            trails: TaskViewStates::new(version),
             after,
             records: VecDeque::new(),
             stale: true,
@@ -143,36 +143,36 @@ impl Feed {
 
     /// The next event with its position, or `Idle` if none came for a while. The call is
     /// cancel-safe: dropping it loses no event.
-    pub(super) async fn turn(&mut self) -> Turn {
+    pub(super) async fn turn(&mut self) -> FeedTurn {
         loop {
             if !self.credential.holds(&self.hacp.gateway) {
-                return Turn::Revoked;
+                return FeedTurn::Revoked;
             }
-            if self.moves() && self.follow().await.is_err() && self.paused().await {
-                return Turn::Stopped;
+            if self.can_leave_project() && self.follow().await.is_err() && self.pause().await {
+                return FeedTurn::Stopped;
             }
             if let Some((position, record)) = self.records.front().cloned() {
-                if let Ok(event) = self.told(&record).await {
+                if let Ok(event) = self.visible_event(&record).await {
                     self.after = position;
                     self.records.pop_front();
                     if let Some(event) = event {
-                        return Turn::Told(told::told(position, &event));
+                        return FeedTurn::Told(told::told(position, &event));
                     }
-                } else if self.paused().await {
-                    return Turn::Stopped;
+                } else if self.pause().await {
+                    return FeedTurn::Stopped;
                 }
             } else if self.stale {
-                if self.read().await.is_err() && self.paused().await {
-                    return Turn::Stopped;
+                if self.read().await.is_err() && self.pause().await {
+                    return FeedTurn::Stopped;
                 }
             } else {
                 tokio::select! {
                     biased;
-                    () = self.hacp.streaming.stop.cancelled() => return Turn::Stopped,
+                    () = self.hacp.streaming.stop.cancelled() => return FeedTurn::Stopped,
                     () = self.waiter.changed() => self.stale = true,
-                    () = tokio::time::sleep(BEAT) => {
+                    () = tokio::time::sleep(HEARTBEAT_INTERVAL) => {
                         let holds = self.credential.still_holds(&self.hacp.gateway, &self.hacp.callers).await;
-                        return if holds { Turn::Idle } else { Turn::Revoked };
+                        return if holds { FeedTurn::Idle } else { FeedTurn::Revoked };
                     }
                 }
             }
@@ -180,20 +180,23 @@ impl Feed {
     }
 
     /// Whether the caller can leave a project. People can; an agent keeps the tasks it was given.
-    fn moves(&self) -> bool {
+    fn can_leave_project(&self) -> bool {
         matches!(self.credential.actor, Actor::Human { .. })
     }
 
     /// The event of a record, if the caller sees its task.
-    async fn told(&mut self, record: &Record) -> Result<Option<Stamped<AuditEvent>>, StoreError> {
-        if !self.hacp.shows(&self.credential.actor, record).await? {
+    async fn visible_event(
+        &mut self,
+        record: &Record,
+    ) -> Result<Option<Stamped<AuditEvent>>, StoreError> {
+        if !self.hacp.sees_event(&self.credential.actor, record).await? {
             return Ok(None);
         }
-        self.trails.tell(&self.hacp.gateway, record).await
+        self.trails.view_event(&self.hacp.gateway, record).await
     }
 
     /// Waits before the store is read again. Returns whether the server stops.
-    async fn paused(&self) -> bool {
+    async fn pause(&self) -> bool {
         tokio::select! {
             () = self.hacp.streaming.stop.cancelled() => true,
             () = tokio::time::sleep(Duration::from_secs(1)) => false,
@@ -202,9 +205,9 @@ impl Feed {
 }
 
 /// The outcome of one turn of the stream.
-pub(super) enum Turn {
+pub(super) enum FeedTurn {
     /// An event to send.
-    Told(told::Told),
+    Told(told::HacpEvent),
     /// No event came for a while.
     Idle,
     Stopped,
@@ -216,18 +219,18 @@ pub(super) enum Turn {
 fn topics(credential: &StreamCredential, projects: &[ProjectId]) -> impl Iterator<Item = Topic> {
     // A task in a project that is new to an agent comes with an event for the agent's runtime.
     let runtime = match &credential.actor {
-        Actor::Agent { id, .. } => Some(Scope::Runtime(id.clone())),
+        Actor::Agent { id, .. } => Some(ListScope::Runtime(id.clone())),
         Actor::Human { .. }
         | Actor::LinkHolder { .. }
         | Actor::Relay { .. }
         | Actor::Guest { .. }
         | Actor::System => None,
     };
-    let lists = projects.iter().cloned().map(Scope::Tasks).chain(runtime).map(Topic::List);
+    let lists = projects.iter().cloned().map(ListScope::Tasks).chain(runtime).map(Topic::List);
     lists.chain(credential.topics())
 }
 
-impl Source for Feed {
+impl SseSource for Feed {
     async fn next(&mut self) -> Option<Bytes> {
         if !self.begun {
             self.begun = true;
@@ -236,16 +239,16 @@ impl Source for Feed {
         }
         let turn = match self.ends {
             // `turn` is cancel-safe.
-            Some(at) => tokio::time::timeout_at(at, self.turn()).await.unwrap_or(Turn::Stopped),
+            Some(at) => tokio::time::timeout_at(at, self.turn()).await.unwrap_or(FeedTurn::Stopped),
             None => self.turn().await,
         };
         match turn {
-            Turn::Told(told) => {
+            FeedTurn::Told(told) => {
                 let id = told.id.parse().unwrap_or(self.after);
                 Some(sse::frame(id, &told.event, &told.data))
             }
-            Turn::Idle => Some(HEARTBEAT),
-            Turn::Stopped | Turn::Revoked => None,
+            FeedTurn::Idle => Some(HEARTBEAT),
+            FeedTurn::Stopped | FeedTurn::Revoked => None,
         }
     }
 }

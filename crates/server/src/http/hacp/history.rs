@@ -8,9 +8,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
-use dialects::hacp::audit::{AuditEvent, Trail, replayed};
-use dialects::hacp::read::{AuditQuery, Replayed};
-use dialects::hacp::{AuditAction, HacpError, Params, Stamped, Version, actor_name};
+use dialects::hacp::audit::{AuditEvent, TaskReplayer, replay_at};
+use dialects::hacp::read::{AuditQuery, ReplayParams};
+use dialects::hacp::{AuditAction, HacpError, HacpVersion, Params, Stamped, actor_name};
 use gateway::Gateway;
 use kernel::audit::Record;
 use kernel::{Actor, Subject, TaskId, Time};
@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use store::StoreError;
 
-use super::Failure;
+use super::HacpFailure;
 use super::queries::{bad_cursor, limit};
 use crate::http::hacp::HacpOperations;
 
@@ -26,7 +26,7 @@ use crate::http::hacp::HacpOperations;
 const BATCH: usize = 256;
 /// The maximum number of records one query over all tasks examines, and the default number of
 /// events for one task.
-const MOST: usize = 1000;
+const MAX_RECORDS_EXAMINED: usize = 1000;
 /// The number of tasks whose state is kept.
 const REMEMBERED: usize = 64;
 /// The number of page ends that are kept.
@@ -34,7 +34,7 @@ const PAGES: usize = 16;
 
 /// Events as JSON text, and the cursor of the next page. As a tree of values a long history would
 /// take several times the memory.
-pub(super) struct Told {
+pub(super) struct EventPage {
     pub(super) text: Box<RawValue>,
     pub(super) next: Option<String>,
 }
@@ -43,23 +43,23 @@ impl HacpOperations {
     pub(super) async fn history(
         &self,
         actor: &Actor,
-        version: Version,
+        version: HacpVersion,
         params: Params,
-    ) -> Result<Told, Failure> {
+    ) -> Result<EventPage, HacpFailure> {
         match params {
-            Params::Replay(Replayed { task, at }) => {
+            Params::Replay(ReplayParams { task, at }) => {
                 self.task(actor, task).await?;
                 self.replay(task, at, version).await
             }
             Params::Audit(query) => {
-                let after = place(query.page.cursor.as_deref())?;
+                let after = parse_position(query.page.cursor.as_deref())?;
                 let page = PageEnd { version, task: query.task, after };
                 match query.task {
                     Some(task) => {
                         self.task(actor, task).await?;
-                        self.of_task(task, page, &query).await
+                        self.task_events(task, page, &query).await
                     }
-                    None => self.of_all(actor, page, &query).await,
+                    None => self.all_events(actor, page, &query).await,
                 }
             }
             _ => Err(HacpError::internal().into()),
@@ -70,39 +70,39 @@ impl HacpOperations {
         &self,
         task: TaskId,
         at: Option<Time>,
-        version: Version,
-    ) -> Result<Told, Failure> {
-        let (mut trail, mut events) = (Trail::new(version), Events::default());
+        version: HacpVersion,
+    ) -> Result<EventPage, HacpFailure> {
+        let (mut trail, mut events) = (TaskReplayer::new(version), EventArray::default());
         let mut chain = self.gateway.chain(task, 0);
         let is_then = |record: &Record| at.is_none_or(|at| record.at <= at);
         while let Some(record) = chain.next().await?.filter(is_then) {
-            let told = trail.tell(&record).map_err(|error| untold(task, &error))?;
+            let told = trail.tell(&record).map_err(|error| view_error(task, &error))?;
             events.add(&told)?;
         }
         let events = events.text()?;
         let text = match at {
-            Some(at) => written(&version.stamped(replayed(events, &trail, at)))?,
+            Some(at) => serialize_event(&version.stamped(replay_at(events, &trail, at)))?,
             None => events,
         };
-        Ok(Told { text, next: None })
+        Ok(EventPage { text, next: None })
     }
 
-    async fn of_task(
+    async fn task_events(
         &self,
         task: TaskId,
         page: PageEnd,
         query: &AuditQuery,
-    ) -> Result<Told, Failure> {
-        let most = limit(query.page.limit.or(Some(MOST as u64)));
+    ) -> Result<EventPage, HacpFailure> {
+        let most = limit(query.page.limit.or(Some(MAX_RECORDS_EXAMINED as u64)));
         let mut trails = self.page_ends.take(page);
-        let mut events = Events::default();
+        let mut events = EventArray::default();
         let mut chain = self.gateway.chain(task, page.after);
         while events.many < most
             && let Some(record) = chain.next().await?
         {
-            let told = trails.tell(&self.gateway, &record).await?;
+            let told = trails.view_event(&self.gateway, &record).await?;
             let told = told.ok_or_else(HacpError::internal)?;
-            if is_in(&told, query) {
+            if matches_query(&told, query) {
                 events.add(&told)?;
                 events.last = record.seq;
             }
@@ -113,17 +113,17 @@ impl HacpOperations {
 
     /// Events of all tasks the caller sees. Reads until the page is full or [`MOST`] records were
     /// examined: with a rare filter a page may be short and still have a next page.
-    async fn of_all(
+    async fn all_events(
         &self,
         actor: &Actor,
         page: PageEnd,
         query: &AuditQuery,
-    ) -> Result<Told, Failure> {
-        let most = limit(query.page.limit).min(MOST);
+    ) -> Result<EventPage, HacpFailure> {
+        let most = limit(query.page.limit).min(MAX_RECORDS_EXAMINED);
         let projects = self.projects(actor).await?;
         let mut trails = self.page_ends.take(page);
-        let mut events = Events::default();
-        let (mut after, mut left) = (page.after, MOST);
+        let mut events = EventArray::default();
+        let (mut after, mut left) = (page.after, MAX_RECORDS_EXAMINED);
         while left > 0 {
             let wanted = most.min(left);
             let store = self.gateway.store();
@@ -131,11 +131,11 @@ impl HacpOperations {
                 store.records(store::FeedQuery::Tasks(projects.clone(), after), wanted).await?;
             for (position, record) in &records {
                 after = *position;
-                if !self.shows(actor, record).await? {
+                if !self.sees_event(actor, record).await? {
                     continue;
                 }
-                let told = trails.tell(&self.gateway, record).await?;
-                if let Some(told) = told.filter(|told| is_in(told, query)) {
+                let told = trails.view_event(&self.gateway, record).await?;
+                if let Some(told) = told.filter(|told| matches_query(told, query)) {
                     events.add(&told)?;
                     if events.many == most {
                         return self.page(page, Some(after), events, trails);
@@ -154,53 +154,53 @@ impl HacpOperations {
         &self,
         page: PageEnd,
         next: Option<u64>,
-        events: Events,
-        trails: Trails,
-    ) -> Result<Told, Failure> {
+        events: EventArray,
+        trails: TaskViewStates,
+    ) -> Result<EventPage, HacpFailure> {
         if let Some(after) = next {
             self.page_ends.keep(PageEnd { after, ..page }, trails);
         }
-        Ok(Told { text: events.text()?, next: next.map(|next| next.to_string()) })
+        Ok(EventPage { text: events.text()?, next: next.map(|next| next.to_string()) })
     }
 }
 
 /// Whether an event matches the filters of a query.
-fn is_in(event: &Stamped<AuditEvent>, query: &AuditQuery) -> bool {
+fn matches_query(event: &Stamped<AuditEvent>, query: &AuditQuery) -> bool {
     query.actor.as_ref().is_none_or(|by| event.object.actor == actor_name(by))
         && query.action.map(AuditAction::name).is_none_or(|action| event.object.action == action)
 }
 
-fn place(cursor: Option<&str>) -> Result<u64, HacpError> {
+fn parse_position(cursor: Option<&str>) -> Result<u64, HacpError> {
     cursor.map_or(Ok(0), |cursor| cursor.parse().map_err(|_| bad_cursor()))
 }
 
-fn untold(task: TaskId, error: &dyn std::error::Error) -> HacpError {
+fn view_error(task: TaskId, error: &dyn std::error::Error) -> HacpError {
     tracing::error!(error = %error, %task, "the record of a task cannot be told");
     HacpError::internal()
 }
 
-fn unwritten(error: &serde_json::Error) -> HacpError {
+fn serialize_error(error: &serde_json::Error) -> HacpError {
     tracing::error!(%error, "the record of a task cannot be written");
     HacpError::internal()
 }
 
-fn written<T: Serialize>(value: &T) -> Result<Box<RawValue>, HacpError> {
-    to_raw_value(value).map_err(|error| unwritten(&error))
+fn serialize_event<T: Serialize>(value: &T) -> Result<Box<RawValue>, HacpError> {
+    to_raw_value(value).map_err(|error| serialize_error(&error))
 }
 
 /// Events as a JSON array, each serialised when it is added.
 #[derive(Default)]
-struct Events {
+struct EventArray {
     text: Vec<u8>,
     many: usize,
     last: u64,
 }
 
-impl Events {
+impl EventArray {
     fn add(&mut self, event: &Stamped<AuditEvent>) -> Result<(), HacpError> {
         self.text.push(if self.many == 0 { b'[' } else { b',' });
         self.many += 1;
-        serde_json::to_writer(&mut self.text, event).map_err(|error| unwritten(&error))
+        serde_json::to_writer(&mut self.text, event).map_err(|error| serialize_error(&error))
     }
 
     fn text(mut self) -> Result<Box<RawValue>, HacpError> {
@@ -210,14 +210,14 @@ impl Events {
         self.text.push(b']');
         // JSON is UTF-8.
         let text = String::from_utf8(self.text).unwrap_or_default();
-        RawValue::from_string(text).map_err(|error| unwritten(&error))
+        RawValue::from_string(text).map_err(|error| serialize_error(&error))
     }
 }
 
 /// Where a page of a history ended, of one task or of all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct PageEnd {
-    version: Version,
+    version: HacpVersion,
     task: Option<TaskId>,
     after: u64,
 }
@@ -225,18 +225,18 @@ struct PageEnd {
 /// The ends of the pages read last, oldest first. The state at a page end depends on the records
 /// alone, so any caller can continue from it. Permissions are checked before.
 #[derive(Default)]
-pub struct PageEnds(Mutex<VecDeque<(PageEnd, Trails)>>);
+pub struct PageEnds(Mutex<VecDeque<(PageEnd, TaskViewStates)>>);
 
 impl PageEnds {
     /// The state at the end of a page; a new one if it is not kept.
-    fn take(&self, page: PageEnd) -> Trails {
+    fn take(&self, page: PageEnd) -> TaskViewStates {
         let mut ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = ends.iter().position(|(end, _)| *end == page);
         let found = found.and_then(|place| ends.remove(place));
-        found.map_or_else(|| Trails::new(page.version), |(_, trails)| trails)
+        found.map_or_else(|| TaskViewStates::new(page.version), |(_, trails)| trails)
     }
 
-    fn keep(&self, page: PageEnd, trails: Trails) {
+    fn keep(&self, page: PageEnd, trails: TaskViewStates) {
         let mut ends = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         ends.retain(|(end, _)| *end != page);
         if ends.len() == PAGES {
@@ -247,29 +247,29 @@ impl PageEnds {
 }
 
 /// The state of several tasks, from which the view of the next event of each is built.
-pub(super) struct Trails {
-    version: Version,
-    known: HashMap<TaskId, Known>,
+pub(super) struct TaskViewStates {
+    version: HacpVersion,
+    known: HashMap<TaskId, TaskViewState>,
     /// Counts the lookups, to find the task that was used least recently.
     told: u64,
 }
 
 /// The state of one task.
-struct Known {
-    trail: Trail,
+struct TaskViewState {
+    trail: TaskReplayer,
     /// The last event that was processed.
     seq: u64,
     /// The value of the counter at the last lookup.
     told: u64,
 }
 
-impl Trails {
-    pub(super) fn new(version: Version) -> Self {
+impl TaskViewStates {
+    pub(super) fn new(version: HacpVersion) -> Self {
         Self { version, known: HashMap::new(), told: 0 }
     }
 
     /// The view of a record of any task; `None` if it cannot be built. The call is cancel-safe.
-    pub(super) async fn tell(
+    pub(super) async fn view_event(
         &mut self,
         gateway: &Gateway,
         record: &Record,
@@ -277,7 +277,7 @@ impl Trails {
         let Subject::Task(id) = record.subject else { return Ok(None) };
         loop {
             // The state stays in the map during the read, so cancelling the call does not lose it.
-            let known = self.known(id, record.seq);
+            let known = self.state_before(id, record.seq);
             let missing = record.seq.saturating_sub(known.seq + 1);
             if missing == 0 {
                 break;
@@ -285,14 +285,14 @@ impl Trails {
             let most = usize::try_from(missing).map_or(BATCH, |missing| missing.min(BATCH));
             let earlier = gateway.store().chain(Subject::Task(id), known.seq, most).await?;
             if earlier.is_empty() {
-                untold(id, &Missing);
+                view_error(id, &MissingEvent);
                 return Ok(None);
             }
-            if !self.pass(id, &earlier) {
+            if !self.apply_records(id, &earlier) {
                 return Ok(None);
             }
         }
-        let known = self.known(id, record.seq);
+        let known = self.state_before(id, record.seq);
         match known.trail.tell(record) {
             Ok(told) => {
                 known.seq = record.seq;
@@ -300,7 +300,7 @@ impl Trails {
             }
             Err(error) => {
                 self.known.remove(&id);
-                untold(id, &error);
+                view_error(id, &error);
                 Ok(None)
             }
         }
@@ -308,14 +308,14 @@ impl Trails {
 
     /// The state of a task before its `seq`-th event. Starts from the first event if there is no
     /// state or it is already past `seq`.
-    fn known(&mut self, id: TaskId, seq: u64) -> &mut Known {
+    fn state_before(&mut self, id: TaskId, seq: u64) -> &mut TaskViewState {
         if !self.known.contains_key(&id) && self.known.len() == REMEMBERED {
             let oldest = self.known.iter().min_by_key(|(_, known)| known.told).map(|(id, _)| *id);
             oldest.and_then(|oldest| self.known.remove(&oldest));
         }
         self.told += 1;
         let (version, told) = (self.version, self.told);
-        let new = || Known { trail: Trail::new(version), seq: 0, told };
+        let new = || TaskViewState { trail: TaskReplayer::new(version), seq: 0, told };
         let known = self.known.entry(id).or_insert_with(new);
         if known.seq >= seq {
             *known = new();
@@ -325,12 +325,12 @@ impl Trails {
     }
 
     /// Processes earlier records. Returns whether that succeeded.
-    fn pass(&mut self, id: TaskId, earlier: &[Record]) -> bool {
+    fn apply_records(&mut self, id: TaskId, earlier: &[Record]) -> bool {
         for record in earlier {
-            let known = self.known(id, record.seq);
-            if let Err(error) = known.trail.pass(record) {
+            let known = self.state_before(id, record.seq);
+            if let Err(error) = known.trail.advance(record) {
                 self.known.remove(&id);
-                untold(id, &error);
+                view_error(id, &error);
                 return false;
             }
             known.seq = record.seq;
@@ -342,61 +342,64 @@ impl Trails {
 /// A chain that has a later event but not an earlier one.
 #[derive(Debug, thiserror::Error)]
 #[error("an event before it is not there")]
-struct Missing;
+struct MissingEvent;
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use futures_util::FutureExt;
-    use kernel::task::{Leave, NewGrant, NewTask, TaskCommand, Until};
-    use kernel::{Assurance, Command, Via};
+    use kernel::task::{GrantDecision, GrantDuration, NewGrant, NewTask, TaskCommand};
+    use kernel::{AnswerInterface, Assurance, Command};
     use store::Clock;
     use store::sqlite::Sqlite;
 
     use super::*;
     use gateway::bootstrap;
-    use gateway::clock::SystemClock;
+    use gateway::clock::OsClock;
 
     /// HACP-084: a WebSocket stops waiting for the next event whenever a call comes in. The state
     /// is kept, and the event is sent when it is requested again.
     #[tokio::test]
     async fn whoever_gives_up_waiting_loses_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let clock: Arc<dyn Clock> = Arc::new(OsClock);
         let sqlite = Sqlite::open(&folder.path().join("store.db"), Arc::clone(&clock)).unwrap();
         let gateway = Gateway::new(Arc::new(sqlite), clock);
-        bootstrap::dev(&gateway).await.unwrap();
+        bootstrap::create_dev_directory(&gateway).await.unwrap();
         let id = "user_dev".parse().unwrap();
-        let person = Actor::Human { id, via: Via::Api, assurance: Assurance::Session };
+        let person = Actor::Human { id, via: AnswerInterface::Api, assurance: Assurance::Session };
         let run = |command| gateway.run(person.clone(), Command::Task(Box::new(command)));
         let new = Box::new(NewTask::new("x", "y"));
         let task = run(TaskCommand::Create(new)).await.unwrap().task.unwrap().id;
         for n in 0..5 {
-            let (scope, until) = (format!("fs:/repo/{n}"), Until::Task);
-            let grant = NewGrant { scope, decision: Leave::Allow, until };
+            let (scope, until) = (format!("fs:/repo/{n}"), GrantDuration::Task);
+            let grant = NewGrant { scope, decision: GrantDecision::Allow, until };
             run(TaskCommand::Grant(task, grant)).await.unwrap();
         }
         let records = gateway.store().chain(Subject::Task(task), 0, 10).await.unwrap();
-        let mut trails = Trails::new(Version::V02);
+        let mut trails = TaskViewStates::new(HacpVersion::V02);
         let mut whole = Vec::new();
         for record in &records {
-            whole.push(trails.tell(&gateway, record).await.unwrap().unwrap());
+            whole.push(trails.view_event(&gateway, record).await.unwrap().unwrap());
         }
 
         let last = &records[5];
         // Occasionally the store answers before the call is cancelled.
         for _ in 0..1000 {
-            trails = Trails::new(Version::V02);
-            let told = trails.tell(&gateway, &records[1]).await.unwrap();
+            trails = TaskViewStates::new(HacpVersion::V02);
+            let told = trails.view_event(&gateway, &records[1]).await.unwrap();
             assert_eq!(told.as_ref(), Some(&whole[1]));
-            if trails.tell(&gateway, last).now_or_never().is_none() {
+            if trails.view_event(&gateway, last).now_or_never().is_none() {
                 break;
             }
         }
         assert_eq!(trails.known[&task].seq, 2, "what was told before is still known");
-        assert_eq!(trails.tell(&gateway, last).await.unwrap().as_ref(), Some(&whole[5]));
+        assert_eq!(trails.view_event(&gateway, last).await.unwrap().as_ref(), Some(&whole[5]));
         // Going back to an earlier event also returns the same view.
-        assert_eq!(trails.tell(&gateway, &records[0]).await.unwrap().as_ref(), Some(&whole[0]));
+        assert_eq!(
+            trails.view_event(&gateway, &records[0]).await.unwrap().as_ref(),
+            Some(&whole[0])
+        );
     }
 }

@@ -33,21 +33,21 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use dialects::hacp::{self, HacpError, VERSION_HEADER, Version, schema as registry};
+use dialects::hacp::{self, HacpError, HacpVersion, VERSION_HEADER, schema as registry};
 use gateway::Gateway;
 use gateway::blobs::Blobs;
-use kernel::actor::Reach;
+use kernel::actor::KeyScope;
 use kernel::{Actor, ProjectId};
 use serde_json::json;
 use store::StoreError;
 
 use crate::config::Config;
 use crate::http::callers::Callers;
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 use crate::http::services::Streaming;
 use crate::http::{Shared, body};
 
-pub use error::Failure;
+pub use error::HacpFailure;
 pub use history::PageEnds;
 
 pub fn routes() -> Router<Shared> {
@@ -70,12 +70,12 @@ pub fn routes() -> Router<Shared> {
 
 /// The response for an unknown path of this dialect.
 pub fn no_route() -> Response {
-    Failure::from(HacpError::no_route()).into_response()
+    HacpFailure::from(HacpError::no_route()).into_response()
 }
 
 /// The response for a method that a path does not support.
 pub fn wrong_method() -> Response {
-    Failure::from(HacpError::method_not_allowed()).into_response()
+    HacpFailure::from(HacpError::method_not_allowed()).into_response()
 }
 
 /// The response for a request that a library rejected, or for a panic.
@@ -85,13 +85,13 @@ pub fn unreadable(broken: bool) -> Response {
     } else {
         HacpError::field("request", "an address, a query and headers that can be read")
     };
-    Failure::from(error).into_response()
+    HacpFailure::from(error).into_response()
 }
 
 /// The protocol version of a request.
-fn version_of(headers: &HeaderMap) -> Result<Version, HacpError> {
-    let Some(value) = headers.get(VERSION_HEADER) else { return Ok(Version::default()) };
-    Version::wanted(Some(value.to_str().unwrap_or("?")))
+fn version_of(headers: &HeaderMap) -> Result<HacpVersion, HacpError> {
+    let Some(value) = headers.get(VERSION_HEADER) else { return Ok(HacpVersion::default()) };
+    HacpVersion::from_header(Some(value.to_str().unwrap_or("?")))
 }
 
 /// The operations of HACP, over HTTP and over WebSocket.
@@ -109,10 +109,10 @@ impl HacpOperations {
     /// tasks it was given.
     async fn projects(&self, actor: &Actor) -> Result<Vec<ProjectId>, StoreError> {
         Ok(match actor {
-            Actor::Agent { id, reach: Reach::Agent, .. } => {
-                self.gateway.store().projects_given(id.clone()).await?
+            Actor::Agent { id, reach: KeyScope::Agent, .. } => {
+                self.gateway.store().projects_with_tasks(id.clone()).await?
             }
-            Actor::Agent { project, reach: Reach::Project, .. } => vec![project.clone()],
+            Actor::Agent { project, reach: KeyScope::Project, .. } => vec![project.clone()],
             Actor::Human { id, .. } => {
                 let directory = self.gateway.directory();
                 match directory.human(id) {
@@ -135,32 +135,41 @@ impl HacpOperations {
 // None of them needs a credential.
 
 /// 200 with the protocol version while the store answers; else 503 `UNAVAILABLE`.
-async fn health(State(gateway): State<Gateway>, headers: HeaderMap) -> Result<Response, Failure> {
+async fn health(
+    State(gateway): State<Gateway>,
+    headers: HeaderMap,
+) -> Result<Response, HacpFailure> {
     let version = version_of(&headers)?;
     if let Err(error) = gateway.store().ping().await {
         tracing::warn!(error = %error, "the HACP health check failed: the store does not answer");
-        return Err(Failure::from(HacpError::unavailable()).in_version(version));
+        return Err(HacpFailure::from(HacpError::unavailable()).in_version(version));
     }
     Ok(Json(version.stamped(json!({ "status": "ok" }))).into_response())
 }
 
-async fn spoken(headers: HeaderMap) -> Result<Response, Failure> {
+async fn spoken(headers: HeaderMap) -> Result<Response, HacpFailure> {
     Ok(Json(hacp::spoken(version_of(&headers)?)).into_response())
 }
 
-async fn negotiated(State(config): State<Arc<Config>>, body: Body) -> Result<Response, Failure> {
+async fn negotiated(
+    State(config): State<Arc<Config>>,
+    body: Body,
+) -> Result<Response, HacpFailure> {
     let bytes = body::read(body, config.body_limit).await?;
     Ok(Json(hacp::negotiate(&bytes)?.stamp()).into_response())
 }
 
-async fn schemas(headers: HeaderMap) -> Result<Response, Failure> {
+async fn schemas(headers: HeaderMap) -> Result<Response, HacpFailure> {
     let names: Vec<_> = registry::names(version_of(&headers)?).collect();
     Ok(Json(names).into_response())
 }
 
-async fn schema(Named(name): Named<String>, headers: HeaderMap) -> Result<Response, Failure> {
+async fn schema(
+    PathParam(name): PathParam<String>,
+    headers: HeaderMap,
+) -> Result<Response, HacpFailure> {
     let version = version_of(&headers)?;
     let schema = registry::schema(&name, version);
-    let schema = schema.map_err(|error| Failure::from(error).in_version(version));
+    let schema = schema.map_err(|error| HacpFailure::from(error).in_version(version));
     Ok(Json(schema?).into_response())
 }

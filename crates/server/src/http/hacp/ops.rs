@@ -8,36 +8,36 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use dialects::hacp::{
-    self, Call, Caller, HacpError, Operation, PROFILE_HEADER, Params, SCHEMA_HEADER,
-    VERSION_HEADER, Version,
+    self, HacpCall, HacpCaller, HacpError, HacpVersion, Operation, PROFILE_HEADER, Params,
+    SCHEMA_HEADER, VERSION_HEADER,
 };
 use kernel::Actor;
 use kernel::task::TaskCommand;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::history::Told;
-use super::{Failure, version_of};
+use super::history::EventPage;
+use super::{HacpFailure, version_of};
 use crate::http::hacp::HacpOperations;
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 use crate::http::{body, envelope_headers};
 
 /// The result of an operation: an object or a list, and the cursor of the next page.
-pub(super) struct Shown {
+pub(super) struct OperationResult {
     pub(super) value: Value,
     pub(super) next: Option<String>,
     /// The envelope headers of a checkpoint.
     pub(super) said: HeaderMap,
 }
 
-impl Shown {
+impl OperationResult {
     /// A list, with the cursor of the next page.
     pub(super) fn list(value: Value, next: Option<String>) -> Self {
         Self { next, ..value.into() }
     }
 }
 
-impl From<Value> for Shown {
+impl From<Value> for OperationResult {
     fn from(value: Value) -> Self {
         Self { value, next: None, said: HeaderMap::new() }
     }
@@ -45,10 +45,10 @@ impl From<Value> for Shown {
 
 pub(super) async fn call(
     State(hacp): State<Arc<HacpOperations>>,
-    Named(operation): Named<String>,
+    PathParam(operation): PathParam<String>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, Failure> {
+) -> Result<Response, HacpFailure> {
     let version = version_of(&headers)?;
     let answer = hacp.operation(&operation, version, &headers, body).await;
     answer.map_err(|failure| failure.in_version(version))
@@ -58,15 +58,15 @@ impl HacpOperations {
     async fn operation(
         &self,
         operation: &str,
-        version: Version,
+        version: HacpVersion,
         headers: &HeaderMap,
         body: Body,
-    ) -> Result<Response, Failure> {
+    ) -> Result<Response, HacpFailure> {
         let actor = self.callers.anyone(headers).await?;
         let operation = Operation::named(operation, version)?;
         let bytes = body::read(body, self.config.body_limit).await?;
         let directory = self.gateway.directory();
-        let caller = Caller { actor: &actor, directory: &directory, version };
+        let caller = HacpCaller { actor: &actor, directory: &directory, version };
         let mut call = hacp::read(operation, &bytes, caller)?;
         if let Params::Command(command) = &mut call.params
             && let TaskCommand::Raise(_, new) = &mut **command
@@ -87,9 +87,9 @@ impl HacpOperations {
     async fn answer_history(
         &self,
         actor: &Actor,
-        version: Version,
+        version: HacpVersion,
         params: Params,
-    ) -> Result<Told, Failure> {
+    ) -> Result<EventPage, HacpFailure> {
         let task = params.task();
         let told = Box::pin(self.history(actor, version, params)).await;
         told.map_err(|failure| failure.maybe_about(task))
@@ -99,21 +99,22 @@ impl HacpOperations {
     pub(super) async fn call(
         &self,
         actor: &Actor,
-        version: Version,
-        call: Call,
-    ) -> Result<Shown, Failure> {
+        version: HacpVersion,
+        call: HacpCall,
+    ) -> Result<OperationResult, HacpFailure> {
         let task = call.params.task();
         let shown = match &call.params {
             Params::Command(_) | Params::Commit(_) | Params::Comment { .. } => {
-                Box::pin(self.act(actor, version, call)).await
+                Box::pin(self.run_command(actor, version, call)).await
             }
             Params::Peek(_) | Params::Ack(_) | Params::Outbox { .. } => {
                 Box::pin(self.runtime(actor, version, call.params)).await
             }
             Params::Audit(_) | Params::Replay(_) => {
-                let Told { text, next } = self.answer_history(actor, version, call.params).await?;
+                let EventPage { text, next } =
+                    self.answer_history(actor, version, call.params).await?;
                 let value = serde_json::from_str(text.get()).map_err(|_| HacpError::internal())?;
-                Ok(Shown::list(value, next))
+                Ok(OperationResult::list(value, next))
             }
             Params::Task(_)
             | Params::Tasks(_)
@@ -127,7 +128,7 @@ impl HacpOperations {
 }
 
 /// A result with its protocol version: an object contains it, a list has it in the headers.
-fn answered(value: &impl Serialize, next: Option<&str>, version: Version) -> Response {
+fn answered(value: &impl Serialize, next: Option<&str>, version: HacpVersion) -> Response {
     let mut answer = Json(value).into_response();
     let headers = answer.headers_mut();
     for (name, value) in [
@@ -146,7 +147,7 @@ fn answered(value: &impl Serialize, next: Option<&str>, version: Version) -> Res
     answer
 }
 
-impl Failure {
+impl HacpFailure {
     /// The same error with the id of the task, if there is one.
     fn maybe_about(mut self, task: Option<kernel::TaskId>) -> Self {
         let Some(task) = task else { return self };

@@ -3,31 +3,31 @@
 use std::collections::BTreeMap;
 
 use dialects::hacp::read::TaskQuery;
-use dialects::hacp::{HacpError, Params, Version, inbox, view};
-use kernel::actor::Reach;
+use dialects::hacp::{HacpError, HacpVersion, Params, inbox, view};
+use kernel::actor::KeyScope;
 use kernel::audit::Record;
-use kernel::task::{Artifact, Party, Scope as Ledger};
+use kernel::task::{Artifact, LedgerScope as Ledger, Party};
 use kernel::{Actor, ArtifactId, EntryId, Phase, Refusal, Subject, Task, TaskId};
 use serde_json::{Value, json};
-use store::{Cursor, Filter, List, Order, Scope, StoreError, TaskList};
+use store::{AskListQuery, Cursor, Filter, ListScope, Order, StoreError, TaskListQuery};
 
-use super::Failure;
+use super::HacpFailure;
 use super::commands::stamped;
-use super::ops::Shown;
+use super::ops::OperationResult;
 use crate::http::hacp::HacpOperations;
 
 /// The default number of items on a page.
-const USUAL: u64 = 50;
+const DEFAULT_PAGE_SIZE: u64 = 50;
 /// How many times a list is read again if its page is not full.
-const ROUNDS: usize = 10;
+const MAX_READS_PER_PAGE: usize = 10;
 
 impl HacpOperations {
     pub(super) async fn query(
         &self,
         actor: &Actor,
-        version: Version,
+        version: HacpVersion,
         params: Params,
-    ) -> Result<Shown, Failure> {
+    ) -> Result<OperationResult, HacpFailure> {
         match params {
             Params::Task(id) => {
                 let task = self.task(actor, id).await?;
@@ -40,7 +40,7 @@ impl HacpOperations {
                 Ok(shown.ok_or(Refusal::NotFound { what: "version" })?.into())
             }
             Params::Entry { scope, key } => {
-                self.may_read(actor, &scope)?;
+                self.require_ledger_access(actor, &scope)?;
                 let Some(key) = key else {
                     return Ok(stamped(view::ledger(&scope), version).into());
                 };
@@ -49,7 +49,7 @@ impl HacpOperations {
                 Ok(shown.unwrap_or(Value::Null).into())
             }
             Params::History { scope, key, page } => {
-                self.may_read(actor, &scope)?;
+                self.require_ledger_access(actor, &scope)?;
                 let after = match page.cursor.as_deref().map(str::parse::<u64>) {
                     None => 0,
                     Some(Ok(seq)) => seq,
@@ -60,7 +60,7 @@ impl HacpOperations {
                 let next = entries.last().filter(|_| entries.len() == limit);
                 let next = next.map(|entry| entry.head.seq.to_string());
                 let shown = entries.iter().map(|entry| view::entry(entry, version));
-                Ok(Shown::list(json!(shown.collect::<Vec<_>>()), next))
+                Ok(OperationResult::list(json!(shown.collect::<Vec<_>>()), next))
             }
             Params::Inbox(page) => self.inbox(actor, page.limit, page.cursor).await,
             _ => Err(HacpError::internal().into()),
@@ -68,18 +68,18 @@ impl HacpOperations {
     }
 
     /// A task the caller may see.
-    pub(super) async fn task(&self, actor: &Actor, id: TaskId) -> Result<Task, Failure> {
+    pub(super) async fn task(&self, actor: &Actor, id: TaskId) -> Result<Task, HacpFailure> {
         let task = self.gateway.store().task(id).await?;
-        let task = task.filter(|task| task.is_shown_to(actor, &self.gateway.directory()));
+        let task = task.filter(|task| task.is_visible_to(actor, &self.gateway.directory()));
         Ok(task.ok_or(Refusal::NotFound { what: "task" })?)
     }
 
     async fn tasks(
         &self,
         actor: &Actor,
-        version: Version,
+        version: HacpVersion,
         query: TaskQuery,
-    ) -> Result<Shown, Failure> {
+    ) -> Result<OperationResult, HacpFailure> {
         let TaskQuery { state, principal, assignee, project, parent, page } = query;
         let after = page.cursor.map(|cursor| cursor.parse::<TaskId>().map_err(|_| bad_cursor()));
         let (after, most) = (after.transpose()?, limit(page.limit));
@@ -89,9 +89,9 @@ impl HacpOperations {
         let mut list = match actor {
             // The tasks of an agent are a list of their own. Those assigned to it now are a filter
             // like others.
-            Actor::Agent { id, reach: Reach::Agent, .. } if assignee != own => {
+            Actor::Agent { id, reach: KeyScope::Agent, .. } if assignee != own => {
                 let agent = Some(id.clone());
-                TaskList { agent, states, after, limit: most, ..TaskList::default() }
+                TaskListQuery { agent, states, after, limit: most, ..TaskListQuery::default() }
             }
             _ => {
                 let mut projects = self.projects(actor).await?;
@@ -102,7 +102,7 @@ impl HacpOperations {
                 projects.retain(|one| project.as_ref().is_none_or(|only| one == only));
                 let (assignee, principal) = (assignee.clone(), principal.clone());
                 let agent = None;
-                TaskList {
+                TaskListQuery {
                     projects,
                     states,
                     assignee,
@@ -119,10 +119,10 @@ impl HacpOperations {
                 && assignee.as_ref().is_none_or(|who| task.assignee == *who)
                 && principal.as_ref().is_none_or(|who| task.principal == *who)
                 && parent.is_none_or(|parent| task.parent == Some(parent))
-                && task.is_shown_to(actor, &directory)
+                && task.is_visible_to(actor, &directory)
         };
         let mut shown = Vec::new();
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_READS_PER_PAGE {
             let found = self.gateway.store().tasks(list.clone()).await?;
             let wanted = found.tasks.iter().filter(|task| is_wanted(task));
             shown.extend(wanted.map(|task| version.stamped(view::task(task, version))));
@@ -132,7 +132,7 @@ impl HacpOperations {
                 break;
             }
         }
-        Ok(Shown::list(json!(shown), list.after.map(|id| id.to_string())))
+        Ok(OperationResult::list(json!(shown), list.after.map(|id| id.to_string())))
     }
 
     /// An artifact with the versions the caller may read. If there are none, the artifact is not
@@ -141,35 +141,39 @@ impl HacpOperations {
         &self,
         actor: &Actor,
         id: ArtifactId,
-    ) -> Result<Artifact, Failure> {
+    ) -> Result<Artifact, HacpFailure> {
         let missing = Refusal::NotFound { what: "artifact" };
         let artifact = self.gateway.store().artifact(id).await?;
         let artifact = artifact.ok_or_else(|| missing.clone())?;
         let directory = self.gateway.directory();
         let mut tasks = BTreeMap::new();
-        if !artifact.is_open_to(actor, &directory) {
+        if !artifact.is_fully_visible_to(actor, &directory) {
             for id in artifact.tasks() {
                 tasks.insert(id, self.gateway.store().task(id).await?);
             }
         }
-        Ok(artifact.shown_to(actor, &directory, &tasks).ok_or(missing)?)
+        Ok(artifact.visible_to(actor, &directory, &tasks).ok_or(missing)?)
     }
 
     /// Whether the caller sees an event of a task in one of their projects. Callers that see whole
     /// projects see all events, without a lookup.
-    pub(super) async fn shows(&self, actor: &Actor, record: &Record) -> Result<bool, StoreError> {
+    pub(super) async fn sees_event(
+        &self,
+        actor: &Actor,
+        record: &Record,
+    ) -> Result<bool, StoreError> {
         match (actor, &record.subject) {
-            (Actor::Agent { reach: Reach::Agent, .. }, Subject::Task(id)) => {
+            (Actor::Agent { reach: KeyScope::Agent, .. }, Subject::Task(id)) => {
                 let task = self.gateway.store().task(*id).await?;
                 let directory = self.gateway.directory();
-                Ok(task.is_some_and(|task| task.is_shown_to(actor, &directory)))
+                Ok(task.is_some_and(|task| task.is_visible_to(actor, &directory)))
             }
             (_, _) => Ok(true),
         }
     }
 
     /// Refuses a caller that may not read the ledger.
-    fn may_read(&self, actor: &Actor, scope: &Ledger) -> Result<(), Failure> {
+    fn require_ledger_access(&self, actor: &Actor, scope: &Ledger) -> Result<(), HacpFailure> {
         if scope.is_read_by(actor, &self.gateway.directory()) {
             return Ok(());
         }
@@ -183,7 +187,7 @@ impl HacpOperations {
         actor: &Actor,
         wanted: Option<u64>,
         cursor: Option<String>,
-    ) -> Result<Shown, Failure> {
+    ) -> Result<OperationResult, HacpFailure> {
         let directory = self.gateway.directory();
         let Actor::Human { id, .. } = actor else {
             return Err(Refusal::NotAllowed { why: "only people have an inbox" }.into());
@@ -192,15 +196,15 @@ impl HacpOperations {
             return Err(Refusal::NotAllowed { why: "this person cannot sign in" }.into());
         };
         let after = cursor.map(|cursor| cursor.parse().map_err(|_| bad_cursor())).transpose()?;
-        let list = List {
-            scopes: Scope::inbox(human),
+        let list = AskListQuery {
+            scopes: ListScope::inbox(human),
             phases: Phase::OPEN.to_vec(),
             order: Order::Age,
             filter: Filter::default(),
             after: after.map(|ask| Cursor { rank: 0, ask }),
             limit: limit(wanted),
         };
-        let page = self.gateway.put_to(human, list).await?;
+        let page = self.gateway.waiting_page(human, list).await?;
         let mut items = Vec::new();
         for ask in &page.asks {
             let of = ask.checkpoint.as_ref().map(|held| held.task);
@@ -208,17 +212,17 @@ impl HacpOperations {
                 continue;
             };
             if let Some(task) = self.gateway.store().task(task).await? {
-                items.extend(inbox::waits_for(id, &task, Some(ask)));
+                items.extend(inbox::open_item(id, &task, Some(ask)));
             }
         }
         let next = page.next.map(|next| next.ask.to_string());
-        Ok(Shown::list(json!(items), next))
+        Ok(OperationResult::list(json!(items), next))
     }
 }
 
 /// The number of items on a page.
 pub(super) fn limit(wanted: Option<u64>) -> usize {
-    usize::try_from(wanted.unwrap_or(USUAL)).unwrap_or(usize::MAX)
+    usize::try_from(wanted.unwrap_or(DEFAULT_PAGE_SIZE)).unwrap_or(usize::MAX)
 }
 
 /// 400 for a cursor that the server did not issue.

@@ -3,14 +3,14 @@
 
 use dialects::hacp::errors::code;
 use dialects::hacp::runtime::OutboxState;
-use dialects::hacp::{HacpError, Params, Version};
+use dialects::hacp::{HacpError, HacpVersion, Params};
 use gateway::runtime_contracts::harness_event;
 use kernel::task::Contract;
 use kernel::{Actor, AgentId, Refusal, TaskId};
 use serde_json::json;
 
-use super::Failure;
-use super::ops::Shown;
+use super::HacpFailure;
+use super::ops::OperationResult;
 use super::queries::{bad_cursor, limit};
 use crate::http::hacp::HacpOperations;
 
@@ -21,9 +21,9 @@ impl HacpOperations {
     pub(super) async fn runtime(
         &self,
         actor: &Actor,
-        version: Version,
+        version: HacpVersion,
         params: Params,
-    ) -> Result<Shown, Failure> {
+    ) -> Result<OperationResult, HacpFailure> {
         let store = self.gateway.store();
         match params {
             Params::Peek(peeked) => {
@@ -40,10 +40,10 @@ impl HacpOperations {
                 for (n, contract) in &contracts {
                     if peeked.run.is_none_or(|run| run == contract.run) {
                         let told = harness_event(&**store, contract, version).await?;
-                        events.extend(told.map(|told| version.stamped(told.at(*n))));
+                        events.extend(told.map(|told| version.stamped(told.at_position(*n))));
                     }
                 }
-                Ok(Shown::list(json!(events), next))
+                Ok(OperationResult::list(json!(events), next))
             }
             Params::Ack(acked) => {
                 let agent = runtime(actor)?;
@@ -71,8 +71,8 @@ impl HacpOperations {
                     None => 0,
                 };
                 let most = limit(page.limit);
-                let agents = self.waits_on(actor, task).await?;
-                let contracts = self.unconfirmed(agents, after, most).await?;
+                let agents = self.queryable_agents(actor, task).await?;
+                let contracts = self.unacknowledged_events(agents, after, most).await?;
                 let next = contracts.last().filter(|_| contracts.len() == most);
                 let next = next.map(|(n, _)| n.to_string());
                 let directory = self.gateway.directory();
@@ -83,15 +83,15 @@ impl HacpOperations {
                     }
                     let theirs = matches!(actor, Actor::Agent { .. });
                     let of = store.task(contract.task).await?;
-                    if !theirs && !of.is_some_and(|of| of.is_shown_to(actor, &directory)) {
+                    if !theirs && !of.is_some_and(|of| of.is_visible_to(actor, &directory)) {
                         continue;
                     }
                     if let Some(told) = harness_event(&**store, contract, version).await? {
-                        let kept = told.kept(OutboxState::Pending, None, contract.at);
+                        let kept = told.outbox_record(OutboxState::Pending, None, contract.at);
                         waiting.push(version.stamped(kept));
                     }
                 }
-                Ok(Shown::list(json!(waiting), next))
+                Ok(OperationResult::list(json!(waiting), next))
             }
             _ => Err(HacpError::internal().into()),
         }
@@ -99,7 +99,11 @@ impl HacpOperations {
 
     /// The agents whose runtimes the caller may query: an agent its own, a person that of the agent
     /// that works on a task, or those of the projects they see.
-    async fn waits_on(&self, actor: &Actor, task: Option<TaskId>) -> Result<Vec<AgentId>, Failure> {
+    async fn queryable_agents(
+        &self,
+        actor: &Actor,
+        task: Option<TaskId>,
+    ) -> Result<Vec<AgentId>, HacpFailure> {
         match (actor, task) {
             (Actor::Agent { id, .. }, _) => Ok(vec![id.clone()]),
             (_, Some(task)) => {
@@ -116,12 +120,12 @@ impl HacpOperations {
     }
 
     /// The events after a position that these runtimes have not acknowledged, in order.
-    async fn unconfirmed(
+    async fn unacknowledged_events(
         &self,
         agents: Vec<AgentId>,
         after: u64,
         most: usize,
-    ) -> Result<Vec<(u64, Contract)>, Failure> {
+    ) -> Result<Vec<(u64, Contract)>, HacpFailure> {
         let store = self.gateway.store();
         let mut all = Vec::new();
         for agent in agents {
@@ -135,7 +139,7 @@ impl HacpOperations {
 }
 
 /// The calling agent. People have no runtime.
-fn runtime(actor: &Actor) -> Result<AgentId, Failure> {
+fn runtime(actor: &Actor) -> Result<AgentId, HacpFailure> {
     match actor {
         Actor::Agent { id, .. } => Ok(id.clone()),
         _ => Err(Refusal::NotAllowed { why: "only an agent has a runtime" }.into()),

@@ -8,12 +8,12 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use dialects::hacp::errors::code;
-use dialects::hacp::rpc::{self, Frame, Item};
-use dialects::hacp::{Caller, HacpError, Version};
+use dialects::hacp::rpc::{self, RpcItem, RpcMessage};
+use dialects::hacp::{HacpCaller, HacpError, HacpVersion};
 use serde_json::Value;
 
-use super::events::{Feed, Turn};
-use super::{Failure, version_of};
+use super::events::{Feed, FeedTurn};
+use super::{HacpFailure, version_of};
 use crate::http::cors;
 use crate::http::hacp::HacpOperations;
 use crate::http::stream_credential::StreamCredential;
@@ -25,7 +25,7 @@ pub(super) async fn open(
     Query(pairs): Pairs,
     mut headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, HacpFailure> {
     let said = |name: &str| pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value);
     if let Some(token) = said("token")
         && let Ok(bearer) = HeaderValue::from_str(&format!("Bearer {token}"))
@@ -58,7 +58,7 @@ pub(super) async fn open(
 async fn talk(
     hacp: &HacpOperations,
     headers: &HeaderMap,
-    version: Version,
+    version: HacpVersion,
     mut feed: Feed,
     mut socket: WebSocket,
 ) {
@@ -75,15 +75,15 @@ async fn talk(
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return,
             },
             turn = feed.turn() => match turn {
-                Turn::Told(told) => Some(rpc::pushed(&told)),
-                Turn::Idle => {
+                FeedTurn::Told(told) => Some(rpc::event_notification(&told)),
+                FeedTurn::Idle => {
                     if socket.send(Message::Ping(bytes::Bytes::new())).await.is_err() {
                         return;
                     }
                     None
                 }
-                Turn::Stopped => return close(socket, 1001, "connect again").await,
-                Turn::Revoked => return close(socket, 1008, "the credential was revoked").await,
+                FeedTurn::Stopped => return close(socket, 1001, "connect again").await,
+                FeedTurn::Revoked => return close(socket, 1008, "the credential was revoked").await,
             },
         };
         if let Some(answer) = answer
@@ -105,16 +105,16 @@ impl HacpOperations {
     async fn message(
         &self,
         headers: &HeaderMap,
-        version: Version,
+        version: HacpVersion,
         message: &[u8],
     ) -> Option<Value> {
         match rpc::parse(message, version) {
             Err(answer) => Some(answer),
-            Ok(Frame::One(item)) => self.item(headers, version, item).await,
-            Ok(Frame::Batch(items)) => {
+            Ok(RpcMessage::One(item)) => self.run_call(headers, version, item).await,
+            Ok(RpcMessage::Batch(items)) => {
                 let mut answers = Vec::new();
                 for item in items {
-                    answers.extend(self.item(headers, version, item).await);
+                    answers.extend(self.run_call(headers, version, item).await);
                 }
                 if answers.is_empty() { None } else { Some(Value::Array(answers)) }
             }
@@ -123,7 +123,12 @@ impl HacpOperations {
 
     /// Runs one call. As over HTTP, the server checks the credential for each call, because it may
     /// have been revoked since the last, and counts each call towards its rate limit.
-    async fn item(&self, headers: &HeaderMap, version: Version, item: Item) -> Option<Value> {
+    async fn run_call(
+        &self,
+        headers: &HeaderMap,
+        version: HacpVersion,
+        item: RpcItem,
+    ) -> Option<Value> {
         let request = match item {
             Ok(request) => request,
             Err(answer) => return Some(answer),
@@ -131,7 +136,7 @@ impl HacpOperations {
         let result = match self.callers.anyone(headers).await {
             Ok(actor) => {
                 let directory = self.gateway.directory();
-                let caller = Caller { actor: &actor, directory: &directory, version };
+                let caller = HacpCaller { actor: &actor, directory: &directory, version };
                 match request.call(caller) {
                     Ok(call) => self.call(&actor, version, call).await,
                     Err(error) => Err(error.into()),
@@ -139,7 +144,7 @@ impl HacpOperations {
             }
             Err(denied) => Err(denied.into()),
         };
-        let result = result.map_err(Failure::into_error);
+        let result = result.map_err(HacpFailure::into_error);
         request.answer(result.map(|shown| shown.value), version)
     }
 }

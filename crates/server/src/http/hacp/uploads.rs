@@ -15,18 +15,18 @@ use axum::response::{IntoResponse, Response};
 use dialects::hacp::HacpError;
 use dialects::hacp::errors::code;
 use gateway::auth::Denied;
-use gateway::blobs::{Interrupted, Part, Progress, Stopped};
+use gateway::blobs::{Progress, UploadChunk, UploadError, UploadInterrupted};
 use kernel::audit::Digest;
 use kernel::form::FileRef;
-use kernel::task::{Held, Party};
+use kernel::task::{Party, StoredContent};
 use kernel::{Actor, UploadId};
 use serde_json::{Value, json};
 use store::{MOST_PIECES, MOST_UPLOADS, Upload};
 
-use super::Failure;
+use super::HacpFailure;
 use crate::http::body::{self, BodyError};
 use crate::http::hacp::HacpOperations;
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 use crate::http::services::Streaming;
 
 /// The number of bytes of an upload that have arrived.
@@ -40,7 +40,7 @@ pub(super) async fn begin(
     State(hacp): State<Arc<HacpOperations>>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, Failure> {
+) -> Result<Response, HacpFailure> {
     let actor = hacp.callers.anyone(&headers).await?;
     match body::read(body, 0).await {
         Ok(_) => {}
@@ -50,13 +50,13 @@ pub(super) async fn begin(
         }
         Err(error) => return Err(error.into()),
     }
-    let upload = hacp.begun(&actor, &headers).await?;
+    let upload = hacp.create_upload(&actor, &headers).await?;
     let at = format!("/hacp/v1/uploads/{}", upload.id);
     let mut answer = (StatusCode::CREATED, Json(shown(&upload))).into_response();
     if let Ok(at) = HeaderValue::from_str(&at) {
         answer.headers_mut().insert(header::LOCATION, at);
     }
-    Ok(with_place(answer, &upload))
+    Ok(with_location(answer, &upload))
 }
 
 /// `PUT /hacp/v1/uploads`: the whole content in one request. An incomplete upload is not kept.
@@ -64,14 +64,14 @@ pub(super) async fn all_at_once(
     State(hacp): State<Arc<HacpOperations>>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, Failure> {
+) -> Result<Response, HacpFailure> {
     let actor = hacp.callers.anyone(&headers).await?;
     let checksum = checksum(&headers)?;
-    hacp.announced(&headers, 0, number(&headers, &UPLOAD_LENGTH, "Upload-Length")?)?;
+    hacp.check_announced_size(&headers, 0, number(&headers, &UPLOAD_LENGTH, "Upload-Length")?)?;
     let counted = hacp.transfer(&actor)?;
-    let upload = hacp.begun(&actor, &headers).await?;
+    let upload = hacp.create_upload(&actor, &headers).await?;
     let (id, limit) = (upload.id, hacp.config.artifact_limit);
-    let part = Part { offset: 0, last: true, checksum, limit };
+    let part = UploadChunk { offset: 0, last: true, checksum, limit };
     let (blobs, stop) = (hacp.blobs.clone(), hacp.streaming.stop.clone());
     let taking = async move {
         let _counted = counted;
@@ -83,46 +83,46 @@ pub(super) async fn all_at_once(
         }
         taken
     };
-    let progress = taken(&hacp.streaming, taking, limit).await?;
+    let progress = await_part(&hacp.streaming, taking, limit).await?;
     Ok((StatusCode::CREATED, Json(finished(id, progress.whole))).into_response())
 }
 
 /// `GET`, `HEAD /hacp/v1/uploads/{id}`: how much has arrived.
 pub(super) async fn stands(
     State(hacp): State<Arc<HacpOperations>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
-) -> Result<Response, Failure> {
+) -> Result<Response, HacpFailure> {
     let actor = hacp.callers.anyone(&headers).await?;
     let upload = hacp.own_upload(&id, &actor).await?;
-    Ok(with_place(Json(shown(&upload)).into_response(), &upload))
+    Ok(with_location(Json(shown(&upload)).into_response(), &upload))
 }
 
 /// `PATCH /hacp/v1/uploads/{id}`: appends a part.
 pub(super) async fn append(
     State(hacp): State<Arc<HacpOperations>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, Failure> {
+) -> Result<Response, HacpFailure> {
     let actor = hacp.callers.anyone(&headers).await?;
     let offset = number(&headers, &UPLOAD_OFFSET, "Upload-Offset")?;
     let offset = offset.ok_or_else(|| HacpError::field("Upload-Offset", NUMBER))?;
     let (last, checksum) = (last(&headers)?, checksum(&headers)?);
     let upload = hacp.own_upload(&id, &actor).await?;
     if offset != upload.size {
-        return Err(elsewhere(upload.size));
+        return Err(wrong_offset(upload.size));
     }
-    hacp.announced(&headers, offset, upload.length)?;
+    hacp.check_announced_size(&headers, offset, upload.length)?;
     let counted = hacp.transfer(&actor)?;
     let (id, limit) = (upload.id, hacp.config.artifact_limit);
-    let part = Part { offset, last, checksum, limit };
+    let part = UploadChunk { offset, last, checksum, limit };
     let (blobs, stop) = (hacp.blobs.clone(), hacp.streaming.stop.clone());
     let taking = async move {
         let _counted = counted;
         blobs.append(upload, part, body.into_data_stream(), &stop).await
     };
-    let Progress { offset, whole } = taken(&hacp.streaming, taking, limit).await?;
+    let Progress { offset, whole } = await_part(&hacp.streaming, taking, limit).await?;
     let mut answer = match whole {
         Some(whole) => Json(finished(id, Some(whole))).into_response(),
         None => StatusCode::NO_CONTENT.into_response(),
@@ -134,9 +134,9 @@ pub(super) async fn append(
 /// `DELETE /hacp/v1/uploads/{id}`: discards an upload.
 pub(super) async fn discard(
     State(hacp): State<Arc<HacpOperations>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
-) -> Result<Response, Failure> {
+) -> Result<Response, HacpFailure> {
     let actor = hacp.callers.anyone(&headers).await?;
     let upload = hacp.own_upload(&id, &actor).await?;
     match hacp.blobs.discard(upload.id).await {
@@ -154,13 +154,17 @@ pub(super) async fn discard(
 
 impl HacpOperations {
     /// An upload that belongs to the caller.
-    pub(super) async fn own_upload(&self, id: &str, actor: &Actor) -> Result<Upload, Failure> {
+    pub(super) async fn own_upload(&self, id: &str, actor: &Actor) -> Result<Upload, HacpFailure> {
         let found = self.blobs.upload(id, actor).await?;
         Ok(found.ok_or_else(|| HacpError::missing("upload", "upload"))?)
     }
 
     /// A new upload, as the headers describe it.
-    async fn begun(&self, actor: &Actor, headers: &HeaderMap) -> Result<Upload, Failure> {
+    async fn create_upload(
+        &self,
+        actor: &Actor,
+        headers: &HeaderMap,
+    ) -> Result<Upload, HacpFailure> {
         let owner = Party::of(actor).ok_or(Denied::Unknown)?;
         let length = number(headers, &UPLOAD_LENGTH, "Upload-Length")?;
         if length.is_some_and(|length| length > self.config.artifact_limit) {
@@ -179,17 +183,17 @@ impl HacpOperations {
     }
 
     /// Checks the announced size of a body against the limits before the first byte is read.
-    fn announced(
+    fn check_announced_size(
         &self,
         headers: &HeaderMap,
         offset: u64,
         length: Option<u64>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), HacpFailure> {
         let comes = number(headers, &header::CONTENT_LENGTH, "Content-Length")?.unwrap_or(0);
         let all = offset.saturating_add(comes);
         let limit = self.config.artifact_limit;
         match length {
-            Some(length) if all > length => Err(stopped(Stopped::TooLong { length }, limit)),
+            Some(length) if all > length => Err(stopped(UploadError::TooLong { length }, limit)),
             _ if all > limit => Err(over_limit(limit).into()),
             _ => Ok(()),
         }
@@ -197,11 +201,11 @@ impl HacpOperations {
 }
 
 /// Waits for a part that a separate task stores.
-async fn taken(
+async fn await_part(
     streaming: &Streaming,
-    taking: impl Future<Output = Result<Progress, Stopped>> + Send + 'static,
+    taking: impl Future<Output = Result<Progress, UploadError>> + Send + 'static,
     limit: u64,
-) -> Result<Progress, Failure> {
+) -> Result<Progress, HacpFailure> {
     match streaming.tasks.spawn(taking).await {
         Ok(progress) => progress.map_err(|why| stopped(why, limit)),
         Err(error) => {
@@ -229,12 +233,12 @@ fn shown(upload: &Upload) -> Value {
 }
 
 /// A finished upload on the wire.
-fn finished(id: UploadId, whole: Option<Held>) -> Value {
+fn finished(id: UploadId, whole: Option<StoredContent>) -> Value {
     let (checksum, size) = whole.map_or((Digest::ZERO, 0), |whole| (whole.checksum, whole.size));
     json!({ "upload": id, "checksum": format!("sha256:{checksum}"), "size": size })
 }
 
-fn with_place(mut answer: Response, upload: &Upload) -> Response {
+fn with_location(mut answer: Response, upload: &Upload) -> Response {
     let headers = answer.headers_mut();
     headers.insert(UPLOAD_OFFSET, HeaderValue::from(upload.size));
     if let Some(length) = upload.length {
@@ -300,14 +304,14 @@ fn one<'h>(
 }
 
 /// 409: the part does not begin where the upload continues.
-fn elsewhere(offset: u64) -> Failure {
+fn wrong_offset(offset: u64) -> HacpFailure {
     let message = format!("Upload-Offset: expected {offset}, so much has arrived");
     let mut error = HacpError::new(code::CONFLICT, message)
         .with("field", json!("Upload-Offset"))
         .with("offset", json!(offset));
     // These bytes can never be appended at this offset.
     error.retryable = false;
-    let mut error = Failure::from(error);
+    let mut error = HacpFailure::from(error);
     error.headers.insert(UPLOAD_OFFSET, HeaderValue::from(offset));
     error
 }
@@ -319,30 +323,30 @@ fn over_limit(limit: u64) -> HacpError {
 }
 
 /// The error for an upload that stopped. `limit` is the maximum size of the content.
-fn stopped(stopped: Stopped, limit: u64) -> Failure {
+fn stopped(stopped: UploadError, limit: u64) -> HacpFailure {
     match stopped {
-        Stopped::Gone => HacpError::missing("upload", "upload").into(),
-        Stopped::Elsewhere { offset } => elsewhere(offset),
-        Stopped::TooLong { length } => {
+        UploadError::Gone => HacpError::missing("upload", "upload").into(),
+        UploadError::Elsewhere { offset } => wrong_offset(offset),
+        UploadError::TooLong { length } => {
             let expected = format!("no more than {length} bytes in all, as was said");
             HacpError::field("Upload-Length", &expected).with("length", json!(length)).into()
         }
-        Stopped::TooShort { length, offset } => {
+        UploadError::TooShort { length, offset } => {
             let expected = format!("{length} bytes in all, as was said; there are {offset}");
             HacpError::field("Upload-Length", &expected).with("offset", json!(offset)).into()
         }
-        Stopped::TooLarge => over_limit(limit).into(),
-        Stopped::TooManyPieces => {
+        UploadError::TooLarge => over_limit(limit).into(),
+        UploadError::TooManyPieces => {
             let expected = format!("larger parts: an upload comes in at most {MOST_PIECES}");
             HacpError::field("body", &expected).into()
         }
-        Stopped::OtherChecksum { is } => {
+        UploadError::OtherChecksum { is } => {
             let expected = format!("sha256:{is}, which the bytes have");
             HacpError::field("Upload-Checksum", &expected).into()
         }
-        Stopped::Interrupted(Interrupted::BrokenOff) => BodyError::BrokenOff.into(),
-        Stopped::Interrupted(Interrupted::TooSlow) => BodyError::TooSlow.into(),
-        Stopped::Unkept => HacpError::unavailable().into(),
-        Stopped::Store(error) => error.into(),
+        UploadError::Interrupted(UploadInterrupted::BrokenOff) => BodyError::BrokenOff.into(),
+        UploadError::Interrupted(UploadInterrupted::TooSlow) => BodyError::TooSlow.into(),
+        UploadError::Unkept => HacpError::unavailable().into(),
+        UploadError::Store(error) => error.into(),
     }
 }

@@ -9,48 +9,48 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::IntoResponse;
-use dialects::hitl::{self, Links, NewCase, WireError};
-use gateway::Terms;
-use gateway::ids::{Ids, Minted};
-use kernel::ask::{Grant, Purpose};
+use dialects::hitl::{self, CaseLinks, NewCase, WireError};
+use gateway::CommandConditions;
+use gateway::ids::{Ids, NewSecret};
+use kernel::ask::{AskToken, TokenPurpose};
 use kernel::command::NewAsk;
-use kernel::question::Stance;
-use kernel::verification::Policy;
+use kernel::question::AnswerKind;
+use kernel::verification::VerificationPolicy;
 use kernel::{Actor, Ask, AskCommand, Assurance};
 use notify::callbacks::Callbacks;
 use serde_json::{Map, Value, json};
 use store::StoreError;
 
-use super::{Answer, HitlCases, HitlError, param};
-use crate::http::{body, conditions, envelope_headers};
+use super::{HitlCases, HitlError, HitlResult, param};
+use crate::http::{body, conditional_headers, envelope_headers};
 
 /// The tokens of a new case. The server stores only their hashes.
-struct Tokens {
-    review: Minted,
-    poll: Minted,
-    submit: Option<Minted>,
+struct CaseTokens {
+    review: NewSecret,
+    poll: NewSecret,
+    submit: Option<NewSecret>,
 }
 
-impl Tokens {
-    fn draw(ids: &Ids, inline: bool) -> Self {
+impl CaseTokens {
+    fn generate(ids: &Ids, inline: bool) -> Self {
         // Without a prefix: 43 characters of Base64 and nothing else (HITL-030).
         let draw = || ids.mint("");
         Self { review: draw(), poll: draw(), submit: inline.then(draw) }
     }
 
-    fn grants(&self) -> Vec<Grant> {
-        let grant = |purpose, token: &Minted| Grant::to_agent(purpose, token.hash);
-        let submit = self.submit.as_ref().map(|token| grant(Purpose::Submit, token));
-        [grant(Purpose::Review, &self.review), grant(Purpose::Poll, &self.poll)]
+    fn grants(&self) -> Vec<AskToken> {
+        let grant = |purpose, token: &NewSecret| AskToken::to_agent(purpose, token.hash);
+        let submit = self.submit.as_ref().map(|token| grant(TokenPurpose::Submit, token));
+        [grant(TokenPurpose::Review, &self.review), grant(TokenPurpose::Poll, &self.poll)]
             .into_iter()
             .chain(submit)
             .collect()
     }
 
-    fn links(self, base: &str, ask: &Ask) -> Links {
+    fn links(self, base: &str, ask: &Ask) -> CaseLinks {
         let id = hitl::case_id(ask.id);
         let poll = self.poll.secret;
-        Links {
+        CaseLinks {
             review: format!("{base}/review/{id}?token={}", self.review.secret),
             poll: format!("{base}/hitl/v1/reviews/{id}/status?token={poll}"),
             events: format!("{base}/hitl/v1/reviews/{id}/events?token={poll}"),
@@ -66,7 +66,7 @@ pub(super) async fn create(
     State(callbacks): State<Callbacks>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
+) -> HitlResult {
     let actor = cases.agent(&headers)?;
     let bytes = body::read(body, cases.config.body_limit).await?;
     let NewCase { mut ask, .. } = hitl::parse_create(&bytes)?;
@@ -77,28 +77,29 @@ pub(super) async fn create(
             .map_err(|expected| WireError::field("hitl_callback_url", expected))?;
     }
     if let Some(policy) = &mut ask.verification {
-        cases.provable(policy)?;
+        cases.require_satisfiable_policy(policy)?;
         // A proof must answer a challenge. If the service sets none, the server draws one that
         // cannot be guessed.
         policy.binding.challenge.get_or_insert_with(|| cases.gateway.ids().mint("").secret);
     }
-    ask.inline = cases.inline(&actor, &ask);
-    let tokens = Tokens::draw(cases.gateway.ids(), ask.inline.is_some());
+    ask.inline = cases.relayable_answers(&actor, &ask);
+    let tokens = CaseTokens::generate(cases.gateway.ids(), ask.inline.is_some());
     ask.grants = tokens.grants();
-    let terms = Terms {
-        idempotency: conditions::idempotency("hitl", &actor, &headers, &bytes)?,
-        ..Terms::default()
+    let terms = CommandConditions {
+        idempotency: conditional_headers::idempotency("hitl", &actor, &headers, &bytes)?,
+        ..CommandConditions::default()
     };
     let command = AskCommand::Create(Box::new(ask));
-    let outcome = cases.gateway.run_on(terms, actor.clone(), command).await.map_err(refused)?;
+    let outcome =
+        cases.gateway.run_with_conditions(terms, actor.clone(), command).await.map_err(refused)?;
     let made = outcome.ask.ok_or_else(WireError::internal)?;
     let (made, tokens) =
-        if outcome.replayed { cases.granted_again(actor, made).await? } else { (made, tokens) };
+        if outcome.replayed { cases.reissue_tokens(actor, made).await? } else { (made, tokens) };
     let links = tokens.links(&cases.base(&headers), &made);
     let accepted = hitl::accepted(&made, links).ok_or_else(WireError::no_case)?;
     let mut answer = (StatusCode::ACCEPTED, Json(accepted)).into_response();
     answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(hitl::POLL_EVERY));
-    conditions::say_replayed(&mut answer, outcome.replayed);
+    conditional_headers::mark_replayed(&mut answer, outcome.replayed);
     envelope_headers::write(&made, answer.headers_mut());
     Ok(answer)
 }
@@ -109,7 +110,7 @@ pub(super) async fn callback_secret(
     State(cases): State<Arc<HitlCases>>,
     State(callbacks): State<Callbacks>,
     headers: HeaderMap,
-) -> Answer {
+) -> HitlResult {
     let Actor::Agent { key, .. } = cases.agent(&headers)? else {
         return Err(WireError::invalid_token().into());
     };
@@ -129,7 +130,7 @@ fn refused(error: StoreError) -> HitlError {
 impl HitlCases {
     /// The answers that the agent may relay: those that its project accepts when only the agent
     /// attests them. If there are none, inline answers are not offered.
-    fn inline(&self, actor: &Actor, ask: &NewAsk) -> Option<BTreeSet<Stance>> {
+    fn relayable_answers(&self, actor: &Actor, ask: &NewAsk) -> Option<BTreeSet<AnswerKind>> {
         let Actor::Agent { project, .. } = actor else { return None };
         let directory = self.gateway.directory();
         let project = directory.project(project)?;
@@ -139,16 +140,16 @@ impl HitlCases {
         let guarded = project.irreversible_assurance > Some(Assurance::AgentAttested)
             && ask.needs_confirmation();
         let stances = ask.inline.iter().flatten().copied();
-        let taken: BTreeSet<Stance> =
+        let taken: BTreeSet<AnswerKind> =
             stances.filter(|stance| !(guarded && stance.lets_proceed())).collect();
         ask.inline.as_ref().filter(|asked| asked.is_empty() || !taken.is_empty())?;
         Some(taken)
     }
 
     /// Refuses a policy that no person can satisfy on this server.
-    fn provable(&self, policy: &Policy) -> Result<(), WireError> {
-        let Some(place) = policy.out_of_reach(&self.providers.offers()) else { return Ok(()) };
-        let offered = match self.providers.words() {
+    fn require_satisfiable_policy(&self, policy: &VerificationPolicy) -> Result<(), WireError> {
+        let Some(place) = policy.unsatisfiable(&self.providers.offers()) else { return Ok(()) };
+        let offered = match self.providers.description() {
             Some(words) => format!("what can be proven here: {words}"),
             None => "no proofs: no provider is configured here".to_owned(),
         };
@@ -156,8 +157,8 @@ impl HitlCases {
     }
 
     /// Issues new tokens for a repeated create, because the server cannot read the first ones.
-    async fn granted_again(&self, actor: Actor, ask: Ask) -> Result<(Ask, Tokens), HitlError> {
-        let tokens = Tokens::draw(self.gateway.ids(), ask.inline.is_some());
+    async fn reissue_tokens(&self, actor: Actor, ask: Ask) -> Result<(Ask, CaseTokens), HitlError> {
+        let tokens = CaseTokens::generate(self.gateway.ids(), ask.inline.is_some());
         let command = AskCommand::Grant(ask.id, tokens.grants());
         let granted = self.gateway.run(actor, command).await?;
         Ok((granted.ask.ok_or_else(WireError::internal)?, tokens))
@@ -180,7 +181,7 @@ pub(super) async fn demo(
     callbacks: State<Callbacks>,
     Query(pairs): Query<Vec<(String, String)>>,
     mut headers: HeaderMap,
-) -> Answer {
+) -> HitlResult {
     if !cases.config.dev {
         return Err(WireError::no_route().into());
     }

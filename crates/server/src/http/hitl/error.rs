@@ -4,7 +4,7 @@ use dialects::hitl::WireError;
 use kernel::Refusal;
 use serde::Serialize;
 
-use crate::http::dialect_error::{DialectError, Wording};
+use crate::http::dialect_error::{CommonErrors, DialectError};
 
 pub type HitlError = DialectError<WireError>;
 
@@ -18,7 +18,7 @@ impl HitlError {
     }
 }
 
-impl Wording for WireError {
+impl CommonErrors for WireError {
     const CHALLENGE: &'static str = "Bearer error=\"invalid_token\"";
 
     fn status(&self) -> u16 {

@@ -12,46 +12,46 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use bytes::Bytes;
-use dialects::hitl::{self, Told};
-use gateway::REQUESTS;
-use gateway::streams::{Held, Wire};
+use dialects::hitl::{self, HitlEvent};
+use gateway::DATABASE_USER;
+use gateway::streams::{OpenStream, Wire};
 use gateway::wake::{Topic, Waiter};
-use kernel::{Actor, Ask, AskEvent, AskId, AskState, Happened, Subject};
+use kernel::{Actor, Ask, AskEvent, AskId, AskState, DomainEvent, Subject};
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
 
-use super::{Answer, Reader, param};
+use super::{CaseReader, HitlResult, param};
 use crate::http::envelope_headers;
 use crate::http::hitl::{HitlCases, HitlError};
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 use crate::http::services::Streaming;
-use crate::http::sse::{self, Source};
+use crate::http::sse::{self, SseSource};
 
 /// The interval of heartbeats on an idle stream.
-const BEAT: Duration = Duration::from_secs(15);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 /// The comment sent as a heartbeat.
 const HEARTBEAT: Bytes = Bytes::from_static(b": heartbeat\n\n");
 /// The first bytes of a stream, so that the client knows at once that it was accepted.
 const BEGIN: Bytes = Bytes::from_static(b": listening\nretry: 2000\n\n");
 /// How long a stream waits before it reads a store that was unavailable again.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// How many records are read at a time.
 const BATCH: usize = 32;
 
 pub(super) async fn events(
     State(cases): State<Arc<HitlCases>>,
     State(streaming): State<Streaming>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
-) -> Answer {
-    let (ask, reader) = cases.readable(&id, &headers, &pairs).await?;
+) -> HitlResult {
+    let (ask, reader) = cases.readable_case(&id, &headers, &pairs).await?;
     // An invalid position is ignored, and all events are sent again (HITL-172).
     let header = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let seen = header.or_else(|| param(&pairs, "after")).and_then(|text| text.parse().ok());
     let prelude = Some(&*ask).filter(|_| envelope_headers::wants_prelude(&pairs));
     let prelude = prelude.and_then(envelope_headers::prelude_event).map(Bytes::from);
-    match OfCase::begin(cases, &streaming, ask.id, reader, seen.unwrap_or(0)).await? {
+    match CaseStream::begin(cases, &streaming, ask.id, reader, seen.unwrap_or(0)).await? {
         Some(mut stream) => {
             stream.frames.extend(prelude);
             Ok(sse::respond(stream))
@@ -62,12 +62,12 @@ pub(super) async fn events(
 }
 
 /// The stream of one case until it is closed.
-struct OfCase {
+struct CaseStream {
     cases: Arc<HitlCases>,
     stop: CancellationToken,
     id: AskId,
     /// The credential that opened the stream.
-    reader: Reader,
+    reader: CaseReader,
     waiter: Waiter,
     /// The last event the client already received.
     seen: u64,
@@ -77,29 +77,29 @@ struct OfCase {
     frames: VecDeque<Bytes>,
     stale: bool,
     over: bool,
-    _held: Held,
+    _held: OpenStream,
 }
 
-impl OfCase {
+impl CaseStream {
     /// `None` if the case is closed and the client has received the last event.
     async fn begin(
         cases: Arc<HitlCases>,
         streaming: &Streaming,
         id: AskId,
-        reader: Reader,
+        reader: CaseReader,
         seen: u64,
     ) -> Result<Option<Self>, HitlError> {
         let counted = match &reader {
-            Reader::Key(Actor::Agent { key, .. }) => Subject::Key(*key),
-            Reader::Key(_) | Reader::Token(_) => Subject::Ask(id),
+            CaseReader::Key(Actor::Agent { key, .. }) => Subject::Key(*key),
+            CaseReader::Key(_) | CaseReader::Token(_) => Subject::Ask(id),
         };
         let held = streaming.streams.open_for(&cases.gateway, Some(counted), Wire::Events)?;
         let topics: Vec<Topic> = match &reader {
-            Reader::Key(Actor::Agent { key, .. }) => {
+            CaseReader::Key(Actor::Agent { key, .. }) => {
                 [Subject::Key(*key), Subject::Ask(id)].map(Topic::Subject).into()
             }
-            Reader::Key(_) => vec![Topic::Subject(Subject::Ask(id))],
-            Reader::Token(credential) => credential.topics().collect(),
+            CaseReader::Key(_) => vec![Topic::Subject(Subject::Ask(id))],
+            CaseReader::Token(credential) => credential.topics().collect(),
         };
         let waiter = cases.gateway.wake().subscribe(topics);
         // Read after subscribing, so that no event in between is missed.
@@ -151,12 +151,12 @@ impl OfCase {
             self.read = record.seq;
             let Ok(event) = record.event() else { continue };
             if record.seq > self.seen
-                && let Some(Told { event, data }) =
+                && let Some(HitlEvent { event, data }) =
                     hitl::told(&ask, &event, self.engaged, signature.clone())
             {
                 self.frames.push_back(sse::frame(record.seq, event, &data));
             }
-            self.engaged |= matches!(event.what, Happened::Ask(AskEvent::Progressed { .. }));
+            self.engaged |= matches!(event.what, DomainEvent::Ask(AskEvent::Progressed { .. }));
             if matches!(&ask.state, AskState::Over { place, .. } if place.seq <= record.seq) {
                 self.over = true;
                 break;
@@ -168,8 +168,8 @@ impl OfCase {
     /// Whether the credential that opened the stream is still valid.
     fn holds(&self, ask: &Ask) -> bool {
         match &self.reader {
-            Reader::Key(_) => self.key_holds(),
-            Reader::Token(credential) => credential.holds(&self.cases.gateway, ask),
+            CaseReader::Key(_) => self.key_holds(),
+            CaseReader::Token(credential) => credential.holds(&self.cases.gateway, ask),
         }
     }
 
@@ -177,15 +177,15 @@ impl OfCase {
     fn key_holds(&self) -> bool {
         let (directory, now) = (self.cases.gateway.directory(), self.cases.gateway.now());
         match &self.reader {
-            Reader::Key(Actor::Agent { key, .. }) => {
+            CaseReader::Key(Actor::Agent { key, .. }) => {
                 directory.key(*key).is_some_and(|key| key.is_live(now))
             }
-            Reader::Key(_) | Reader::Token(_) => true,
+            CaseReader::Key(_) | CaseReader::Token(_) => true,
         }
     }
 }
 
-impl Source for OfCase {
+impl SseSource for CaseStream {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(frame) = self.frames.pop_front() {
@@ -196,10 +196,10 @@ impl Source for OfCase {
             }
             if self.stale {
                 if let Err(error) = self.read_on().await {
-                    self.cases.gateway.database().failed(REQUESTS, &error);
+                    self.cases.gateway.database().failed(DATABASE_USER, &error);
                     tokio::select! {
                         () = self.stop.cancelled() => return None,
-                        () = tokio::time::sleep(AGAIN) => {}
+                        () = tokio::time::sleep(RETRY_DELAY) => {}
                     }
                 }
                 continue;
@@ -209,7 +209,7 @@ impl Source for OfCase {
                 () = self.stop.cancelled() => return None,
                 () = self.waiter.changed() => self.stale = true,
                 // The expiry of a key causes no notification, so check it here.
-                () = tokio::time::sleep(BEAT) => return self.key_holds().then_some(HEARTBEAT),
+                () = tokio::time::sleep(HEARTBEAT_INTERVAL) => return self.key_holds().then_some(HEARTBEAT),
             }
         }
     }

@@ -23,14 +23,14 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use dialects::hitl::discovery::{Kept, discovery};
-use dialects::hitl::{self, Version, WireError};
+use dialects::hitl::discovery::{CaseRetention, discovery};
+use dialects::hitl::{self, HitlVersion, WireError};
 use gateway::Gateway;
 use gateway::answer_files::AnswerFiles;
-use gateway::auth::{Authenticator, Lane};
+use gateway::auth::{Authenticator, CaseCallKind};
 use gateway::receipts::Receipts;
-use gateway::verification::Providers;
-use kernel::ask::Purpose;
+use gateway::verification::ProofVerifiers;
+use kernel::ask::TokenPurpose;
 use kernel::audit::Digest;
 use kernel::directory::Project;
 use kernel::{Actor, Ask};
@@ -39,14 +39,14 @@ use store::StoreError;
 use crate::config::{Config, Retention};
 use crate::http::Shared;
 use crate::http::callers::Callers;
-use crate::http::conditions::{self, Seen};
+use crate::http::conditional_headers::{self, KnownVersions};
 use crate::http::hxp_execution::is_loopback;
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 use crate::http::stream_credential::StreamToken;
 
 pub use error::HitlError;
 
-type Answer = Result<Response, HitlError>;
+type HitlResult = Result<Response, HitlError>;
 
 pub fn routes() -> Router<Shared> {
     Router::new()
@@ -106,7 +106,7 @@ fn param<'p>(pairs: &'p [(String, String)], name: &str) -> Option<&'p str> {
 }
 
 /// The review token of a request, from its query or a cookie.
-pub(crate) fn shown<'r>(
+pub(crate) fn review_token<'r>(
     pairs: &'r [(String, String)],
     headers: &'r HeaderMap,
     case_id: &str,
@@ -116,7 +116,7 @@ pub(crate) fn shown<'r>(
 
 /// Whether the presented token is a valid one of this ask for this purpose. Only hashes are
 /// compared, in constant time.
-pub(crate) fn is_token(gateway: &Gateway, ask: &Ask, purpose: Purpose, token: &str) -> bool {
+pub(crate) fn is_token(gateway: &Gateway, ask: &Ask, purpose: TokenPurpose, token: &str) -> bool {
     ask.token_works(purpose, &Digest::of(token.as_bytes()), &gateway.directory())
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn link_holder(gateway: &Gateway, ask: &Ask, token: &str) -> Option<A
 }
 
 /// The reader of a case.
-enum Reader {
+enum CaseReader {
     /// The key that created the case, or another key that may see it.
     Key(Actor),
     /// The holder of a poll token.
@@ -141,7 +141,7 @@ pub struct HitlCases {
     pub(in crate::http) callers: Callers,
     pub(in crate::http) receipts: Receipts,
     pub(in crate::http) authenticator: Arc<Authenticator>,
-    pub(in crate::http) providers: Arc<Providers>,
+    pub(in crate::http) providers: Arc<ProofVerifiers>,
     pub(in crate::http) answer_files: AnswerFiles,
 }
 
@@ -165,26 +165,26 @@ impl HitlCases {
 
     /// A case and its reader: by the poll token in the query, else by a key. The token comes first,
     /// because agents may send an `Authorization` header for their own service along.
-    async fn readable(
+    async fn readable_case(
         &self,
         case_id: &str,
         headers: &HeaderMap,
         pairs: &[(String, String)],
-    ) -> Result<(Arc<Ask>, Reader), HitlError> {
+    ) -> Result<(Arc<Ask>, CaseReader), HitlError> {
         if let Some(token) = param(pairs, "token") {
             let ask = self.ask_by_token(case_id).await?;
-            if !is_token(&self.gateway, &ask, Purpose::Poll, token) {
+            if !is_token(&self.gateway, &ask, TokenPurpose::Poll, token) {
                 return Err(WireError::invalid_token().into());
             }
-            let credential = StreamToken::new(&ask, Purpose::Poll, token);
-            return Ok((ask, Reader::Token(credential)));
+            let credential = StreamToken::new(&ask, TokenPurpose::Poll, token);
+            return Ok((ask, CaseReader::Token(credential)));
         }
         let actor = self.agent(headers)?;
         let ask = self.ask(case_id).await?;
         if !ask.within_reach(&actor) {
             return Err(WireError::no_case().into());
         }
-        Ok((ask, Reader::Key(actor)))
+        Ok((ask, CaseReader::Key(actor)))
     }
 
     /// The base of the URLs in responses: the public URL, or on loopback the host the caller used,
@@ -205,21 +205,21 @@ impl HitlCases {
 
 async fn status(
     State(cases): State<Arc<HitlCases>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
-) -> Answer {
-    let (ask, _) = cases.readable(&id, &headers, &pairs).await?;
-    let left = cases.authenticator.count(ask.id, Lane::Poll)?;
+) -> HitlResult {
+    let (ask, _) = cases.readable_case(&id, &headers, &pairs).await?;
+    let left = cases.authenticator.count_case_call(ask.id, CaseCallKind::Poll)?;
     // An `If-None-Match` that cannot be read is ignored: polling continues (HITL-082).
-    let seen = Seen::read(&headers).unwrap_or(Seen::Unsaid);
+    let seen = KnownVersions::read(&headers).unwrap_or(KnownVersions::Unsaid);
     let mut answer = if seen.has(ask.version()) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        cases.poll(&*cases.gateway.told(Arc::clone(&ask)).await?).await?
+        cases.poll(&*cases.gateway.with_secret_answers(Arc::clone(&ask)).await?).await?
     };
     let headers = answer.headers_mut();
-    if let Ok(tag) = HeaderValue::from_str(&conditions::tag(&ask)) {
+    if let Ok(tag) = HeaderValue::from_str(&conditional_headers::tag(&ask)) {
         headers.insert(header::ETAG, tag);
     }
     if ask.is_open() {
@@ -235,7 +235,7 @@ impl HitlCases {
     /// The response of a poll.
     async fn poll(&self, ask: &Ask) -> Result<Response, StoreError> {
         let (name, signature) =
-            (self.receipts.respondent(ask), self.receipts.hitl_signature(ask).await?);
+            (self.receipts.respondent_name(ask), self.receipts.hitl_signature(ask).await?);
         Ok(Json(hitl::poll(ask, name, signature)).into_response())
     }
 }
@@ -252,24 +252,24 @@ async fn document(
     State(cases): State<Arc<HitlCases>>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
-) -> Answer {
+) -> HitlResult {
     let version = match param(&pairs, "spec_version") {
-        None => Version::default(),
-        Some(name) => Version::named(name)
+        None => HitlVersion::default(),
+        Some(name) => HitlVersion::named(name)
             .ok_or_else(|| WireError::field("spec_version", "\"0.7\" or \"0.8\""))?,
     };
-    let proofs = cases.providers.words();
+    let proofs = cases.providers.description();
     let cache = [(header::CACHE_CONTROL, "public, max-age=86400")];
     let usual = cases.config.retention;
-    let other = |project: &Project| project.retention.is_some_and(|keep| keep.span() != usual);
+    let other = |project: &Project| project.retention.is_some_and(|keep| keep.period() != usual);
     let unless_told = cases.gateway.directory().projects().any(other);
-    let kept = Kept { days: usual.map(Retention::days), unless_told };
+    let kept = CaseRetention { days: usual.map(Retention::days), unless_told };
     let document = discovery(&cases.base(&headers), version, kept, proofs.as_deref());
     Ok((cache, Json(document)).into_response())
 }
 
 async fn skill(State(cases): State<Arc<HitlCases>>, headers: HeaderMap) -> Response {
-    let proofs = cases.providers.words().map(|words| PROOFS.replace("{proofs}", &words));
+    let proofs = cases.providers.description().map(|words| PROOFS.replace("{proofs}", &words));
     let text = format!("{SKILL}{}", proofs.unwrap_or_default());
     let text = text.replace("{base}", &cases.base(&headers));
     let headers = [

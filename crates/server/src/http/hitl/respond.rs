@@ -8,55 +8,56 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
-use dialects::hitl::{self, Evidence, Respond, WireError};
-use gateway::auth::Lane;
-use gateway::files::Unread;
-use gateway::verification::Expected;
-use kernel::ask::Purpose;
+use dialects::hitl::{self, HitlResponse, SubmittedEvidence, WireError};
+use gateway::auth::CaseCallKind;
+use gateway::files::FileReadError;
+use gateway::verification::ProofPurpose;
+use kernel::ask::TokenPurpose;
 use kernel::question::Reply;
 use kernel::{Actor, Ask, AskCommand};
 use store::StoreError;
 
-use super::{Answer, HitlError, param, shown};
+use super::{HitlError, HitlResult, param, review_token};
 use crate::http::body;
 use crate::http::callers::bearer;
 use crate::http::hitl::{HitlCases, is_token, link_holder};
-use crate::http::name::Named;
-use crate::http::submitted::uploads_only_on_pages;
-use crate::http::uploads::{Refused, Uploads};
+use crate::http::name::PathParam;
+use crate::http::posted_form::refuse_unverified_uploads;
+use crate::http::uploads::{AnswerUploads, UploadRefused};
 
 type Pairs = Query<Vec<(String, String)>>;
 /// The holder of the link, and the parsed body.
-type Sent<T> = (Actor, Result<T, WireError>);
+type HolderRequest<T> = (Actor, Result<T, WireError>);
 
 pub(super) async fn respond(
     State(cases): State<Arc<HitlCases>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
     Query(pairs): Pairs,
     body: Body,
-) -> Answer {
+) -> HitlResult {
     let ask = cases.ask_by_token(&id).await?;
     // HITL-039: a request with a bearer token is an inline answer, whatever else it contains.
     if headers.contains_key(header::AUTHORIZATION) {
-        if !is_token(&cases.gateway, &ask, Purpose::Submit, bearer(&headers)?) {
+        if !is_token(&cases.gateway, &ask, TokenPurpose::Submit, bearer(&headers)?) {
             return Err(WireError::invalid_token().into());
         }
         let bytes = body::read(body, cases.config.body_limit).await?;
         return cases.relayed(&ask, &bytes, &headers).await.map_err(|error| error.about(&id));
     }
-    let shown = shown(&pairs, &headers, &id);
-    let sent = cases.sent_by_holder(&ask, shown, body, hitl::read_respond, Respond::token).await?;
+    let shown = review_token(&pairs, &headers, &id);
+    let sent =
+        cases.sent_by_holder(&ask, shown, body, hitl::read_respond, HitlResponse::token).await?;
     cases.answered(&ask, sent, &headers).await.map_err(|error| error.about(&id))
 }
 
 pub(super) async fn cancel(
     State(cases): State<Arc<HitlCases>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
     Query(pairs): Pairs,
     body: Body,
-) -> Answer {
+) -> HitlResult {
     if headers.contains_key(header::AUTHORIZATION) {
         let actor = cases.agent(&headers)?;
         let ask = cases.ask(&id).await?;
@@ -68,7 +69,7 @@ pub(super) async fn cancel(
         return cases.cancelled(&ask, actor, reason).await.map_err(|error| error.about(&id));
     }
     let ask = cases.ask_by_token(&id).await?;
-    let shown = shown(&pairs, &headers, &id);
+    let shown = review_token(&pairs, &headers, &id);
     let read =
         cases.sent_by_holder(&ask, shown, body, hitl::parse_cancel, |(_, token)| token.as_deref());
     let (holder, read) = read.await?;
@@ -86,7 +87,7 @@ impl HitlCases {
         body: Body,
         read: impl FnOnce(&[u8]) -> Result<T, WireError>,
         in_body: impl FnOnce(&T) -> Option<&str>,
-    ) -> Result<Sent<T>, HitlError> {
+    ) -> Result<HolderRequest<T>, HitlError> {
         let holder = shown.map(|token| link_holder(&self.gateway, ask, token));
         if let Some(None) = holder {
             return Err(WireError::invalid_token().into());
@@ -106,27 +107,27 @@ impl HitlCases {
     async fn answered(
         &self,
         ask: &Ask,
-        (holder, read): Sent<Respond>,
+        (holder, read): HolderRequest<HitlResponse>,
         headers: &HeaderMap,
-    ) -> Answer {
-        self.authenticator.count(ask.id, Lane::Submit)?;
+    ) -> HitlResult {
+        self.authenticator.count_case_call(ask.id, CaseCallKind::Submit)?;
         self.still_open(ask)?;
         let read = read?;
         let evidence = read.evidence(ask)?;
         let reply =
-            read.by_person(ask, |reply| self.answer_files.redeemed(reply, ask.id, &holder))?;
+            read.by_person(ask, |reply| self.answer_files.verify_uploads(reply, ask.id, &holder))?;
         self.answer(ask, holder, reply, &evidence, headers).await
     }
 
     /// Submits an answer that the agent relays.
-    async fn relayed(&self, ask: &Ask, bytes: &[u8], headers: &HeaderMap) -> Answer {
-        self.authenticator.count(ask.id, Lane::Submit)?;
+    async fn relayed(&self, ask: &Ask, bytes: &[u8], headers: &HeaderMap) -> HitlResult {
+        self.authenticator.count_case_call(ask.id, CaseCallKind::Submit)?;
         self.still_open(ask)?;
         let read = hitl::read_respond(bytes)?;
         let evidence = read.evidence(ask)?;
         let said = read.by_relay(ask);
         let (reply, attested) = said.map_err(|error| self.with_page(error, ask, headers))?;
-        uploads_only_on_pages(&reply).map_err(HitlError::from)?;
+        refuse_unverified_uploads(&reply).map_err(HitlError::from)?;
         let actor = Actor::Relay { ask: ask.id, attested };
         self.answer(ask, actor, reply, &evidence, headers).await
     }
@@ -136,15 +137,15 @@ impl HitlCases {
         ask: &Ask,
         actor: Actor,
         reply: Reply,
-        evidence: &[Evidence],
+        evidence: &[SubmittedEvidence],
         headers: &HeaderMap,
-    ) -> Answer {
-        let expected = Expected::of(ask, reply.answer.stance());
-        let came = self.providers.presented(evidence, &expected, self.gateway.now()).await?;
+    ) -> HitlResult {
+        let expected = ProofPurpose::of(ask, reply.answer.stance());
+        let came = self.providers.check_evidence(evidence, &expected, self.gateway.now()).await?;
         let command = AskCommand::AnswerWithProofs(ask.id, Box::new(reply), came);
         let outcome = self.gateway.run(actor, command).await.map_err(|error| match error {
             StoreError::Refused(refusal) => {
-                let page = refusal.leads_to_page();
+                let page = refusal.is_possible_on_page();
                 let error = WireError::refused(&refusal);
                 HitlError::from(if page { self.with_page(error, ask, headers) } else { error })
             }
@@ -155,8 +156,8 @@ impl HitlCases {
         Ok(Json(submitted).into_response())
     }
 
-    async fn cancelled(&self, ask: &Ask, actor: Actor, reason: Option<String>) -> Answer {
-        self.authenticator.count(ask.id, Lane::Submit)?;
+    async fn cancelled(&self, ask: &Ask, actor: Actor, reason: Option<String>) -> HitlResult {
+        self.authenticator.count_case_call(ask.id, CaseCallKind::Submit)?;
         let outcome = self.gateway.run(actor, AskCommand::Cancel(ask.id, reason)).await?;
         let ask = outcome.ask.ok_or_else(WireError::internal)?;
         Ok(self.poll(&ask).await?)
@@ -165,7 +166,7 @@ impl HitlCases {
     /// Checked before the answer is validated against the question: a late answer is refused as
     /// late, whatever it says.
     fn still_open(&self, ask: &Ask) -> Result<(), HitlError> {
-        ask.still_open(self.gateway.now()).map_err(HitlError::from)
+        ask.check_open(self.gateway.now()).map_err(HitlError::from)
     }
 
     /// Adds the review page's URL to a 403: an answer that cannot be relayed can be given there.
@@ -186,18 +187,18 @@ impl HitlCases {
 
 pub(super) async fn upload(
     State(cases): State<Arc<HitlCases>>,
-    State(uploads): State<Arc<Uploads>>,
-    Named(id): Named<String>,
+    State(uploads): State<Arc<AnswerUploads>>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
     Query(pairs): Pairs,
     body: Body,
-) -> Answer {
+) -> HitlResult {
     let ask = cases.ask_by_token(&id).await?;
-    let token = shown(&pairs, &headers, &id);
-    if !token.is_some_and(|token| is_token(&cases.gateway, &ask, Purpose::Review, token)) {
+    let token = review_token(&pairs, &headers, &id);
+    if !token.is_some_and(|token| is_token(&cases.gateway, &ask, TokenPurpose::Review, token)) {
         return Err(WireError::invalid_token().into());
     }
-    cases.authenticator.count(ask.id, Lane::Submit)?;
+    cases.authenticator.count_case_call(ask.id, CaseCallKind::Submit)?;
     let name = param(&pairs, "name").ok_or_else(|| WireError::field("name", "the file's name"))?;
     let actor = Actor::link_holder(ask.id);
     let uploaded = uploads.upload(&ask, &actor, name, &headers, body).await;
@@ -207,28 +208,30 @@ pub(super) async fn upload(
 
 pub(super) async fn file(
     State(cases): State<Arc<HitlCases>>,
-    State(uploads): State<Arc<Uploads>>,
-    Named((id, digest)): Named<(String, String)>,
+    State(uploads): State<Arc<AnswerUploads>>,
+    PathParam((id, digest)): PathParam<(String, String)>,
     headers: HeaderMap,
     Query(pairs): Pairs,
-) -> Answer {
-    let (ask, _) = cases.readable(&id, &headers, &pairs).await?;
-    match uploads.kept_file(&ask, &digest).await {
+) -> HitlResult {
+    let (ask, _) = cases.readable_case(&id, &headers, &pairs).await?;
+    match uploads.stored_file(&ask, &digest).await {
         Ok(Some(file)) => Ok(file),
         Ok(None) => Err(WireError::no_route().into()),
-        Err(Unread::Away) => Err(WireError::unavailable().into()),
-        Err(Unread::Damaged) => Err(WireError::internal().into()),
+        Err(FileReadError::Away) => Err(WireError::unavailable().into()),
+        Err(FileReadError::Damaged) => Err(WireError::internal().into()),
     }
 }
 
-impl From<Refused> for HitlError {
-    fn from(refused: Refused) -> Self {
+impl From<UploadRefused> for HitlError {
+    fn from(refused: UploadRefused) -> Self {
         match refused {
-            Refused::NoFile => WireError::field("context.form", "a field of the type file").into(),
-            Refused::Rule(refusal) => refusal.into(),
-            Refused::Field(field, expected) => WireError::field(field, expected).into(),
-            Refused::Body(error) => error.into(),
-            Refused::Unkept => WireError::unavailable().into(),
+            UploadRefused::NoFile => {
+                WireError::field("context.form", "a field of the type file").into()
+            }
+            UploadRefused::Rule(refusal) => refusal.into(),
+            UploadRefused::Field(field, expected) => WireError::field(field, expected).into(),
+            UploadRefused::Body(error) => error.into(),
+            UploadRefused::Unkept => WireError::unavailable().into(),
         }
     }
 }

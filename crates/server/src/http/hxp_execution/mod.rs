@@ -16,23 +16,23 @@ use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use dialects::hxp_execution::wire::{Stats, Status, Verified};
 use dialects::hxp_execution::{
-    self as hxp, Cursor, Detail, Formula, InboxQuery, ListQuery, REQUEST_ID_HEADER, STATUS_HEADER,
-    Seal, WireError,
+    self as hxp, Formula, HxpCursor, InboxQuery, ListQuery, REQUEST_ID_HEADER, ReceiptDetail,
+    STATUS_HEADER, Seal, WireError,
 };
 use gateway::auth::Denied;
-use gateway::secrets::Secrets;
-use gateway::{Gateway, Terms, bootstrap};
-use kernel::actor::Reach;
+use gateway::secrets::ServerSecrets;
+use gateway::{CommandConditions, Gateway, bootstrap};
+use kernel::actor::KeyScope;
 use kernel::directory::Human;
 use kernel::{Actor, Ask, AskCommand, AskId, Command, DirectoryCommand, Phase, Refusal, RuleId};
-use store::{Filter, List, Order, Scope, StoreError};
+use store::{AskListQuery, Filter, ListScope, Order, StoreError};
 
 use self::error::HxpError;
 use crate::config::{Config, EvidenceForm};
 use crate::http::callers::Callers;
-use crate::http::name::Named;
-use crate::http::submitted::uploads_only_on_pages;
-use crate::http::{Shared, body, conditions, envelope_headers};
+use crate::http::name::PathParam;
+use crate::http::posted_form::refuse_unverified_uploads;
+use crate::http::{Shared, body, conditional_headers, envelope_headers};
 
 pub fn routes() -> Router<Shared> {
     Router::new()
@@ -50,41 +50,44 @@ pub fn routes() -> Router<Shared> {
         .merge(socket::routes())
 }
 
-type Answer = Result<Response, HxpError>;
+type HxpResult = Result<Response, HxpError>;
 
 /// `POST /hxp/v1/requests`
 async fn create(
     State(requests): State<Arc<HxpRequests>>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
+) -> HxpResult {
     let actor = requests.agent(&headers)?;
     let bytes = body::read(body, requests.config.body_limit).await?;
     let mut new = hxp::parse_create(&bytes)?;
     new.claims = envelope_headers::apply(new.claims, &headers);
-    let terms = Terms {
-        idempotency: conditions::idempotency("hxp-execution", &actor, &headers, &bytes)?,
-        ..Terms::default()
+    let terms = CommandConditions {
+        idempotency: conditional_headers::idempotency("hxp-execution", &actor, &headers, &bytes)?,
+        ..CommandConditions::default()
     };
     let command = AskCommand::Create(Box::new(new));
-    let outcome = requests.gateway.run_on(terms, actor, command).await?;
+    let outcome = requests.gateway.run_with_conditions(terms, actor, command).await?;
     let ask = outcome.ask.ok_or_else(WireError::internal)?;
     let created = hxp::created(&ask, &requests.ws_base(&headers));
     let mut answer = (StatusCode::CREATED, Json(created)).into_response();
-    conditions::say_replayed(&mut answer, outcome.replayed);
+    conditional_headers::mark_replayed(&mut answer, outcome.replayed);
     Ok(about(&ask, answer))
 }
 
 /// `GET /hxp/v1/requests/{id}`
 async fn poll(
     State(requests): State<Arc<HxpRequests>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
-) -> Answer {
+) -> HxpResult {
     let actor = requests.agent(&headers)?;
     let ask = requests.ask(&id, |ask| ask.within_reach(&actor)).await?;
-    let ask = requests.gateway.told(ask).await?;
-    Ok(about(&ask, Json(hxp::request(&ask, &requests.seal(), Detail::Whole)).into_response()))
+    let ask = requests.gateway.with_secret_answers(ask).await?;
+    Ok(about(
+        &ask,
+        Json(hxp::request(&ask, &requests.seal(), ReceiptDetail::Whole)).into_response(),
+    ))
 }
 
 /// `GET /hxp/v1/requests`
@@ -92,11 +95,11 @@ async fn list(
     State(requests): State<Arc<HxpRequests>>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
-) -> Answer {
+) -> HxpResult {
     let actor = requests.agent(&headers)?;
     let query = ListQuery::parse(pairs)?;
-    let list = List {
-        scopes: vec![reach(&actor)?],
+    let list = AskListQuery {
+        scopes: vec![request_scope(&actor)?],
         phases: query.phase.map_or_else(|| Phase::ALL.to_vec(), |phase| vec![phase]),
         order: Order::Age,
         filter: Filter {
@@ -108,7 +111,7 @@ async fn list(
         limit: query.limit as usize,
     };
     let page = requests.gateway.list(list.clone()).await?;
-    let total = requests.gateway.count(List { after: None, ..list }).await?.n;
+    let total = requests.gateway.count(AskListQuery { after: None, ..list }).await?.n;
     let next = page.next.map(cursor);
     Ok(Json(hxp::list(&page.asks, total, next, &requests.seal())).into_response())
 }
@@ -116,10 +119,10 @@ async fn list(
 /// `POST /hxp/v1/requests/{id}/cancel`
 async fn cancel(
     State(requests): State<Arc<HxpRequests>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
+) -> HxpResult {
     let actor = requests.agent(&headers)?;
     let ask = requests.ask(&id, |ask| ask.within_reach(&actor)).await?;
     let withdrawn = async {
@@ -138,11 +141,11 @@ async fn inbox(
     State(requests): State<Arc<HxpRequests>>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
-) -> Answer {
+) -> HxpResult {
     let (_, human) = requests.human(&headers).await?;
     let query = InboxQuery::parse(pairs)?;
-    let list = List {
-        scopes: Scope::inbox(&human),
+    let list = AskListQuery {
+        scopes: ListScope::inbox(&human),
         phases: query.phases,
         order: Order::Urgency,
         filter: Filter {
@@ -154,14 +157,15 @@ async fn inbox(
         limit: query.limit as usize,
     };
     let page = requests.gateway.inbox(&human, list.clone()).await?;
-    let whole = List { after: None, ..list.clone() };
+    let whole = AskListQuery { after: None, ..list.clone() };
     // A list that fits on its first page is counted there, which leaves out the asks of a pool that
     // this person may not see.
     let total = match (list.after, page.next) {
         (None, None) => page.asks.len() as u64,
         _ => requests.gateway.count(whole.clone()).await?.n,
     };
-    let open = List { phases: Phase::OPEN.to_vec(), filter: Filter::default(), ..whole.clone() };
+    let open =
+        AskListQuery { phases: Phase::OPEN.to_vec(), filter: Filter::default(), ..whole.clone() };
     let unresolved = if open == whole { total } else { requests.gateway.count(open).await?.n };
     let next = page.next.map(cursor);
     Ok(Json(hxp::inbox(&page.asks, total, unresolved, next, &requests.seal())).into_response())
@@ -170,22 +174,22 @@ async fn inbox(
 /// `POST /hxp/v1/requests/{id}/resolve`
 async fn resolve(
     State(requests): State<Arc<HxpRequests>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
+) -> HxpResult {
     let (actor, human) = requests.human(&headers).await?;
     let bytes = body::read(body, requests.config.body_limit).await?;
-    let ask = requests.ask(&id, |ask| ask.admits(&human)).await?;
+    let ask = requests.ask(&id, |ask| ask.may_be_answered_by(&human)).await?;
     let refused = |refusal: &Refusal| WireError::refused(refusal, ask.is_pooled());
     let answered = async {
         let resolve = hxp::read_resolve(&bytes)?;
         // Checked before the result is validated against the question: a late answer is a conflict,
         // whatever it says.
-        ask.still_open(requests.gateway.now()).map_err(|refusal| refused(&refusal))?;
+        ask.check_open(requests.gateway.now()).map_err(|refusal| refused(&refusal))?;
         let question = ask.question.value().ok_or_else(WireError::no_request)?;
         let reply = resolve.reply(question)?;
-        uploads_only_on_pages(&reply).map_err(|refusal| refused(&refusal))?;
+        refuse_unverified_uploads(&reply).map_err(|refusal| refused(&refusal))?;
         let command = AskCommand::Answer(ask.id, Box::new(reply));
         requests.act(actor, command, refused).await
     };
@@ -198,19 +202,22 @@ async fn resolve(
 /// `assigned` and no other member of a pool works on it.
 async fn claim(
     State(requests): State<Arc<HxpRequests>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
-) -> Answer {
+) -> HxpResult {
     let (actor, human) = requests.human(&headers).await?;
-    let ask = requests.ask(&id, |ask| ask.admits(&human)).await?;
+    let ask = requests.ask(&id, |ask| ask.may_be_answered_by(&human)).await?;
     let refused = |refusal: &Refusal| WireError::refused(refusal, ask.is_pooled());
     let taken = requests.act(actor, AskCommand::Claim(ask.id), refused).await;
     let ask = requests.error_about(ask.id, taken).await?;
-    Ok(about(&ask, Json(hxp::request(&ask, &requests.seal(), Detail::Whole)).into_response()))
+    Ok(about(
+        &ask,
+        Json(hxp::request(&ask, &requests.seal(), ReceiptDetail::Whole)).into_response(),
+    ))
 }
 
 /// `GET /hxp/v1/delegation/rules`
-async fn rules(State(requests): State<Arc<HxpRequests>>, headers: HeaderMap) -> Answer {
+async fn rules(State(requests): State<Arc<HxpRequests>>, headers: HeaderMap) -> HxpResult {
     let (_, human) = requests.human(&headers).await?;
     let directory = requests.gateway.directory();
     Ok(Json(hxp::rules::rules_view(directory.rules_of(&human.id))).into_response())
@@ -221,7 +228,7 @@ async fn add_rules(
     State(requests): State<Arc<HxpRequests>>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
+) -> HxpResult {
     let (actor, human) = requests.human(&headers).await?;
     let bytes = body::read(body, requests.config.body_limit).await?;
     let new = hxp::parse_rules(&bytes)?;
@@ -246,9 +253,9 @@ async fn add_rules(
 /// `DELETE /hxp/v1/delegation/rules/{id}`, an extension.
 async fn remove_rule(
     State(requests): State<Arc<HxpRequests>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
-) -> Answer {
+) -> HxpResult {
     let (actor, _) = requests.human(&headers).await?;
     let id: RuleId = id.parse().map_err(|_| WireError::no_route())?;
     requests.gateway.run(actor, DirectoryCommand::RemoveRule(id)).await?;
@@ -261,7 +268,7 @@ async fn verify(
     State(requests): State<Arc<HxpRequests>>,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
+) -> HxpResult {
     match requests.callers.agent(&headers) {
         Ok(_) => {}
         Err(Denied::Unknown) => requests.human(&headers).await.map(|_| ())?,
@@ -275,14 +282,14 @@ async fn verify(
 
 /// `GET /hxp/v1/stats`: counts of the requests the key may see. The average is that of the newest
 /// hundred.
-async fn stats(State(requests): State<Arc<HxpRequests>>, headers: HeaderMap) -> Answer {
+async fn stats(State(requests): State<Arc<HxpRequests>>, headers: HeaderMap) -> HxpResult {
     // The reference server needs no credential for this; with `--dev` neither does this one.
     let anonymous = !headers.contains_key(header::AUTHORIZATION);
     let scope = match bootstrap::dev_project() {
-        Some(project) if requests.config.dev && anonymous => Scope::Project(project),
-        _ => reach(&requests.agent(&headers)?)?,
+        Some(project) if requests.config.dev && anonymous => ListScope::Project(project),
+        _ => request_scope(&requests.agent(&headers)?)?,
     };
-    let of = |phases: &[Phase]| List {
+    let of = |phases: &[Phase]| AskListQuery {
         scopes: vec![scope.clone()],
         phases: phases.to_vec(),
         order: Order::Age,
@@ -297,7 +304,7 @@ async fn stats(State(requests): State<Arc<HxpRequests>>, headers: HeaderMap) -> 
     let seal = requests.seal();
     let seconds: Vec<u64> = newest
         .iter()
-        .filter_map(|ask| hxp::receipt(ask, &seal, Detail::Redacted))
+        .filter_map(|ask| hxp::receipt(ask, &seal, ReceiptDetail::Redacted))
         .map(|receipt| receipt.duration_seconds)
         .collect();
     let average = u64::try_from(seconds.len())
@@ -340,7 +347,7 @@ pub fn wrong_method() -> Response {
 pub struct HxpRequests {
     pub(in crate::http) gateway: Gateway,
     pub(in crate::http) config: Arc<Config>,
-    pub(in crate::http) secrets: Arc<Secrets>,
+    pub(in crate::http) secrets: Arc<ServerSecrets>,
     pub(in crate::http) callers: Callers,
 }
 
@@ -425,10 +432,12 @@ pub fn is_loopback(host: &str) -> bool {
     matches!(name, "localhost" | "127.0.0.1" | "[::1]")
 }
 
-fn reach(actor: &Actor) -> Result<Scope, HxpError> {
+fn request_scope(actor: &Actor) -> Result<ListScope, HxpError> {
     match actor {
-        Actor::Agent { id, reach: Reach::Agent, .. } => Ok(Scope::Agent(id.clone())),
-        Actor::Agent { project, reach: Reach::Project, .. } => Ok(Scope::Project(project.clone())),
+        Actor::Agent { id, reach: KeyScope::Agent, .. } => Ok(ListScope::Agent(id.clone())),
+        Actor::Agent { project, reach: KeyScope::Project, .. } => {
+            Ok(ListScope::Project(project.clone()))
+        }
         Actor::Human { .. }
         | Actor::LinkHolder { .. }
         | Actor::Relay { .. }
@@ -437,8 +446,8 @@ fn reach(actor: &Actor) -> Result<Scope, HxpError> {
     }
 }
 
-fn cursor(at: store::Cursor) -> Cursor {
-    Cursor { rank: at.rank, ask: at.ask }
+fn cursor(at: store::Cursor) -> HxpCursor {
+    HxpCursor { rank: at.rank, ask: at.ask }
 }
 
 /// HXPX-010: every response about one request has its id and its status.

@@ -12,7 +12,7 @@ use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
-use dialects::hxp_execution::{self as hxp, Seen, WireError};
+use dialects::hxp_execution::{self as hxp, SocketState, WireError};
 use gateway::Gateway;
 use gateway::streams::Wire;
 use gateway::wake::{Topic, Waiter};
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::HxpError;
 use crate::http::hxp_execution::HxpRequests;
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 use crate::http::services::Streaming;
 use crate::http::{Shared, cors, envelope_headers};
 
@@ -45,7 +45,7 @@ type Pairs = Query<Vec<(String, String)>>;
 async fn by_path(
     State(requests): State<Arc<HxpRequests>>,
     State(streaming): State<Streaming>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     Query(pairs): Pairs,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
@@ -127,7 +127,7 @@ async fn watch(
     mut waiter: Waiter,
     mut socket: WebSocket,
 ) {
-    let mut seen = Seen::Nothing;
+    let mut seen = SocketState::Nothing;
     loop {
         let Ok(Some(ask)) = requests.gateway.ask(id).await else {
             // The store is unavailable: the subscriber keeps its connection and gets the changes
@@ -142,7 +142,7 @@ async fn watch(
             close(socket, 1008, "this key was revoked").await;
             return;
         }
-        let Ok(ask) = requests.gateway.told(ask).await else {
+        let Ok(ask) = requests.gateway.with_secret_answers(ask).await else {
             if pause(stop, &mut socket).await.is_break() {
                 break;
             }

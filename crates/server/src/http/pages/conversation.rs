@@ -5,33 +5,33 @@ use std::sync::Arc;
 use axum::extract::{Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect};
-use gateway::{Gateway, Terms};
+use gateway::{CommandConditions, Gateway};
 use kernel::audit::Digest;
 use kernel::{AgentId, AskCommand, Refusal};
-use notify::inbound::Inbound;
+use notify::inbound::InboundProcessor;
 use serde::Deserialize;
 use store::{Idempotency, StoreError};
-use views::Submitted;
-use views::conversation::write::{self, Draft};
+use views::SubmittedForm;
+use views::conversation::new_message::{self, MessageDraft};
 use views::site::paths;
 
-use super::{Page, Visitor, html};
-use crate::http::pages::visitors::Visitors;
+use super::{PageResult, Visitor, html};
+use crate::http::pages::visitor::Visitors;
 
 #[derive(Deserialize)]
-pub(super) struct To {
+pub(super) struct ConversationQuery {
     agent: Option<String>,
 }
 
 pub(super) async fn show(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    State(inbound): State<Inbound>,
-    Query(to): Query<To>,
+    State(inbound): State<InboundProcessor>,
+    Query(to): Query<ConversationQuery>,
     from: Request,
-) -> Page {
+) -> PageResult {
     let visitor = visitors.visitor(from.headers()).await?;
-    let draft = Draft { agent: to.agent.unwrap_or_default(), ..Draft::default() };
+    let draft = MessageDraft { agent: to.agent.unwrap_or_default(), ..MessageDraft::default() };
     Ok(html(StatusCode::OK, write_page(&gateway, &inbound, &visitor, &draft)))
 }
 
@@ -39,18 +39,18 @@ pub(super) async fn show(
 pub(super) async fn send(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
-    State(inbound): State<Inbound>,
+    State(inbound): State<InboundProcessor>,
     from: Request,
-) -> Page {
-    let (visitor, form) = visitors.acting(from, paths::WRITE).await?;
+) -> PageResult {
+    let (visitor, form) = visitors.visitor_and_form(from, paths::WRITE).await?;
     let text = form.text("text").unwrap_or_default();
     let name = form.value("agent").unwrap_or_default().to_owned();
     let sent = match name.parse::<AgentId>() {
         Ok(agent) => {
-            let idempotency = once(&visitor, &form, &agent, &text);
-            let terms = Terms { idempotency, ..Terms::default() };
+            let idempotency = form_idempotency(&visitor, &form, &agent, &text);
+            let terms = CommandConditions { idempotency, ..CommandConditions::default() };
             let command = AskCommand::Write(agent, text.clone().into());
-            gateway.run_on(terms, visitor.actor.clone(), command).await
+            gateway.run_with_conditions(terms, visitor.actor.clone(), command).await
         }
         Err(_) => Err(StoreError::Refused(Refusal::NotFound { what: "agent" })),
     };
@@ -60,7 +60,7 @@ pub(super) async fn send(
             Ok(Redirect::to(&to).into_response())
         }
         Err(StoreError::Refused(refusal)) => {
-            let draft = Draft { agent: name, text, refused: Some(refusal) };
+            let draft = MessageDraft { agent: name, text, refused: Some(refusal) };
             Ok(html(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 write_page(&gateway, &inbound, &visitor, &draft),
@@ -70,17 +70,27 @@ pub(super) async fn send(
     }
 }
 
-fn once(visitor: &Visitor, form: &Submitted, agent: &AgentId, text: &str) -> Option<Idempotency> {
+fn form_idempotency(
+    visitor: &Visitor,
+    form: &SubmittedForm,
+    agent: &AgentId,
+    text: &str,
+) -> Option<Idempotency> {
     let key = form.value("once").filter(|key| (1..=64).contains(&key.len()))?.to_owned();
     let scope = format!("write-page/{}", visitor.human.id);
     let fingerprint = Digest::of(format!("{agent}\0{text}").as_bytes());
     Some(Idempotency { scope, key, fingerprint, lasting: false })
 }
 
-fn write_page(gateway: &Gateway, inbound: &Inbound, visitor: &Visitor, draft: &Draft) -> String {
+fn write_page(
+    gateway: &Gateway,
+    inbound: &InboundProcessor,
+    visitor: &Visitor,
+    draft: &MessageDraft,
+) -> String {
     let directory = gateway.directory();
     let once = gateway.ids().ulid().to_string();
     let me = &visitor.human;
     let mail = |agent: &AgentId| inbound.invitation(agent, &me.id);
-    write::page(&visitor.frame, me, &directory, &once, draft, mail)
+    new_message::page(&visitor.frame, me, &directory, &once, draft, mail)
 }

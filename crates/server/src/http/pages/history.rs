@@ -4,52 +4,53 @@ use std::sync::Arc;
 
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
-use dialects::hxp_execution::Cursor;
+use dialects::hxp_execution::HxpCursor;
 use dialects::proof::jws;
 use gateway::Gateway;
 use gateway::receipts::Receipts;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use kernel::directory::Human;
-use kernel::question::Kind;
+use kernel::question::QuestionKind;
 use kernel::seal::Block;
 use kernel::{AgentId, AskId, HumanId, Phase, ProjectId, Time};
-use store::search::FOUND;
-use store::{Filter, List, Order, Search, StoreError};
+use store::search::MAX_RESULTS;
+use store::{AskListQuery, Filter, Order, SearchQuery, StoreError};
 use ulid::Ulid;
 use views::components::query::Query as Narrowed;
-use views::history::{self, Chain, History, KNOWN};
-use views::inbox::Found;
+use views::history::{self, AuditLogStatus, HistoryPage, QUERY_PARAMETERS};
+use views::inbox::SearchCount;
 use views::site::paths;
 
-use super::{Page, html};
+use super::{PageResult, html};
 use crate::http::api::AskViews;
-use crate::http::api::history::{Format, not_before, written};
-use crate::http::api::lists::{View, Whose, page_of, word};
-use crate::http::pages::visitors::Visitor;
+use crate::http::api::history::{ExportFormat, export_list, not_before};
+use crate::http::api::lists::{ListOwner, PersonList, enum_value, page_of};
+use crate::http::pages::visitor::Visitor;
 
 /// The number of rows per page.
 const PAGE: usize = 50;
 
 /// The filters of the page.
-struct Wanted {
+struct HistoryFilter {
     query: Narrowed,
-    view: View,
-    list: List,
+    view: PersonList,
+    list: AskListQuery,
     /// Excludes requests that were created before this moment.
     since: Option<Time>,
     words: Option<String>,
     after: Option<String>,
 }
 
-impl Wanted {
-    fn of(pairs: &[(String, String)], human: &Human) -> Self {
-        let mut query = Narrowed::of(pairs, &KNOWN);
-        let view = query.take("view", |name| (name == "all" && human.admin).then_some(View::All));
+impl HistoryFilter {
+    fn from_query(pairs: &[(String, String)], human: &Human) -> Self {
+        let mut query = Narrowed::of(pairs, &QUERY_PARAMETERS);
+        let view =
+            query.take("view", |name| (name == "all" && human.admin).then_some(PersonList::All));
         let over = || Phase::ALL.into_iter().filter(|phase| !Phase::OPEN.contains(phase));
         let outcome = query.take("outcome", |name| over().find(|phase| phase.as_str() == name));
         let filter = Filter {
-            kinds: query.take("kind", word::<Kind>).into_iter().collect(),
+            kinds: query.take("kind", enum_value::<QuestionKind>).into_iter().collect(),
             by: query.parsed::<HumanId>("by"),
             project: query.parsed::<ProjectId>("project"),
             agent: query.parsed::<AgentId>("agent"),
@@ -59,9 +60,9 @@ impl Wanted {
         let before = query.take("until", |day| midnight(day, 1));
         let after = pairs.iter().rfind(|(name, _)| name == "after").map(|(_, text)| text.clone());
         let words = query.get("q").map(str::to_owned);
-        let place = after.as_deref().and_then(|text| text.parse::<Cursor>().ok());
+        let place = after.as_deref().and_then(|text| text.parse::<HxpCursor>().ok());
         let place = place.map(|at| store::Cursor { rank: at.rank, ask: at.ask });
-        let list = List {
+        let list = AskListQuery {
             scopes: Vec::new(),
             phases: outcome.map_or_else(|| over().collect(), |phase| vec![phase]),
             order: Order::Age,
@@ -91,19 +92,19 @@ pub(super) async fn show(
     State(receipts): State<Receipts>,
     Query(pairs): Query<Vec<(String, String)>>,
     visitor: Visitor,
-) -> Page {
-    let wanted = Wanted::of(&pairs, &visitor.human);
+) -> PageResult {
+    let wanted = HistoryFilter::from_query(&pairs, &visitor.human);
     let whole = wanted.view.whole(&visitor.human);
     let (asks, next, found) = if let Some(words) = wanted.words.clone() {
-        let search = Search {
+        let search = SearchQuery {
             words,
-            scopes: whole.is_part().then(|| whole.scopes.clone()),
+            scopes: whole.is_filtered().then(|| whole.scopes.clone()),
             filter: wanted.list.filter.clone(),
             open: Some(false),
-            limit: FOUND,
+            limit: MAX_RESULTS,
         };
         let mut asks = gateway.search(search).await?;
-        let more = asks.len() == FOUND;
+        let more = asks.len() == MAX_RESULTS;
         let until = wanted.list.after.filter(|_| wanted.query.get("until").is_some());
         asks.retain(|ask| {
             !ask.is_open()
@@ -117,18 +118,18 @@ pub(super) async fn show(
         let from: usize = from.unwrap_or_default();
         let end = from.saturating_add(PAGE);
         let asks = asks.into_iter().skip(from).take(PAGE).collect();
-        (asks, (end < n).then(|| end.to_string()), Some(Found { n, more }))
+        (asks, (end < n).then(|| end.to_string()), Some(SearchCount { n, more }))
     } else {
-        let list = List { scopes: whole.scopes.clone(), ..wanted.list.clone() };
+        let list = AskListQuery { scopes: whole.scopes.clone(), ..wanted.list.clone() };
         let page = page_of(&gateway, &whole, list).await?;
         let (asks, next) = not_before(page, wanted.since);
-        let next = next.map(|at| Cursor { rank: at.rank, ask: at.ask }.to_string());
+        let next = next.map(|at| HxpCursor { rank: at.rank, ask: at.ask }.to_string());
         (asks, next, None)
     };
-    let chain = chain(&gateway, &receipts).await?;
+    let chain = audit_chain(&gateway, &receipts).await?;
     let next = next.map(|at| wanted.query.with("after", at).href(paths::HISTORY));
     let directory = gateway.directory();
-    let shown = History {
+    let shown = HistoryPage {
         me: &visitor.human,
         directory: &directory,
         query: &wanted.query,
@@ -147,26 +148,27 @@ pub(super) async fn export(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
     visitor: Visitor,
-) -> Page {
-    let wanted = Wanted::of(&pairs, &visitor.human);
+) -> PageResult {
+    let wanted = HistoryFilter::from_query(&pairs, &visitor.human);
     let format = pairs.iter().rfind(|(name, _)| name == "format");
-    let format = format.and_then(|(_, name)| word::<Format>(name)).unwrap_or(Format::Csv);
-    let whose = Whose::Person(visitor.human.id.clone(), wanted.view);
-    Ok(written(gateway, ask_views, visitor.actor, whose, wanted.list, wanted.since, format))
+    let format =
+        format.and_then(|(_, name)| enum_value::<ExportFormat>(name)).unwrap_or(ExportFormat::Csv);
+    let whose = ListOwner::Person(visitor.human.id.clone(), wanted.view);
+    Ok(export_list(gateway, ask_views, visitor.actor, whose, wanted.list, wanted.since, format))
 }
 
 /// The state of the audit log's chain, with the newest signature checked.
-async fn chain(gateway: &Gateway, receipts: &Receipts) -> Result<Chain, StoreError> {
+async fn audit_chain(gateway: &Gateway, receipts: &Receipts) -> Result<AuditLogStatus, StoreError> {
     let store = gateway.store();
     let last = store.last_position().await?;
     let Some(sealed) = store.block(store::BlockQuery::Last).await? else {
-        return Ok(Chain { sealed: None, waiting: last });
+        return Ok(AuditLogStatus { sealed: None, waiting: last });
     };
     let block = &sealed.block;
     let signed = jws::open::<Block>(&sealed.jws, Block::TYP, &receipts.signer().ever());
     let holds = signed.is_ok_and(|signed| signed == *block);
     let waiting = (last + 1).saturating_sub(block.end());
-    Ok(Chain { sealed: Some((block.n, block.at, holds)), waiting })
+    Ok(AuditLogStatus { sealed: Some((block.n, block.at, holds)), waiting })
 }
 
 #[cfg(test)]

@@ -5,35 +5,35 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect};
 use gateway::Gateway;
 use kernel::EntryId;
-use kernel::task::Scope;
+use kernel::task::LedgerScope;
 use serde::Deserialize;
-use views::ledger::{self, Listed};
+use views::ledger::{self, LedgerSummary};
 use views::message_page;
 use views::site::paths;
 
-use super::{Page, html, page};
-use crate::http::pages::visitors::Visitor;
+use super::{PageResult, html, page};
+use crate::http::pages::visitor::Visitor;
 
 /// The number of keys or values per page.
 const PAGE: usize = 30;
 /// The most ledgers whose content is read for the list.
-const LISTED: usize = 60;
+const MAX_LEDGERS_READ: usize = 60;
 /// The most organisation ledgers that are listed. Others can be opened by name.
 const ORGANISATION: usize = 200;
 
 #[derive(Deserialize)]
-pub(super) struct Named {
+pub(super) struct LedgerScopeQuery {
     scope: Option<String>,
 }
 
 /// `GET /ledger`
 pub(super) async fn list(
     State(gateway): State<Gateway>,
-    Query(named): Query<Named>,
+    Query(named): Query<LedgerScopeQuery>,
     visitor: Visitor,
-) -> Page {
+) -> PageResult {
     let typed = named.scope.as_deref().map(str::trim).filter(|text| !text.is_empty());
-    let scope = typed.and_then(|text| text.parse::<Scope>().ok());
+    let scope = typed.and_then(|text| text.parse::<LedgerScope>().ok());
     let directory = gateway.directory();
     if let Some(scope) = scope.filter(|scope| scope.is_read_by(&visitor.actor, &directory)) {
         return Ok(Redirect::to(&paths::ledger(&scope)).into_response());
@@ -42,13 +42,14 @@ pub(super) async fn list(
     // Every person may read the organisation's ledgers. Ledgers that are already listed are
     // skipped.
     let named = gateway.store().organisation_ledgers(ORGANISATION).await?;
-    let named: Vec<Scope> = named.into_iter().filter(|scope| !known.contains(scope)).collect();
-    known.truncate(LISTED);
+    let named: Vec<LedgerScope> =
+        named.into_iter().filter(|scope| !known.contains(scope)).collect();
+    known.truncate(MAX_LEDGERS_READ);
     known.extend(named);
     let mut listed = Vec::new();
     for scope in known {
         let first = gateway.store().entries(scope.clone(), None, 1).await?;
-        listed.push(Listed { scope, written: !first.is_empty() });
+        listed.push(LedgerSummary { scope, written: !first.is_empty() });
     }
     let wrong = typed.is_some();
     let status = if wrong { StatusCode::NOT_FOUND } else { StatusCode::OK };
@@ -56,7 +57,7 @@ pub(super) async fn list(
 }
 
 #[derive(Deserialize)]
-pub(super) struct Part {
+pub(super) struct LedgerQuery {
     key: Option<String>,
     after: Option<String>,
     before: Option<u64>,
@@ -66,12 +67,12 @@ pub(super) struct Part {
 pub(super) async fn show(
     State(gateway): State<Gateway>,
     Path(scope): Path<String>,
-    Query(part): Query<Part>,
+    Query(part): Query<LedgerQuery>,
     visitor: Visitor,
-) -> Page {
+) -> PageResult {
     let missing = || page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame));
     let directory = gateway.directory();
-    let scope = scope.parse::<Scope>().ok();
+    let scope = scope.parse::<LedgerScope>().ok();
     let scope = scope.filter(|scope| scope.is_read_by(&visitor.actor, &directory));
     let scope = scope.ok_or_else(missing)?;
     let store = gateway.store();
@@ -101,7 +102,7 @@ pub(super) async fn show(
     Ok(html(StatusCode::OK, shown))
 }
 
-fn address(scope: &Scope, pairs: &[(&str, &str)]) -> String {
+fn address(scope: &LedgerScope, pairs: &[(&str, &str)]) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     query.extend_pairs(pairs);
     format!("{}?{}", paths::ledger(scope), query.finish())

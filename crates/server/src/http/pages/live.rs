@@ -11,61 +11,61 @@ use std::time::Duration;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use gateway::streams::{Held, Wire};
+use gateway::streams::{OpenStream, Wire};
 use gateway::wake::{Topic, Waiter};
-use gateway::{Gateway, REQUESTS};
+use gateway::{DATABASE_USER, Gateway};
 use kernel::directory::Human;
 use kernel::{HumanId, KeyId, Subject};
-use store::{Scope, StoreError};
+use store::{ListScope, StoreError};
 use tokio_util::sync::CancellationToken;
-use views::{Frame, message_page};
+use views::{PageContext, message_page};
 
 use super::{Visitor, html};
 use crate::http::services::Streaming;
-use crate::http::sse::{self, Source};
+use crate::http::sse::{self, SseSource};
 
 /// How often an idle list is computed again: snoozed requests return and viewers
 /// change without an event.
-const BEAT: Duration = Duration::from_secs(15);
+const REFRESH_INTERVAL: Duration = Duration::from_secs(15);
 /// Events within this time are sent together.
-const GATHER: Duration = Duration::from_millis(150);
+const BURST_WAIT: Duration = Duration::from_millis(150);
 /// The most parts that a page has.
-const MOST: usize = 200;
+const MAX_PARTS: usize = 200;
 /// The delay before a failed read of the store is retried.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// A list on an open page.
-pub(super) trait Looked: Send + Sync + 'static {
+pub(super) trait LiveList: Send + Sync + 'static {
     /// The scopes whose events may change the list. Viewers and the session are
     /// watched in any case.
-    fn scopes(&self, gateway: &Gateway, human: &Human) -> Vec<Scope>;
+    fn scopes(&self, gateway: &Gateway, human: &Human) -> Vec<ListScope>;
 
     /// The digest of the current state, and the difference from the state that the browser has, if
     /// there is one.
-    fn news(
+    fn update(
         &mut self,
         gateway: &Gateway,
         human: &Human,
-        frame: &Frame,
+        frame: &PageContext,
     ) -> impl Future<Output = Result<(u64, Option<Bytes>), StoreError>> + Send;
 }
 
 /// The state that the browser has.
 #[derive(Debug, Default)]
-pub(super) struct Sent {
+pub(super) struct SentState {
     /// The digest of the whole list; `None` if the browser has no known state.
     pub(super) digest: Option<u64>,
     /// The parts of the list by name, each with its version.
     pub(super) parts: BTreeMap<String, String>,
 }
 
-impl Sent {
+impl SentState {
     /// Reads the state from the query: `seen` is the digest of the whole, `have` the
     /// parts with their versions.
-    pub(super) fn said(pairs: &[(String, String)]) -> Self {
+    pub(super) fn from_query(pairs: &[(String, String)]) -> Self {
         let value = |name: &str| pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value);
         let have = value("have").map(String::as_str).unwrap_or_default();
-        let parts = have.split_whitespace().take(MOST).filter_map(|part| part.split_once('.'));
+        let parts = have.split_whitespace().take(MAX_PARTS).filter_map(|part| part.split_once('.'));
         Self {
             digest: value("seen").and_then(|text| text.parse().ok()),
             parts: parts.map(|(name, version)| (name.to_owned(), version.to_owned())).collect(),
@@ -78,7 +78,7 @@ pub(super) fn follow(
     gateway: Gateway,
     streaming: &Streaming,
     visitor: Visitor,
-    looked: impl Looked,
+    looked: impl LiveList,
 ) -> Response {
     let key = visitor.session;
     let Ok(held) = streaming.streams.open_for(&gateway, Some(Subject::Key(key)), Wire::Events)
@@ -91,7 +91,7 @@ pub(super) fn follow(
     let waiter = gateway.wake().subscribe(topics.clone());
     let stop = streaming.stop.clone();
     let (id, digest, begun) = (human.id, 0, false);
-    sse::respond(Live {
+    sse::respond(LiveStream {
         gateway,
         stop,
         key,
@@ -107,28 +107,28 @@ pub(super) fn follow(
 }
 
 /// The topics that may change the list: its content, the person and the session.
-fn topics(gateway: &Gateway, looked: &impl Looked, key: KeyId, id: &HumanId) -> Vec<Topic> {
+fn topics(gateway: &Gateway, looked: &impl LiveList, key: KeyId, id: &HumanId) -> Vec<Topic> {
     let directory = gateway.directory();
     let scopes = directory.human(id).map(|human| looked.scopes(gateway, human)).unwrap_or_default();
     let own = [Subject::Key(key), Subject::Human(id.clone())].map(Topic::Subject);
     own.into_iter().chain(scopes.into_iter().map(Topic::List)).collect()
 }
 
-struct Live<L> {
+struct LiveStream<L> {
     gateway: Gateway,
     stop: CancellationToken,
     key: KeyId,
     id: HumanId,
-    frame: Frame,
+    frame: PageContext,
     looked: L,
     topics: Vec<Topic>,
     waiter: Waiter,
     digest: u64,
     begun: bool,
-    _held: Held,
+    _held: OpenStream,
 }
 
-impl<L: Looked> Live<L> {
+impl<L: LiveList> LiveStream<L> {
     /// Waits for the next reason to compute the list. Returns `true` after an event and `false`
     /// after a timeout. Returns `None` when the server stops or the session ends.
     async fn wait(&mut self) -> Option<bool> {
@@ -136,10 +136,10 @@ impl<L: Looked> Live<L> {
             biased;
             () = self.stop.cancelled() => return None,
             () = self.waiter.changed() => true,
-            () = tokio::time::sleep(BEAT) => false,
+            () = tokio::time::sleep(REFRESH_INTERVAL) => false,
         };
         if woken {
-            tokio::time::sleep(GATHER).await;
+            tokio::time::sleep(BURST_WAIT).await;
         }
         let directory = self.gateway.directory();
         let live = directory.key(self.key).is_some_and(|key| key.is_live(self.gateway.now()));
@@ -157,14 +157,14 @@ impl<L: Looked> Live<L> {
     async fn news(&mut self) -> Result<Option<Bytes>, StoreError> {
         let directory = self.gateway.directory();
         let Some(human) = directory.human(&self.id) else { return Ok(None) };
-        let frame = Frame { now: self.gateway.now(), ..self.frame.clone() };
-        let (digest, news) = self.looked.news(&self.gateway, human, &frame).await?;
+        let frame = PageContext { now: self.gateway.now(), ..self.frame.clone() };
+        let (digest, news) = self.looked.update(&self.gateway, human, &frame).await?;
         self.digest = digest;
         Ok(news)
     }
 }
 
-impl<L: Looked> Source for Live<L> {
+impl<L: LiveList> SseSource for LiveStream<L> {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             let first = !std::mem::replace(&mut self.begun, true);
@@ -173,10 +173,10 @@ impl<L: Looked> Source for Live<L> {
                 match Box::pin(self.news()).await {
                     Ok(news) => break news,
                     Err(error) => {
-                        self.gateway.database().failed(REQUESTS, &error);
+                        self.gateway.database().failed(DATABASE_USER, &error);
                         tokio::select! {
                             () = self.stop.cancelled() => return None,
-                            () = tokio::time::sleep(AGAIN) => {}
+                            () = tokio::time::sleep(RETRY_DELAY) => {}
                         }
                     }
                 }

@@ -8,7 +8,7 @@
 mod bot_detection;
 mod conversation;
 mod cookies;
-mod files;
+mod form_files;
 mod history;
 mod inbox;
 mod insights;
@@ -22,7 +22,7 @@ mod settings;
 mod sign_in;
 mod tasks;
 mod undo;
-mod visitors;
+mod visitor;
 mod web_app;
 
 use std::sync::Arc;
@@ -34,28 +34,28 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use gateway::Gateway;
-use gateway::oidc::Provider;
+use gateway::oidc::IdentityProvider;
 use gateway::passkeys::Passkeys;
 use notify::Notifier;
 use store::StoreError;
 use tower_http::compression::CompressionLayer;
 use views::site::{assets, headers, paths};
-use views::{Frame, message_page};
+use views::{PageContext, message_page};
 
-use self::visitors::Visitor;
+use self::visitor::Visitor;
 use crate::http::body::BodyError;
-use crate::http::services::{Core, Storage};
-use crate::http::submitted::Unread;
-use crate::http::{Shared, observe};
+use crate::http::posted_form::FormReadError;
+use crate::http::services::{CoreServices, StorageServices};
+use crate::http::{Shared, request_log};
 
 pub(in crate::http) use self::cookies::Cookies;
 pub(in crate::http) use self::request::RequestPages;
 pub(in crate::http) use self::review::ReviewPages;
 pub(in crate::http) use self::sealed_values::SealedValues;
-pub(in crate::http) use self::sign_in::SignIn;
+pub(in crate::http) use self::sign_in::SignInPages;
 pub(in crate::http) use self::sign_in::passkeys::PasskeyPages;
 pub(in crate::http) use self::tasks::TaskPages;
-pub(in crate::http) use self::visitors::Visitors;
+pub(in crate::http) use self::visitor::Visitors;
 
 /// The routes of all pages.
 pub fn routes() -> Router<Shared> {
@@ -84,9 +84,9 @@ pub fn routes() -> Router<Shared> {
 }
 
 /// A page that is shown in place of the requested one, such as an error page.
-struct Instead(Box<Response>);
+struct PageError(Box<Response>);
 
-type Page = Result<Response, Instead>;
+type PageResult = Result<Response, PageError>;
 
 async fn asset(State(gateway): State<Gateway>, Path(file): Path<String>) -> Response {
     match assets::asset(&file) {
@@ -98,9 +98,10 @@ async fn asset(State(gateway): State<Gateway>, Path(file): Path<String>) -> Resp
             ];
             (headers, asset.bytes).into_response()
         }
-        None => {
-            html(StatusCode::NOT_FOUND, message_page::not_found(&Frame::anonymous(gateway.now())))
-        }
+        None => html(
+            StatusCode::NOT_FOUND,
+            message_page::not_found(&PageContext::anonymous(gateway.now())),
+        ),
     }
 }
 
@@ -120,13 +121,13 @@ async fn icon(State(gateway): State<Gateway>, Path(file): Path<String>) -> Respo
 
 /// The page for an unknown address.
 pub fn no_such_page(gateway: &Gateway) -> Response {
-    let frame = Frame::anonymous(gateway.now());
+    let frame = PageContext::anonymous(gateway.now());
     html(StatusCode::NOT_FOUND, message_page::not_found(&frame))
 }
 
 /// The page for a request that a library could not parse, or for a panic.
 pub fn unreadable(gateway: &Gateway, broken: bool) -> Response {
-    let frame = Frame::anonymous(gateway.now());
+    let frame = PageContext::anonymous(gateway.now());
     if broken {
         let shown = message_page::server_error(&frame, "the log knows more");
         return html(StatusCode::INTERNAL_SERVER_ERROR, shown);
@@ -136,7 +137,7 @@ pub fn unreadable(gateway: &Gateway, broken: bool) -> Response {
 
 /// The page for an address that does not accept this method.
 pub fn wrong_method(gateway: &Gateway) -> Response {
-    let frame = Frame::anonymous(gateway.now());
+    let frame = PageContext::anonymous(gateway.now());
     html(StatusCode::METHOD_NOT_ALLOWED, message_page::not_found(&frame))
 }
 
@@ -154,23 +155,23 @@ pub fn html(status: StatusCode, page: String) -> Response {
     answer
 }
 
-fn page(status: StatusCode, shown: String) -> Instead {
-    Instead(Box::new(html(status, shown)))
+fn page(status: StatusCode, shown: String) -> PageError {
+    PageError(Box::new(html(status, shown)))
 }
 
-impl IntoResponse for Instead {
+impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         *self.0
     }
 }
 
-impl From<StoreError> for Instead {
+impl From<StoreError> for PageError {
     fn from(error: StoreError) -> Self {
         let now = kernel::Time::from_millis(0);
-        let frame = Frame::anonymous(now);
+        let frame = PageContext::anonymous(now);
         match error {
             StoreError::Unavailable(source) => {
-                observe::note_unavailable(&source);
+                request_log::note_unavailable(&source);
                 page(StatusCode::SERVICE_UNAVAILABLE, message_page::unavailable(&frame))
             }
             StoreError::Refused(refusal) => {
@@ -188,13 +189,15 @@ impl From<StoreError> for Instead {
     }
 }
 
-impl From<Unread> for Instead {
-    fn from(error: Unread) -> Self {
-        let frame = Frame::anonymous(kernel::Time::from_millis(0));
+impl From<FormReadError> for PageError {
+    fn from(error: FormReadError) -> Self {
+        let frame = PageContext::anonymous(kernel::Time::from_millis(0));
         let status = match error {
-            Unread::Body(BodyError::TooLarge) => StatusCode::PAYLOAD_TOO_LARGE,
-            Unread::Body(BodyError::TooSlow) => StatusCode::REQUEST_TIMEOUT,
-            Unread::Body(BodyError::BrokenOff) | Unread::Stale => StatusCode::BAD_REQUEST,
+            FormReadError::Body(BodyError::TooLarge) => StatusCode::PAYLOAD_TOO_LARGE,
+            FormReadError::Body(BodyError::TooSlow) => StatusCode::REQUEST_TIMEOUT,
+            FormReadError::Body(BodyError::BrokenOff) | FormReadError::Stale => {
+                StatusCode::BAD_REQUEST
+            }
         };
         page(status, message_page::stale_page(&frame, paths::INBOX))
     }
@@ -207,7 +210,7 @@ pub(in crate::http) struct PageServices {
     pub(in crate::http) cookies: Arc<Cookies>,
     pub(in crate::http) sealed_values: Arc<SealedValues>,
     pub(in crate::http) passkeys: Arc<PasskeyPages>,
-    pub(in crate::http) sign_in: Arc<SignIn>,
+    pub(in crate::http) sign_in: Arc<SignInPages>,
     pub(in crate::http) visitors: Arc<Visitors>,
     pub(in crate::http) requests: Arc<RequestPages>,
     pub(in crate::http) reviews: Arc<ReviewPages>,
@@ -216,10 +219,10 @@ pub(in crate::http) struct PageServices {
 
 impl PageServices {
     pub(in crate::http) fn new(
-        core: &Core,
-        storage: &Storage,
+        core: &CoreServices,
+        storage: &StorageServices,
         notifier: &Notifier,
-        oidc: Option<Provider>,
+        oidc: Option<IdentityProvider>,
         passkeys: Result<Passkeys, &'static str>,
     ) -> Self {
         let cookies =
@@ -234,7 +237,7 @@ impl PageServices {
             passkeys,
             sealed_values: Arc::clone(&sealed_values),
         });
-        let sign_in = Arc::new(SignIn {
+        let sign_in = Arc::new(SignInPages {
             gateway: core.gateway.clone(),
             config: Arc::clone(&core.config),
             secrets: Arc::clone(&core.secrets),

@@ -9,32 +9,32 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use gateway::{Gateway, Terms};
-use kernel::ask::Shown;
+use gateway::{CommandConditions, Gateway};
+use kernel::ask::DisplayedContent;
 use kernel::question::{Answer, Reply};
 use kernel::{AskCommand, Refusal};
-use notify::people::push::{OfferedAnswer, PURPOSE, push_actor};
+use notify::people::push::{ANSWER_TOKEN_PURPOSE, OfferedAnswer, push_actor};
 use serde::Serialize;
 use store::StoreError;
-use views::inbox::bulk::why;
-use views::push_notification::takes_buttons;
+use views::inbox::bulk::refusal_reason;
+use views::push_notification::allows_buttons;
 
-use super::sign_in::from_elsewhere;
-use super::{Page, parts};
+use super::sign_in::is_cross_site;
+use super::{PageResult, parts};
 use crate::http::pages::sealed_values::SealedValues;
-use crate::http::pages::visitors::Visitors;
-use crate::http::submitted;
+use crate::http::pages::visitor::Visitors;
+use crate::http::posted_form;
 
 /// The text that replaces the notification.
 #[derive(Serialize)]
-struct Told {
+struct ReplacementText {
     title: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
 
-fn told(status: StatusCode, title: &str, text: Option<String>) -> Response {
-    (status, Json(Told { title: title.to_owned(), text })).into_response()
+fn replacement(status: StatusCode, title: &str, text: Option<String>) -> Response {
+    (status, Json(ReplacementText { title: title.to_owned(), text })).into_response()
 }
 
 pub(super) async fn answer(
@@ -42,17 +42,18 @@ pub(super) async fn answer(
     State(sealed_values): State<Arc<SealedValues>>,
     State(gateway): State<Gateway>,
     from: Request,
-) -> Page {
+) -> PageResult {
     let (headers, body) = parts(from);
     let visitor = visitors.visitor(&headers).await?;
-    let refused = |status, text: &str| Ok(told(status, "Not sent", Some(text.to_owned())));
-    if from_elsewhere(&headers) {
+    let refused = |status, text: &str| Ok(replacement(status, "Not sent", Some(text.to_owned())));
+    if is_cross_site(&headers) {
         return refused(StatusCode::FORBIDDEN, "It came from another site.");
     }
-    let form = submitted::small(body).await?;
+    let form = posted_form::small(body).await?;
     let token = form.value("token").unwrap_or_default();
     let holder = visitor.session.to_string();
-    let Some(offered) = sealed_values.entrusted::<OfferedAnswer>(PURPOSE, &holder, token) else {
+    let Some(offered) = sealed_values.open::<OfferedAnswer>(ANSWER_TOKEN_PURPOSE, &holder, token)
+    else {
         return refused(
             StatusCode::FORBIDDEN,
             "This notice is too old, or not of this browser. Open it to answer.",
@@ -68,8 +69,8 @@ pub(super) async fn answer(
             );
         }
     };
-    let ask = visitors.seen_by(&visitor, &offered.ask.to_string()).await?;
-    if ask.is_open() && !takes_buttons(&ask) {
+    let ask = visitors.visible_ask(&visitor, &offered.ask.to_string()).await?;
+    if ask.is_open() && !allows_buttons(&ask) {
         return refused(
             StatusCode::FORBIDDEN,
             "It is answered on its page only. Open it to answer.",
@@ -77,21 +78,22 @@ pub(super) async fn answer(
     }
     let reply = Box::new(Reply { answer, comment: None });
     let actor = push_actor(visitor.human.id.clone());
-    let terms = Terms { shown: Shown::Summary, ..Terms::default() };
-    match gateway.run_on(terms, actor, AskCommand::Answer(ask.id, reply)).await {
+    let terms =
+        CommandConditions { shown: DisplayedContent::Summary, ..CommandConditions::default() };
+    match gateway.run_with_conditions(terms, actor, AskCommand::Answer(ask.id, reply)).await {
         Ok(_) => {
             // The service worker updates the notification itself, so this device needs no update by
             // push.
-            gateway.store().forget_told(ask.id, offered.device).await?;
-            Ok(told(StatusCode::OK, done, None))
+            gateway.store().forget_notified(ask.id, offered.device).await?;
+            Ok(replacement(StatusCode::OK, done, None))
         }
         Err(StoreError::Refused(refusal)) => {
             let title = match &refusal {
                 Refusal::AlreadyAnswered { .. } => "Somebody was faster",
                 _ => "Not taken",
             };
-            let text = why(&refusal, &gateway.directory(), gateway.now());
-            Ok(told(StatusCode::CONFLICT, title, Some(text)))
+            let text = refusal_reason(&refusal, &gateway.directory(), gateway.now());
+            Ok(replacement(StatusCode::CONFLICT, title, Some(text)))
         }
         Err(error) => Err(error.into()),
     }

@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use gateway::secrets::Secrets;
+use gateway::secrets::ServerSecrets;
 use gateway::{Gateway, sealed_values};
 use kernel::audit::Digest;
 use kernel::question::Reply;
 use kernel::{Ask, Time};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use views::Submitted;
-use views::answer_form::second_step::{Before, SURE, Taken};
+use views::SubmittedForm;
+use views::answer_form::second_step::{SECOND_STEP_PROOF, SecondStepContext, SecondStepStatus};
 
 /// How long a sealed value is valid by default.
 pub(super) const SECONDS: u64 = 10 * 60;
@@ -19,23 +19,23 @@ pub(super) const SECONDS: u64 = 10 * 60;
 /// Seals values that a browser carries between two requests.
 pub struct SealedValues {
     pub(in crate::http) gateway: Gateway,
-    pub(in crate::http) secrets: Arc<Secrets>,
+    pub(in crate::http) secrets: Arc<ServerSecrets>,
 }
 
 impl SealedValues {
     /// Seals a value for one purpose and one holder. Returns `None` only if the
     /// value cannot be serialised.
-    pub(super) fn entrust<T: Serialize>(
+    pub(super) fn seal<T: Serialize>(
         &self,
         purpose: &str,
         holder: &str,
         value: T,
     ) -> Option<String> {
-        self.entrust_for(SECONDS, purpose, holder, value)
+        self.seal_for_seconds(SECONDS, purpose, holder, value)
     }
 
     /// Like [`Self::entrust`], with a validity in seconds.
-    pub(crate) fn entrust_for<T: Serialize>(
+    pub(crate) fn seal_for_seconds<T: Serialize>(
         &self,
         seconds: u64,
         purpose: &str,
@@ -47,7 +47,7 @@ impl SealedValues {
     }
 
     /// Opens a sealed value. Returns `None` if it is for another purpose or holder, or has expired.
-    pub(super) fn entrusted<T: DeserializeOwned>(
+    pub(super) fn open<T: DeserializeOwned>(
         &self,
         purpose: &str,
         holder: &str,
@@ -67,7 +67,7 @@ const PURPOSE: &str = "second step";
 
 /// The step as it was shown.
 #[derive(Serialize, Deserialize)]
-struct Shown {
+struct ShownStep {
     at: Time,
     answer: Digest,
 }
@@ -80,19 +80,22 @@ impl SealedValues {
         holder: &str,
         ask: &Ask,
         reply: &Reply,
-        sent: &Submitted,
+        sent: &SubmittedForm,
         guarded: bool,
-    ) -> Before {
+    ) -> SecondStepContext {
         let holder = format!("{holder} {}", ask.id);
         let (now, answer) = (self.gateway.now(), Digest::of_json(&reply.answer));
-        let shown = sent.value(SURE);
-        let shown = shown.and_then(|sealed| self.entrusted::<Shown>(PURPOSE, &holder, sealed));
+        let shown = sent.value(SECOND_STEP_PROOF);
+        let shown = shown.and_then(|sealed| self.open::<ShownStep>(PURPOSE, &holder, sealed));
         let taken = match shown.filter(|shown| shown.answer == answer) {
-            Some(Shown { at, .. }) if now.millis() - at.millis() >= LEAST_MILLIS => Taken::Yes,
-            Some(_) => Taken::TooSoon,
-            None => Taken::No,
+            Some(ShownStep { at, .. }) if now.millis() - at.millis() >= LEAST_MILLIS => {
+                SecondStepStatus::Yes
+            }
+            Some(_) => SecondStepStatus::TooSoon,
+            None => SecondStepStatus::No,
         };
-        let proof = self.entrust_for(6 * SECONDS, PURPOSE, &holder, Shown { at: now, answer });
-        Before { guarded, taken, proof: proof.unwrap_or_default() }
+        let proof =
+            self.seal_for_seconds(6 * SECONDS, PURPOSE, &holder, ShownStep { at: now, answer });
+        SecondStepContext { guarded, taken, proof: proof.unwrap_or_default() }
     }
 }

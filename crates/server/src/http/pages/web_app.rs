@@ -4,17 +4,17 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use gateway::Gateway;
-use views::{Frame, message_page, web_app};
+use views::{PageContext, message_page, web_app};
 
 use super::html;
 
 /// An hour, because installed apps check the manifest now and then.
-const MANIFEST_KEPT: &str = "public, max-age=3600";
+const MANIFEST_CACHE_CONTROL: &str = "public, max-age=3600";
 
 pub(super) async fn manifest() -> Response {
     let headers = [
         (header::CONTENT_TYPE, "application/manifest+json"),
-        (header::CACHE_CONTROL, MANIFEST_KEPT),
+        (header::CACHE_CONTROL, MANIFEST_CACHE_CONTROL),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     (headers, web_app::manifest()).into_response()
@@ -32,9 +32,9 @@ pub(super) async fn worker() -> Response {
 }
 
 pub(super) async fn offline(State(gateway): State<Gateway>) -> Response {
-    html(StatusCode::OK, message_page::offline(&Frame::anonymous(gateway.now())))
+    html(StatusCode::OK, message_page::offline(&PageContext::anonymous(gateway.now())))
 }
 
 pub(super) async fn unsent(State(gateway): State<Gateway>) -> Response {
-    html(StatusCode::OK, message_page::unsent(&Frame::anonymous(gateway.now())))
+    html(StatusCode::OK, message_page::unsent(&PageContext::anonymous(gateway.now())))
 }

@@ -1,7 +1,8 @@
 //! The routes of the settings, all of which ask for a session; and a changed profile.
 
 use kernel::directory::{
-    Cadence, Contact, Format, Hears, Means, NewNotices, NewProfile, NewWebhook,
+    Contact, ContactMethod, DigestFrequency, NewNotificationPreferences, NewProfile, NewWebhook,
+    WebhookFormat, WebhookScope,
 };
 use kernel::{DirectoryCommand, Topic, WebhookId};
 
@@ -61,11 +62,16 @@ pub(super) fn renamed(human: &str) -> NewProfile {
 /// How Ada wants to be told, and where.
 pub(super) fn told() -> [DirectoryCommand; 4] {
     let ada = || "ada".parse().unwrap();
-    let home = || Means::email("home@example.com");
+    let home = || ContactMethod::email("home@example.com");
     let contact = Contact::Email { address: "home@example.com".to_owned(), context: None };
-    let digest = Some(Cadence::Off);
+    let digest = Some(DigestFrequency::Off);
     [
-        DirectoryCommand::SaveNotices(NewNotices { human: ada(), order: None, off: None, digest }),
+        DirectoryCommand::SaveNotices(NewNotificationPreferences {
+            human: ada(),
+            order: None,
+            off: None,
+            digest,
+        }),
         DirectoryCommand::AddContact(ada(), contact),
         DirectoryCommand::VerifyContact(ada(), home()),
         DirectoryCommand::RemoveContact(ada(), home()),
@@ -76,10 +82,10 @@ pub(super) fn told() -> [DirectoryCommand; 4] {
 pub(super) fn endpoint(id: WebhookId) -> NewWebhook {
     NewWebhook {
         id,
-        of: Hears::Agent("agent_dev".parse().unwrap()),
+        of: WebhookScope::Agent("agent_dev".parse().unwrap()),
         url: "http://127.0.0.1:9/hook".to_owned(),
         events: Topic::ENDINGS.into(),
-        format: Format::Standard,
+        format: WebhookFormat::Standard,
         description: String::new(),
         enabled: true,
     }

@@ -1,8 +1,8 @@
 //! Every command about tasks, run once, but for the one that follows the erasure of a person.
 
 use kernel::task::{
-    CheckpointKind, Comment, Given, Handover, Intent, Leave, NewEntry, NewGrant, NewTask, Party,
-    Role, Severity, TaskCommand, Until, Verdict, VersionRef,
+    AgentInput, AnchoredComment, CheckpointKind, GrantDecision, GrantDuration, Handover, Intent,
+    NewEntry, NewGrant, NewTask, Party, Role, Severity, TaskCommand, Verdict, VersionRef,
 };
 use kernel::testing::{approve, raising, verdict, version};
 use kernel::{Actor, AgentId, TaskId};
@@ -27,11 +27,15 @@ struct Done {
 async fn done(story: &mut Recorder, clerk: Actor) -> Done {
     let owner = || person("user_dev");
     let task = created(story).await;
-    story.run(owner(), TaskCommand::Assign(task, agent("clerk"), Given::default())).await;
+    story.run(owner(), TaskCommand::Assign(task, agent("clerk"), AgentInput::default())).await;
     story.run(clerk.clone(), TaskCommand::Start(task)).await;
     let amend = TaskCommand::Amend(task, "In euros.".to_owned(), Intent::Clarify);
     story.run(owner(), amend).await;
-    let grant = NewGrant { scope: "net:*".to_owned(), decision: Leave::Allow, until: Until::Task };
+    let grant = NewGrant {
+        scope: "net:*".to_owned(),
+        decision: GrantDecision::Allow,
+        until: GrantDuration::Task,
+    };
     story.run(owner(), TaskCommand::Grant(task, grant)).await;
     let raise = TaskCommand::Raise(task, Box::new(raising(CheckpointKind::Approval)));
     let checkpoint = story.run(clerk.clone(), raise).await.unwrap();
@@ -51,7 +55,8 @@ async fn done(story: &mut Recorder, clerk: Actor) -> Done {
     let delivered = story.outcome(clerk, commit).await.task.unwrap().delivered;
     let review = TaskCommand::Review(task, Box::new(verdict(Verdict::Approved)));
     let reviews = story.outcome(owner(), review).await.task.unwrap().reviews;
-    let comment = Comment { anchor: None, severity: Severity::Nit, body: "Page 2.".to_owned() };
+    let comment =
+        AnchoredComment { anchor: None, severity: Severity::Nit, body: "Page 2.".to_owned() };
     story.run(owner(), TaskCommand::Remark(task, reviews[0].id, comment)).await;
     Done { task, artifact: delivered[0].clone() }
 }
@@ -61,11 +66,11 @@ async fn called_off(story: &mut Recorder, clerk: Actor, artifact: VersionRef) ->
     let owner = || person("user_dev");
     let task = created(story).await;
     let made = artifact.id;
-    story.run(owner(), TaskCommand::Assign(task, agent("clerk"), Given::default())).await;
+    story.run(owner(), TaskCommand::Assign(task, agent("clerk"), AgentInput::default())).await;
     story.run(owner(), TaskCommand::Reference(task, artifact, Role::Input)).await;
     story.run(owner(), TaskCommand::Share(made, "fresh".parse().unwrap())).await;
     story.run(owner(), TaskCommand::EraseArtifact(made)).await;
-    story.run(clerk, TaskCommand::Delegate(task, agent("agent_dev"), Given::default())).await;
+    story.run(clerk, TaskCommand::Delegate(task, agent("agent_dev"), AgentInput::default())).await;
     let transfer = TaskCommand::Transfer(task, Party::Agent(agent("clerk")), Handover::Handoff);
     story.run(owner(), transfer).await;
     story.run(owner(), TaskCommand::Cancel(task, None)).await;

@@ -35,8 +35,8 @@ fn proposed_actions_are_approved_one_by_one() {
         let (mut cast, id, ask) = with(proposing());
         match (cast.resolve("olga", ask, only(approved, denied)), kept) {
             (Ok(()), Ok(kept)) => {
-                assert_eq!(said(&cast, id).approved_actions, owned(kept));
-                assert_eq!(said(&cast, id).denied_actions, owned(denied));
+                assert_eq!(resolution_details(&cast, id).approved_actions, owned(kept));
+                assert_eq!(resolution_details(&cast, id).denied_actions, owned(denied));
             }
             (Err(Refusal::Invalid { field, .. }), Err(wanted)) => assert_eq!(field, wanted),
             (done, _) => panic!("{approved:?} {denied:?}: {done:?}"),
@@ -48,10 +48,10 @@ fn proposed_actions_are_approved_one_by_one() {
 #[test]
 fn a_choice_may_approve_some_of_what_is_proposed() {
     let (mut cast, id, ask) = with(raising(CheckpointKind::Choice).proposing(&["x", "y"]));
-    let mut new = resolution(Action::Choose);
+    let mut new = resolution(ResolutionAction::Choose);
     new.said.approved_actions = vec!["y".to_owned()];
     cast.resolve("olga", ask, new).unwrap();
-    assert_eq!(said(&cast, id).approved_actions, ["y"]);
+    assert_eq!(resolution_details(&cast, id).approved_actions, ["y"]);
 }
 
 /// HACP-054: an approval of the whole through another interface approves every part; leaving some
@@ -65,9 +65,9 @@ fn some_of_it_is_allowed_through_any_door() {
         (allow(&[]), &[], &["x", "y", "z"]),
     ] {
         let (mut elsewhere, id, ask) = with(proposing());
-        let reply = Box::new(Reply::brief(Answer::Approved { edits }, None));
+        let reply = Box::new(Reply::truncated(Answer::Approved { edits }, None));
         elsewhere.run(elsewhere.human("olga"), AskCommand::Answer(ask, reply));
-        let decided = said(&elsewhere, id);
+        let decided = resolution_details(&elsewhere, id);
         assert_eq!(
             (&decided.approved_actions[..], decided.state_patch),
             (&owned(approved)[..], None)
@@ -75,12 +75,13 @@ fn some_of_it_is_allowed_through_any_door() {
         assert_eq!(decided.denied_actions, owned(denied));
         let (mut here, id, same) = with(proposing());
         here.resolve("olga", same, only(approved, denied)).unwrap();
-        assert_eq!(said(&here, id).approved_actions, owned(approved));
-        let given = |cast: &Cast, ask| cast.seen(ask).resolution().unwrap().reply.value().cloned();
+        assert_eq!(resolution_details(&here, id).approved_actions, owned(approved));
+        let given =
+            |cast: &Cast, ask| cast.seen(ask).deciding_answer().unwrap().reply.value().cloned();
         assert_eq!(given(&here, same).unwrap().answer, given(&elsewhere, ask).unwrap().answer);
     }
     let (mut cast, _, ask) = with(proposing());
     let unknown = Answer::Approved { edits: allow(&["nothing proposed"]) };
-    let unknown = AskCommand::Answer(ask, Box::new(Reply::brief(unknown, None)));
+    let unknown = AskCommand::Answer(ask, Box::new(Reply::truncated(unknown, None)));
     assert!(cast.attempt(cast.human("olga"), unknown).is_err());
 }

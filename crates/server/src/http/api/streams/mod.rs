@@ -14,32 +14,32 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use dialects::native::EventView;
 use gateway::auth::Denied;
-use gateway::streams::{Held, Wire};
+use gateway::streams::{OpenStream, Wire};
 use gateway::wake::{Topic, Waiter};
-use gateway::{Gateway, REQUESTS};
-use kernel::actor::Reach;
+use gateway::{DATABASE_USER, Gateway};
+use kernel::actor::KeyScope;
 use kernel::event::HELD_ANSWER;
 use kernel::{Actor, AgentId, Ask, AskId, AskState, HumanId, Subject};
 use serde_json::json;
-use store::{Change, Scope};
+use store::{Change, ListScope};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::http::api::AskViews;
-use crate::http::api::extract::{Anyone, ask_id};
-use crate::http::api::openapi::Left;
+use crate::http::api::extractors::{AnyCaller, ask_id};
+use crate::http::api::openapi::ResumePosition;
 use crate::http::callers::Callers;
-use crate::http::name::Named;
+use crate::http::name::PathParam;
 use crate::http::problem::Problem;
 use crate::http::services::Streaming;
-use crate::http::sse::{self, HEARTBEAT, Source};
+use crate::http::sse::{self, HEARTBEAT, SseSource};
 use crate::http::stream_credential::StreamCredential;
 use crate::http::{Shared, envelope_headers};
 
 /// The interval of heartbeats on an idle stream.
-const BEAT: Duration = Duration::from_secs(15);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 /// How long a stream waits before it reads a store that was unavailable again.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// How many changes a stream reads at a time.
 const BATCH: usize = 32;
 
@@ -57,7 +57,7 @@ type Pairs = Query<Vec<(String, String)>>;
     get,
     path = "/api/v1/events",
     operation_id = "streamEvents",
-    params(Left),
+    params(ResumePosition),
     responses(
         (
             status = 200,
@@ -73,20 +73,20 @@ async fn everything(
     State(streams): State<Arc<AskStreams>>,
     headers: HeaderMap,
     Query(pairs): Pairs,
-    Anyone(actor): Anyone,
+    AnyCaller(actor): AnyCaller,
 ) -> Result<Response, Problem> {
     let credential = StreamCredential::new(&streams.callers, actor, &headers);
     let seen = last_seen(&headers, &pairs)?;
-    let line = Line::open(streams, credential)?;
+    let line = StreamConnection::open(streams, credential)?;
     match line.credential.actor.clone() {
         Actor::Agent { id, project, reach, .. } => {
             let scope = match reach {
-                Reach::Agent => Scope::Agent(id),
-                Reach::Project => Scope::Project(project),
+                KeyScope::Agent => ListScope::Agent(id),
+                KeyScope::Project => ListScope::Project(project),
             };
-            Ok(sse::respond(OfAgent::begin(line, scope, seen).await?))
+            Ok(sse::respond(AgentStream::begin(line, scope, seen).await?))
         }
-        Actor::Human { id, .. } => Ok(sse::respond(OfPerson::begin(line, id, seen).await?)),
+        Actor::Human { id, .. } => Ok(sse::respond(PersonStream::begin(line, id, seen).await?)),
         Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } | Actor::System => {
             Err(Denied::Unknown.into())
         }
@@ -98,7 +98,7 @@ async fn everything(
     get,
     path = "/api/v1/asks/{id}/events",
     operation_id = "streamAsk",
-    params(Left),
+    params(ResumePosition),
     responses(
         (
             status = 200,
@@ -113,16 +113,16 @@ async fn everything(
 )]
 async fn one_ask(
     State(streams): State<Arc<AskStreams>>,
-    Named(id): Named<String>,
+    PathParam(id): PathParam<String>,
     headers: HeaderMap,
     Query(pairs): Pairs,
-    Anyone(actor): Anyone,
+    AnyCaller(actor): AnyCaller,
 ) -> Result<Response, Problem> {
     let credential = StreamCredential::new(&streams.callers, actor, &headers);
     let id = ask_id(&id)?;
     let seen = last_seen(&headers, &pairs)?;
-    let line = Line::open(streams, credential)?;
-    match OfAsk::begin(line, id, seen).await? {
+    let line = StreamConnection::open(streams, credential)?;
+    match AskStream::begin(line, id, seen).await? {
         Some(stream) => Ok(sse::respond(stream)),
         // 204 stops an `EventSource` from reconnecting.
         None => Ok(StatusCode::NO_CONTENT.into_response()),
@@ -160,14 +160,14 @@ pub struct AskStreams {
 }
 
 /// The state that all streams share: the credential, and the place in the count of open streams.
-struct Line {
+struct StreamConnection {
     streams: Arc<AskStreams>,
     credential: StreamCredential,
-    _held: Held,
+    _held: OpenStream,
 }
 
 /// Why a wait ended.
-enum Turn {
+enum WaitEnd {
     /// Something changed.
     Woken,
     /// Nothing changed during [`BEAT`].
@@ -176,7 +176,7 @@ enum Turn {
     Over,
 }
 
-impl Line {
+impl StreamConnection {
     fn open(streams: Arc<AskStreams>, credential: StreamCredential) -> Result<Self, Problem> {
         let held = streams.streaming.streams.open_for(
             &streams.gateway,
@@ -186,32 +186,32 @@ impl Line {
         Ok(Self { streams, credential, _held: held })
     }
 
-    async fn wait(&self, waiter: &mut Waiter) -> Turn {
+    async fn wait(&self, waiter: &mut Waiter) -> WaitEnd {
         tokio::select! {
             biased;
-            () = self.streams.streaming.stop.cancelled() => Turn::Over,
+            () = self.streams.streaming.stop.cancelled() => WaitEnd::Over,
             () = waiter.changed() => {
-                if self.credential.holds(&self.streams.gateway) { Turn::Woken } else { Turn::Over }
+                if self.credential.holds(&self.streams.gateway) { WaitEnd::Woken } else { WaitEnd::Over }
             }
-            () = tokio::time::sleep(BEAT) => {
-                if self.credential.still_holds(&self.streams.gateway, &self.streams.callers).await { Turn::Idle } else { Turn::Over }
+            () = tokio::time::sleep(HEARTBEAT_INTERVAL) => {
+                if self.credential.still_holds(&self.streams.gateway, &self.streams.callers).await { WaitEnd::Idle } else { WaitEnd::Over }
             }
         }
     }
 
     /// Waits before the store is read again. The client keeps its connection.
     async fn pause(&self, error: &store::StoreError) -> Option<()> {
-        self.streams.gateway.database().failed(REQUESTS, error);
+        self.streams.gateway.database().failed(DATABASE_USER, error);
         tokio::select! {
             () = self.streams.streaming.stop.cancelled() => None,
-            () = tokio::time::sleep(AGAIN) => Some(()),
+            () = tokio::time::sleep(RETRY_DELAY) => Some(()),
         }
     }
 
     /// An ask for a stream of this ask alone. The ask's agent gets the secret answers.
-    async fn told(&self, ask: Arc<Ask>) -> Result<Arc<Ask>, store::StoreError> {
+    async fn ask_for_stream(&self, ask: Arc<Ask>) -> Result<Arc<Ask>, store::StoreError> {
         match &self.credential.actor {
-            Actor::Agent { .. } => self.streams.gateway.told(ask).await,
+            Actor::Agent { .. } => self.streams.gateway.with_secret_answers(ask).await,
             Actor::Human { .. }
             | Actor::LinkHolder { .. }
             | Actor::Relay { .. }
@@ -234,22 +234,22 @@ impl Line {
 
 /// Whether a change is about a held answer, which concerns only the person and the server while it
 /// can be undone.
-fn is_left_out(change: &Change) -> bool {
+fn is_held_answer_change(change: &Change) -> bool {
     HELD_ANSWER.contains(&change.what.as_str())
 }
 
 /// A `ready` or `reset` event, which contains only the position.
-fn mark(position: u64, event: &str) -> Bytes {
+fn position_event(position: u64, event: &str) -> Bytes {
     sse::frame(position, event, &json!({ "position": position }))
 }
 
 // The stream of an agent.
 
 /// The stream of the asks of an agent, or of its project, from a position on.
-struct OfAgent {
-    line: Line,
+struct AgentStream {
+    line: StreamConnection,
     waiter: Waiter,
-    scope: Scope,
+    scope: ListScope,
     /// The last position that was sent.
     after: u64,
     marks: VecDeque<Bytes>,
@@ -258,8 +258,12 @@ struct OfAgent {
     stale: bool,
 }
 
-impl OfAgent {
-    async fn begin(line: Line, scope: Scope, seen: Option<u64>) -> Result<Self, Problem> {
+impl AgentStream {
+    async fn begin(
+        line: StreamConnection,
+        scope: ListScope,
+        seen: Option<u64>,
+    ) -> Result<Self, Problem> {
         let list = Topic::List(scope.clone());
         let waiter = line.streams.gateway.wake().subscribe(line.credential.topics().chain([list]));
         let last = line.streams.gateway.store().last_position().await?;
@@ -267,8 +271,8 @@ impl OfAgent {
         // events were missed.
         let lost = seen.is_some_and(|seen| seen > last);
         let after = seen.unwrap_or(last).min(last);
-        let mut marks = VecDeque::from([sse::first(&mark(after, "ready"))]);
-        marks.extend(lost.then(|| mark(after, "reset")));
+        let mut marks = VecDeque::from([sse::first(&position_event(after, "ready"))]);
+        marks.extend(lost.then(|| position_event(after, "reset")));
         let changes = VecDeque::new();
         Ok(Self { line, waiter, scope, after, marks, changes, stale: true })
     }
@@ -276,25 +280,25 @@ impl OfAgent {
     /// The agents whose asks the stream covers.
     fn agents(&self) -> Vec<AgentId> {
         match &self.scope {
-            Scope::Project(project) => {
+            ListScope::Project(project) => {
                 let directory = self.line.streams.gateway.directory();
                 let members = directory.agents().filter(|agent| agent.project == *project);
                 members.map(|agent| agent.id.clone()).collect()
             }
-            Scope::Agent(id) => vec![id.clone()],
-            Scope::Human(_)
-            | Scope::Pool(..)
-            | Scope::Revoked
-            | Scope::Kind(_)
-            | Scope::By(_)
-            | Scope::Begun(_)
-            | Scope::Tasks(_)
-            | Scope::Runtime(_) => Vec::new(),
+            ListScope::Agent(id) => vec![id.clone()],
+            ListScope::Human(_)
+            | ListScope::Pool(..)
+            | ListScope::Revoked
+            | ListScope::Kind(_)
+            | ListScope::By(_)
+            | ListScope::Begun(_)
+            | ListScope::Tasks(_)
+            | ListScope::Runtime(_) => Vec::new(),
         }
     }
 }
 
-impl Source for OfAgent {
+impl SseSource for AgentStream {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(mark) = self.marks.pop_front() {
@@ -307,7 +311,7 @@ impl Source for OfAgent {
             let gateway = &self.line.streams.gateway;
             if let Some(change) = self.changes.front() {
                 let Subject::Ask(id) = change.subject else { return None };
-                if is_left_out(change) {
+                if is_held_answer_change(change) {
                     self.after = change.position;
                     self.changes.pop_front();
                     continue;
@@ -339,9 +343,9 @@ impl Source for OfAgent {
                 }
             } else {
                 match self.line.wait(&mut self.waiter).await {
-                    Turn::Woken => self.stale = true,
-                    Turn::Idle => return Some(HEARTBEAT),
-                    Turn::Over => return None,
+                    WaitEnd::Woken => self.stale = true,
+                    WaitEnd::Idle => return Some(HEARTBEAT),
+                    WaitEnd::Over => return None,
                 }
             }
         }
@@ -351,8 +355,8 @@ impl Source for OfAgent {
 // The stream of one ask.
 
 /// The stream of one ask until it is closed.
-struct OfAsk {
-    line: Line,
+struct AskStream {
+    line: StreamConnection,
     waiter: Waiter,
     id: AskId,
     /// The last version that was sent.
@@ -363,12 +367,16 @@ struct OfAsk {
     over: bool,
 }
 
-impl OfAsk {
+impl AskStream {
     /// `None` if the ask is closed and the caller has received the last event.
-    async fn begin(line: Line, id: AskId, seen: Option<u64>) -> Result<Option<Self>, Problem> {
+    async fn begin(
+        line: StreamConnection,
+        id: AskId,
+        seen: Option<u64>,
+    ) -> Result<Option<Self>, Problem> {
         let own = Topic::Subject(Subject::Ask(id));
         let waiter = line.streams.gateway.wake().subscribe(line.credential.topics().chain([own]));
-        let ask = line.streams.gateway.visible(&line.credential.actor, id).await?;
+        let ask = line.streams.gateway.visible_ask(&line.credential.actor, id).await?;
         let mut before = ask.head.seq.saturating_sub(1);
         // Find the newest event that the stream sends. The first event of an ask is always sent.
         let newest = loop {
@@ -379,7 +387,7 @@ impl OfAsk {
                 .changes(store::FeedQuery::Subject(Subject::Ask(id), before), 1)
                 .await?;
             match newest.into_iter().next() {
-                Some(newest) if is_left_out(&newest) => before = before.saturating_sub(1),
+                Some(newest) if is_held_answer_change(&newest) => before = before.saturating_sub(1),
                 Some(newest) => break newest,
                 None => {
                     let detail = "the history of this request is gone";
@@ -391,7 +399,7 @@ impl OfAsk {
         if over && seen.is_some_and(|seen| seen >= newest.position) {
             return Ok(None);
         }
-        let ask = line.told(ask).await?;
+        let ask = line.ask_for_stream(ask).await?;
         let prelude = envelope_headers::prelude_event(&ask).unwrap_or_default();
         let first = [prelude.as_bytes(), &line.frame(&newest, &ask).await?].concat();
         let first = Some(sse::first(&Bytes::from(first)));
@@ -400,7 +408,7 @@ impl OfAsk {
     }
 }
 
-impl Source for OfAsk {
+impl SseSource for AskStream {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(first) = self.first.take() {
@@ -411,7 +419,7 @@ impl Source for OfAsk {
             }
             let gateway = &self.line.streams.gateway;
             if let Some(change) = self.changes.front() {
-                if is_left_out(change) {
+                if is_held_answer_change(change) {
                     self.seq = change.seq;
                     self.changes.pop_front();
                     continue;
@@ -424,8 +432,8 @@ impl Source for OfAsk {
                     }
                 };
                 let actor = &self.line.credential.actor;
-                let ask = found.filter(|ask| ask.is_shown_to(actor, &gateway.directory()))?;
-                let ask = match Box::pin(self.line.told(ask)).await {
+                let ask = found.filter(|ask| ask.is_visible_to(actor, &gateway.directory()))?;
+                let ask = match Box::pin(self.line.ask_for_stream(ask)).await {
                     Ok(ask) => ask,
                     Err(error) => {
                         self.line.pause(&error).await?;
@@ -461,9 +469,9 @@ impl Source for OfAsk {
                 }
             } else {
                 match self.line.wait(&mut self.waiter).await {
-                    Turn::Woken => self.stale = true,
-                    Turn::Idle => return Some(HEARTBEAT),
-                    Turn::Over => return None,
+                    WaitEnd::Woken => self.stale = true,
+                    WaitEnd::Idle => return Some(HEARTBEAT),
+                    WaitEnd::Over => return None,
                 }
             }
         }
@@ -478,28 +486,32 @@ fn decided(ask: &Ask, version: u64) -> bool {
 // The stream of a person.
 
 /// The live stream of the asks a person may see.
-struct OfPerson {
-    line: Line,
+struct PersonStream {
+    line: StreamConnection,
     waiter: Waiter,
     id: HumanId,
-    scopes: Vec<Scope>,
+    scopes: Vec<ListScope>,
     marks: VecDeque<Bytes>,
     changes: VecDeque<Change>,
 }
 
-impl OfPerson {
-    async fn begin(line: Line, id: HumanId, seen: Option<u64>) -> Result<Self, Problem> {
+impl PersonStream {
+    async fn begin(
+        line: StreamConnection,
+        id: HumanId,
+        seen: Option<u64>,
+    ) -> Result<Self, Problem> {
         let scopes = scopes(&line.streams.gateway, &id);
         let waiter = listen(&line, &scopes);
         let last = line.streams.gateway.store().last_position().await?;
-        let mut marks = VecDeque::from([sse::first(&mark(last, "ready"))]);
-        marks.extend(seen.filter(|seen| *seen != last).map(|_| mark(last, "reset")));
+        let mut marks = VecDeque::from([sse::first(&position_event(last, "ready"))]);
+        marks.extend(seen.filter(|seen| *seen != last).map(|_| position_event(last, "reset")));
         Ok(Self { line, waiter, id, scopes, marks, changes: VecDeque::new() })
     }
 
     /// Takes the changes from the waiter. `None` if the stream cannot continue.
-    async fn hear(&mut self) -> Option<()> {
-        let mut heard = self.waiter.heard();
+    async fn take_changes(&mut self) -> Option<()> {
+        let mut heard = self.waiter.take_changes();
         let about_me = |change: &Change| matches!(&change.subject, Subject::Human(_));
         let mut missed = heard.missed;
         if missed || heard.changes.iter().any(about_me) {
@@ -511,8 +523,9 @@ impl OfPerson {
                 self.scopes = now;
             }
         }
-        let told =
-            |change: &Change| matches!(change.subject, Subject::Ask(_)) && !is_left_out(change);
+        let told = |change: &Change| {
+            matches!(change.subject, Subject::Ask(_)) && !is_held_answer_change(change)
+        };
         heard.changes.retain(told);
         self.changes.extend(heard.changes);
         if missed {
@@ -523,22 +536,22 @@ impl OfPerson {
                     Err(error) => self.line.pause(&error).await?,
                 }
             };
-            self.marks.push_back(mark(last, "reset"));
+            self.marks.push_back(position_event(last, "reset"));
         }
         Some(())
     }
 }
 
-fn scopes(gateway: &Gateway, id: &HumanId) -> Vec<Scope> {
-    gateway.directory().human(id).map(Scope::inbox).unwrap_or_default()
+fn scopes(gateway: &Gateway, id: &HumanId) -> Vec<ListScope> {
+    gateway.directory().human(id).map(ListScope::inbox).unwrap_or_default()
 }
 
-fn listen(line: &Line, scopes: &[Scope]) -> Waiter {
+fn listen(line: &StreamConnection, scopes: &[ListScope]) -> Waiter {
     let lists = scopes.iter().cloned().map(Topic::List);
-    line.streams.gateway.wake().listen(line.credential.topics().chain(lists))
+    line.streams.gateway.wake().subscribe_to_changes(line.credential.topics().chain(lists))
 }
 
-impl Source for OfPerson {
+impl SseSource for PersonStream {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(mark) = self.marks.pop_front() {
@@ -557,8 +570,9 @@ impl Source for OfPerson {
                     }
                 };
                 let directory = self.line.streams.gateway.directory();
-                let admits =
-                    |ask: &Arc<Ask>| directory.human(&self.id).is_some_and(|h| ask.admits(h));
+                let admits = |ask: &Arc<Ask>| {
+                    directory.human(&self.id).is_some_and(|h| ask.may_be_answered_by(h))
+                };
                 // A pool may contain asks that this person is not qualified to answer.
                 let Some(ask) = found.filter(admits) else {
                     self.changes.pop_front();
@@ -573,9 +587,9 @@ impl Source for OfPerson {
                 }
             } else {
                 match self.line.wait(&mut self.waiter).await {
-                    Turn::Woken => self.hear().await?,
-                    Turn::Idle => return Some(HEARTBEAT),
-                    Turn::Over => return None,
+                    WaitEnd::Woken => self.take_changes().await?,
+                    WaitEnd::Idle => return Some(HEARTBEAT),
+                    WaitEnd::Over => return None,
                 }
             }
         }

@@ -6,34 +6,34 @@ use std::sync::Arc;
 use axum::extract::{Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect};
-use gateway::{Considering, Gateway};
+use gateway::{CommandCheck, Gateway};
 use jiff::tz::TimeZone;
-use kernel::ask::Shown;
+use kernel::ask::DisplayedContent;
 use kernel::directory::Human;
 use kernel::question::Reply;
 use kernel::{Ask, AskCommand, AskId, HumanId, Refusal, Time};
-use store::{List, StoreError};
-use views::Submitted;
-use views::answer_form::Desk;
+use store::{AskListQuery, StoreError};
+use views::SubmittedForm;
+use views::answer_form::AnswerFormContext;
 use views::answer_form::second_step::SecondStep;
-use views::banner::Notice;
+use views::banner::ActionOutcome;
 use views::components::query;
 use views::inbox;
-use views::inbox::bulk::{self, Considered, Word};
-use views::inbox::row::is_quick;
-use views::inbox::snooze::{self, Wrong};
+use views::inbox::bulk::{self, BulkRequest, SharedAnswer};
+use views::inbox::row::is_answerable_in_list;
+use views::inbox::snooze::{self, SnoozeProblem};
 use views::site::paths;
 
-use super::list::Wanted;
+use super::list::InboxFilter;
 use super::return_to;
-use crate::http::api::bulk::{How, MOST, one_of_many};
+use crate::http::api::bulk::{BulkMode, MAX_BULK_ASKS, answer_one};
 use crate::http::api::lists::page_of;
-use crate::http::api::snooze::LONGEST;
+use crate::http::api::snooze::MAX_SNOOZE_SECONDS;
 use crate::http::pages::inbox::inbox_page;
-use crate::http::pages::request::answer_seeing;
+use crate::http::pages::request::answer_with_shown;
 use crate::http::pages::sealed_values::SealedValues;
-use crate::http::pages::visitors::Visitors;
-use crate::http::pages::{Instead, Page, Visitor, html, parts};
+use crate::http::pages::visitor::Visitors;
+use crate::http::pages::{PageError, PageResult, Visitor, html, parts};
 
 /// The names of the buttons in rows.
 const ANSWERS: [&str; 3] = ["approve", "reject", "choose"];
@@ -45,17 +45,17 @@ pub(super) async fn answer(
     State(sealed_values): State<Arc<SealedValues>>,
     State(gateway): State<Gateway>,
     from: Request,
-) -> Page {
-    let (visitor, form) = visitors.acting(from, paths::INBOX).await?;
+) -> PageResult {
+    let (visitor, form) = visitors.visitor_and_form(from, paths::INBOX).await?;
     let back = back(&form);
     let pressed = form.pairs.iter().rfind(|(name, _)| ANSWERS.contains(&name.as_str()));
     let (name, value) = pressed.map_or(("", ""), |(name, value)| (name, value));
     let (id, option) = value.split_once(':').unwrap_or((value, ""));
-    let ask = visitors.seen_by(&visitor, id).await?;
+    let ask = visitors.visible_ask(&visitor, id).await?;
     let meant = if name == "choose" { format!("choose:{option}") } else { name.to_owned() };
-    let word = Word::of(&ask).into_iter().find(|word| word.value == meant);
+    let word = SharedAnswer::of(&ask).into_iter().find(|word| word.value == meant);
     // Only questions that a row shows in full are answered from it.
-    let Some(word) = word.filter(|_| is_quick(&ask)) else {
+    let Some(word) = word.filter(|_| is_answerable_in_list(&ask)) else {
         let refusal = Refusal::Invalid { field: "answer", expected: "one of the row's buttons" };
         return refused(&gateway, &visitor, &back, refusal, StatusCode::UNPROCESSABLE_ENTITY).await;
     };
@@ -67,11 +67,11 @@ pub(super) async fn answer(
     if let Some(step) =
         second_step_of_row(&sealed_values, &visitor, &ask, &reply, pressed, &form, &back)
     {
-        return Ok(html(StatusCode::OK, bulk::sure(&visitor.frame, &ask, &step)));
+        return Ok(html(StatusCode::OK, bulk::second_step_page(&visitor.frame, &ask, &step)));
     }
     let command = AskCommand::HoldAnswer(ask.id, Box::new(reply));
-    let (shown, actor) = (Shown::Summary, &visitor.actor);
-    match answer_seeing(&gateway, shown, &visitor, actor, &ask, None, command).await {
+    let (shown, actor) = (DisplayedContent::Summary, &visitor.actor);
+    match answer_with_shown(&gateway, shown, &visitor, actor, &ask, None, command).await {
         Ok(_) => Ok(return_to(Some(&back), ("sent", ask.id.to_string()))),
         Err(StoreError::Refused(refusal)) => {
             refused(&gateway, &visitor, &back, refusal, StatusCode::CONFLICT).await
@@ -81,15 +81,15 @@ pub(super) async fn answer(
 }
 
 /// `GET /inbox/aside`: the forms to snooze or reassign a request.
-pub(super) async fn show_aside(
+pub(super) async fn show_snooze(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
     visitor: Visitor,
-) -> Page {
-    let form = Submitted::new(pairs);
-    let ask = named(&visitors, &visitor, &form).await?;
-    Ok(aside_page(&gateway, &visitor, &ask, &back(&form), None, StatusCode::OK))
+) -> PageResult {
+    let form = SubmittedForm::new(pairs);
+    let ask = named_request(&visitors, &visitor, &form).await?;
+    Ok(snooze_page(&gateway, &visitor, &ask, &back(&form), None, StatusCode::OK))
 }
 
 /// `POST /inbox/snooze`
@@ -97,25 +97,26 @@ pub(super) async fn snooze(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     from: Request,
-) -> Page {
-    let (visitor, form) = visitors.acting(from, paths::INBOX).await?;
-    let (ask, back) = (named(&visitors, &visitor, &form).await?, back(&form));
+) -> PageResult {
+    let (visitor, form) = visitors.visitor_and_form(from, paths::INBOX).await?;
+    let (ask, back) = (named_request(&visitors, &visitor, &form).await?, back(&form));
     let now = gateway.now();
     let zone = form.value("zone").and_then(|name| TimeZone::get(name).ok());
     let zone = zone.unwrap_or(TimeZone::UTC);
     let choice = form.value("until").unwrap_or_default();
-    let until = snooze::moment(choice, form.value("at"), &zone, now);
-    let wrong = |wrong: Wrong| {
+    let until = snooze::snooze_until(choice, form.value("at"), &zone, now);
+    let wrong = |wrong: SnoozeProblem| {
         let status = StatusCode::UNPROCESSABLE_ENTITY;
-        Ok(aside_page(&gateway, &visitor, &ask, &back, Some(&wrong), status))
+        Ok(snooze_page(&gateway, &visitor, &ask, &back, Some(&wrong), status))
     };
-    let Some(until) = until.filter(|at| *at > now && *at <= now.plus_seconds(LONGEST)) else {
-        return wrong(Wrong::Time);
+    let Some(until) = until.filter(|at| *at > now && *at <= now.plus_seconds(MAX_SNOOZE_SECONDS))
+    else {
+        return wrong(SnoozeProblem::Time);
     };
     if gateway.store().snooze(visitor.human.id.clone(), ask.id, Some(until)).await? {
         return Ok(return_to(Some(&back), ("aside", until.millis().to_string())));
     }
-    wrong(Wrong::Full)
+    wrong(SnoozeProblem::Full)
 }
 
 /// `POST /inbox/wake`
@@ -123,47 +124,47 @@ pub(super) async fn wake(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     from: Request,
-) -> Page {
-    let (visitor, form) = visitors.acting(from, paths::INBOX).await?;
-    let ask = named(&visitors, &visitor, &form).await?;
+) -> PageResult {
+    let (visitor, form) = visitors.visitor_and_form(from, paths::INBOX).await?;
+    let ask = named_request(&visitors, &visitor, &form).await?;
     gateway.store().snooze(visitor.human.id.clone(), ask.id, None).await?;
     Ok(return_to(Some(&back(&form)), ("woken", "1".to_owned())))
 }
 
 /// `POST /inbox/hand`
-pub(super) async fn hand(
+pub(super) async fn reassign(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     from: Request,
-) -> Page {
-    let (visitor, form) = visitors.acting(from, paths::INBOX).await?;
-    let (ask, back) = (named(&visitors, &visitor, &form).await?, back(&form));
+) -> PageResult {
+    let (visitor, form) = visitors.visitor_and_form(from, paths::INBOX).await?;
+    let (ask, back) = (named_request(&visitors, &visitor, &form).await?, back(&form));
     let note = form.text("note").unwrap_or_default();
-    let refuse = |wrong: Wrong, status| {
-        Ok(aside_page(&gateway, &visitor, &ask, &back, Some(&wrong), status))
+    let refuse = |wrong: SnoozeProblem, status| {
+        Ok(snooze_page(&gateway, &visitor, &ask, &back, Some(&wrong), status))
     };
     let to = form.value("to").and_then(|to| to.parse::<HumanId>().ok());
     let Some(to) = to else {
-        return refuse(Wrong::Person(note), StatusCode::UNPROCESSABLE_ENTITY);
+        return refuse(SnoozeProblem::Person(note), StatusCode::UNPROCESSABLE_ENTITY);
     };
     let said = Some(note.clone()).filter(|note| !note.trim().is_empty());
     let command = AskCommand::Assign(ask.id, to.clone(), said);
     match gateway.run(visitor.actor.clone(), command).await {
         Ok(_) => Ok(return_to(Some(&back), ("handed", to.to_string()))),
         Err(StoreError::Refused(Refusal::Invalid { field: "to", .. })) => {
-            refuse(Wrong::Person(note), StatusCode::UNPROCESSABLE_ENTITY)
+            refuse(SnoozeProblem::Person(note), StatusCode::UNPROCESSABLE_ENTITY)
         }
         Err(StoreError::Refused(refusal)) => {
-            let why = bulk::why(&refusal, &gateway.directory(), gateway.now());
-            refuse(Wrong::Refused(why), StatusCode::CONFLICT)
+            let why = bulk::refusal_reason(&refusal, &gateway.directory(), gateway.now());
+            refuse(SnoozeProblem::Refused(why), StatusCode::CONFLICT)
         }
         Err(error) => Err(error.into()),
     }
 }
 
 /// The query of the list that the form came from, validated.
-pub(crate) fn back(form: &Submitted) -> String {
-    query::Query::read(form.value("back").unwrap_or_default(), &inbox::KNOWN).text()
+pub(crate) fn back(form: &SubmittedForm) -> String {
+    query::Query::read(form.value("back").unwrap_or_default(), &inbox::QUERY_PARAMETERS).text()
 }
 
 /// The second step for the button of a row, unless the answer needs none. `pressed` is the button.
@@ -173,7 +174,7 @@ fn second_step_of_row(
     ask: &Ask,
     reply: &Reply,
     pressed: (&'static str, String),
-    form: &Submitted,
+    form: &SubmittedForm,
     back: &str,
 ) -> Option<SecondStep> {
     // The button as the page of the request would send it.
@@ -182,23 +183,26 @@ fn second_step_of_row(
         Some(option) => ("choose", option),
         None => ("action", pressed.0),
     };
-    let sent = Submitted::new(vec![(card.0.to_owned(), card.1.to_owned())]);
-    let desk = Desk { href: paths::QUICK.to_owned(), ..Desk::inbox(ask.id, &visitor.frame) };
+    let sent = SubmittedForm::new(vec![(card.0.to_owned(), card.1.to_owned())]);
+    let desk = AnswerFormContext {
+        href: paths::QUICK_ANSWER.to_owned(),
+        ..AnswerFormContext::inbox(ask.id, &visitor.frame)
+    };
     let before =
         sealed_values.before_step(&visitor.session.to_string(), ask, reply, form, !ask.is_open());
-    let step = SecondStep::wanted(ask, reply, &sent, desk, before)?;
+    let step = SecondStep::if_required(ask, reply, &sent, desk, before)?;
     let hidden =
         vec![("csrf".to_owned(), visitor.frame.csrf.clone()), ("back".to_owned(), back.to_owned())];
-    Some(step.from_list(pressed, hidden, bulk::back_to(back)))
+    Some(step.from_list(pressed, hidden, bulk::list_path(back)))
 }
 
 /// The request a form names.
-async fn named(
+async fn named_request(
     visitors: &Visitors,
     visitor: &Visitor,
-    form: &Submitted,
-) -> Result<Arc<Ask>, Instead> {
-    visitors.seen_by(visitor, form.value("ask").unwrap_or_default()).await
+    form: &SubmittedForm,
+) -> Result<Arc<Ask>, PageError> {
+    visitors.visible_ask(visitor, form.value("ask").unwrap_or_default()).await
 }
 
 /// The list again, with the reason for the refusal.
@@ -208,20 +212,20 @@ async fn refused(
     back: &str,
     refusal: Refusal,
     status: StatusCode,
-) -> Page {
+) -> PageResult {
     let pairs: Vec<(String, String)> =
         url::form_urlencoded::parse(back.as_bytes()).into_owned().collect();
-    let wanted = Wanted::of(&pairs, &visitor.human);
-    let notice = Notice::Refused(refusal);
+    let wanted = InboxFilter::from_query(&pairs, &visitor.human);
+    let notice = ActionOutcome::Refused(refusal);
     Ok(inbox_page(gateway, visitor, &wanted, Some(&notice), status).await?)
 }
 
-fn aside_page(
+fn snooze_page(
     gateway: &Gateway,
     visitor: &Visitor,
     ask: &Ask,
     back: &str,
-    wrong: Option<&Wrong>,
+    wrong: Option<&SnoozeProblem>,
     status: StatusCode,
 ) -> axum::response::Response {
     let directory = gateway.directory();
@@ -240,17 +244,18 @@ pub(super) async fn show(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
     visitor: Visitor,
-) -> Page {
-    let wanted = Wanted::of(&pairs, &visitor.human);
+) -> PageResult {
+    let wanted = InboxFilter::from_query(&pairs, &visitor.human);
     if wanted.filter.fold.is_none() {
         return Ok(Redirect::to(paths::INBOX).into_response());
     }
-    let whole = Wanted::view(wanted.tab).whole(&visitor.human);
+    let whole = InboxFilter::view(wanted.tab).whole(&visitor.human);
     let (mut ids, mut after) = (Vec::new(), None);
     // At most as many as one bulk action takes; the others stay open.
-    while ids.len() < MOST {
-        let limit = (MOST - ids.len()).min(100);
-        let page = page_of(&gateway, &whole, List { after, limit, ..wanted.open(&whole) }).await?;
+    while ids.len() < MAX_BULK_ASKS {
+        let limit = (MAX_BULK_ASKS - ids.len()).min(100);
+        let page =
+            page_of(&gateway, &whole, AskListQuery { after, limit, ..wanted.open(&whole) }).await?;
         ids.extend(page.asks.iter().map(|ask| ask.id));
         after = page.next;
         if after.is_none() {
@@ -266,9 +271,9 @@ pub(super) async fn confirm(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     from: Request,
-) -> Page {
-    let (visitor, form) = visitors.acting(from, paths::INBOX).await?;
-    let ids = ticked(form.values("ask"));
+) -> PageResult {
+    let (visitor, form) = visitors.visitor_and_form(from, paths::INBOX).await?;
+    let ids = selected_requests(form.values("ask"));
     summary(&gateway, &visitor, ids, &back(&form)).await
 }
 
@@ -277,27 +282,27 @@ pub(super) async fn answer_all(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     from: Request,
-) -> Page {
+) -> PageResult {
     let (headers, body) = parts(from);
     let visitor = visitors.visitor(&headers).await?;
     let form = visitors.submitted(&visitor, &headers, body, paths::INBOX).await?;
-    let (ids, back) = (ticked(form.values("ask")), back(&form));
+    let (ids, back) = (selected_requests(form.values("ask")), back(&form));
     let comment = form.text("comment").unwrap_or_default();
     let word = form.value("word").unwrap_or_default();
     let (mut answered, mut refused) = (Vec::new(), Vec::new());
     let directory = gateway.directory();
     for id in ids {
         let found = gateway.ask(id).await?;
-        let ask = found.filter(|ask| ask.is_shown_to(&visitor.actor, &directory));
+        let ask = found.filter(|ask| ask.is_visible_to(&visitor.actor, &directory));
         let Some(ask) = ask.map(Arc::unwrap_or_clone) else {
             refused.push((None, Refusal::NotFound { what: "request" }));
             continue;
         };
-        if let Err(refusal) = on_this_page(&visitor, &ask, gateway.now()) {
+        if let Err(refusal) = refuse_if_not_summarizable(&visitor, &ask, gateway.now()) {
             refused.push((Some(ask), refusal));
             continue;
         }
-        let meant = Word::of(&ask).into_iter().find(|one| one.value == word);
+        let meant = SharedAnswer::of(&ask).into_iter().find(|one| one.value == word);
         let Some(meant) = meant else {
             let why = "it takes another kind of answer";
             refused.push((Some(ask), Refusal::NotAllowed { why }));
@@ -305,7 +310,7 @@ pub(super) async fn answer_all(
         };
         let said = Some(comment.clone()).filter(|text| !text.trim().is_empty());
         let reply = Reply { answer: meant.answer, comment: said };
-        match one_of_many(&gateway, &visitor.actor, id, &reply, How::Held).await? {
+        match answer_one(&gateway, &visitor.actor, id, &reply, BulkMode::Held).await? {
             Ok(ask) => answered.push(ask),
             Err(refusal) => {
                 let now = gateway.ask(id).await?.map_or(ask, Arc::unwrap_or_clone);
@@ -319,10 +324,10 @@ pub(super) async fn answer_all(
 }
 
 /// The requests that a form names, without duplicates and up to the limit of one bulk action.
-fn ticked<'a>(values: impl Iterator<Item = &'a str>) -> Vec<AskId> {
+fn selected_requests<'a>(values: impl Iterator<Item = &'a str>) -> Vec<AskId> {
     let mut ids: Vec<AskId> = Vec::new();
     for id in values.flat_map(str::split_whitespace).filter_map(|id| id.parse().ok()) {
-        if ids.len() < MOST && !ids.contains(&id) {
+        if ids.len() < MAX_BULK_ASKS && !ids.contains(&id) {
             ids.push(id);
         }
     }
@@ -330,17 +335,17 @@ fn ticked<'a>(values: impl Iterator<Item = &'a str>) -> Vec<AskId> {
 }
 
 /// The summary of the selected requests, with the answers that each accepts.
-async fn summary(gateway: &Gateway, visitor: &Visitor, ids: Vec<AskId>, back: &str) -> Page {
+async fn summary(gateway: &Gateway, visitor: &Visitor, ids: Vec<AskId>, back: &str) -> PageResult {
     let directory = gateway.directory();
     let mut considered = Vec::with_capacity(ids.len());
     for id in ids {
         let found = gateway.ask(id).await?;
-        let Some(ask) = found.filter(|ask| ask.is_shown_to(&visitor.actor, &directory)) else {
+        let Some(ask) = found.filter(|ask| ask.is_visible_to(&visitor.actor, &directory)) else {
             continue;
         };
-        let considering = gateway.considering(&ask).await?;
-        let fits = fitting(&considering, visitor, &ask, gateway.now());
-        considered.push(Considered { ask: Arc::unwrap_or_clone(ask), fits });
+        let considering = gateway.command_check(&ask).await?;
+        let fits = accepted_answers(&considering, visitor, &ask, gateway.now());
+        considered.push(BulkRequest { ask: Arc::unwrap_or_clone(ask), fits });
     }
     let shown = bulk::confirm(&visitor.frame, &considered, &directory, back);
     Ok(html(StatusCode::OK, shown))
@@ -348,8 +353,8 @@ async fn summary(gateway: &Gateway, visitor: &Visitor, ids: Vec<AskId>, back: &s
 
 /// The refusal for a request that cannot be answered from a summary: the summary cannot show all of
 /// it, or another person has claimed it.
-fn on_this_page(visitor: &Visitor, ask: &Ask, now: Time) -> Result<(), Refusal> {
-    ask.still_open(now)?;
+fn refuse_if_not_summarizable(visitor: &Visitor, ask: &Ask, now: Time) -> Result<(), Refusal> {
+    ask.check_open(now)?;
     ask.allows_bulk()?;
     if let Some(by) = ask.held_by().filter(|by| **by != visitor.human.id) {
         return Err(Refusal::BeingAnswered { by: by.clone() });
@@ -357,27 +362,28 @@ fn on_this_page(visitor: &Visitor, ask: &Ask, now: Time) -> Result<(), Refusal> 
     if let Some(by) = ask.claimed_by_other(&visitor.human) {
         return Err(Refusal::TakenBy { by: by.clone() });
     }
-    if !bulk::is_whole(ask) {
-        return Err(Refusal::NotAllowed { why: bulk::UNREAD });
+    if !bulk::fits_in_summary(ask) {
+        return Err(Refusal::NotAllowed { why: bulk::DOES_NOT_FIT });
     }
     Ok(())
 }
 
 /// The answers that a request accepts now, or why it accepts none.
-fn fitting(
-    considering: &Considering<'_>,
+fn accepted_answers(
+    considering: &CommandCheck<'_>,
     visitor: &Visitor,
     ask: &Ask,
     now: Time,
-) -> Result<Vec<Word>, Refusal> {
-    on_this_page(visitor, ask, now)?;
+) -> Result<Vec<SharedAnswer>, Refusal> {
+    refuse_if_not_summarizable(visitor, ask, now)?;
     let mut last = Refusal::NotAllowed { why: "it cannot be answered with one word" };
     let mut fits = Vec::new();
-    for word in Word::of(ask) {
+    for word in SharedAnswer::of(ask) {
         let reply = Reply { answer: word.answer.clone(), comment: None };
         let command = |reply| AskCommand::Answer(ask.id, Box::new(reply));
-        let taken =
-            ask.bulk(&reply).and_then(|reply| considering.takes(&visitor.actor, command(reply)));
+        let taken = ask
+            .bulk_reply(&reply)
+            .and_then(|reply| considering.accepts(&visitor.actor, command(reply)));
         match taken {
             Ok(()) => fits.push(word),
             Err(refusal) => last = refusal,
@@ -394,8 +400,8 @@ mod tests {
     fn what_is_ticked_is_named_once_and_no_more_than_can_be_answered() {
         let id = |n: u128| AskId::new(ulid::Ulid::from(n)).to_string();
         let two = format!("{} {}", id(1), id(2));
-        assert_eq!(ticked([two.as_str(), &id(2), "nonsense", ""].into_iter()).len(), 2);
+        assert_eq!(selected_requests([two.as_str(), &id(2), "nonsense", ""].into_iter()).len(), 2);
         let many: Vec<String> = (0..300).map(id).collect();
-        assert_eq!(ticked(many.iter().map(String::as_str)).len(), MOST);
+        assert_eq!(selected_requests(many.iter().map(String::as_str)).len(), MAX_BULK_ASKS);
     }
 }

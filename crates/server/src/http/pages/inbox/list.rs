@@ -4,28 +4,28 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use dialects::hxp_execution::Cursor;
+use dialects::hxp_execution::HxpCursor;
 use gateway::Gateway;
-use kernel::ask::Fold;
+use kernel::ask::SimilarityKey;
 use kernel::directory::Human;
-use kernel::question::Kind;
+use kernel::question::QuestionKind;
 use kernel::{AgentId, Ask, AskId, HumanId, Phase, ProjectId, Time};
-use store::search::FOUND;
-use store::{Expiring, Filter, List, Order, Search, StoreError};
+use store::search::MAX_RESULTS;
+use store::{AskListQuery, ExpiringQuery, Filter, Order, SearchQuery, StoreError};
 use views::components::query::Query;
-use views::inbox::row::{EXPIRING_SOON, Item};
-use views::inbox::{Found, KNOWN, Tab};
+use views::inbox::row::{EXPIRING_SOON, InboxEntry};
+use views::inbox::{QUERY_PARAMETERS, SearchCount, Tab};
 
-use crate::http::api::lists::{View, Whole, page_of, word};
+use crate::http::api::lists::{ListScopes, PersonList, enum_value, page_of};
 
 /// The number of rows per page.
 pub(super) const PAGE: usize = 50;
 /// The most reads for one page: similar requests share a row, so one read may not fill it.
-const ROUNDS: usize = 5;
+const MAX_READS_PER_PAGE: usize = 5;
 
 /// The filters and the position of a page.
 #[derive(Debug, Clone)]
-pub(crate) struct Wanted {
+pub(crate) struct InboxFilter {
     /// The query of the address without the position.
     pub(crate) query: Query,
     pub(super) tab: Tab,
@@ -37,19 +37,19 @@ pub(crate) struct Wanted {
 }
 
 /// One page of a list.
-pub(crate) struct Listed {
-    pub(crate) items: Vec<Item>,
+pub(crate) struct InboxListPage {
+    pub(crate) items: Vec<InboxEntry>,
     /// The position of the next page.
     pub(super) next: Option<String>,
-    pub(super) found: Option<Found>,
+    pub(super) found: Option<SearchCount>,
     /// The number of all requests in the list, if reading the page counted them.
     pub(super) known: Option<usize>,
 }
 
-impl Wanted {
+impl InboxFilter {
     /// Reads a query. Invalid filters are ignored, because a list should always render.
-    pub(crate) fn of(pairs: &[(String, String)], human: &Human) -> Self {
-        let mut query = Query::of(pairs, &KNOWN);
+    pub(crate) fn from_query(pairs: &[(String, String)], human: &Human) -> Self {
+        let mut query = Query::of(pairs, &QUERY_PARAMETERS);
         let tab = query.take("view", |name| {
             Tab::named(name).filter(|tab| match tab {
                 Tab::Everyone => human.admin,
@@ -59,10 +59,11 @@ impl Wanted {
         });
         let tab = tab.unwrap_or_default();
         let agent: Option<AgentId> = query.parsed("agent");
-        let fold = query.take("fold", |text| text.parse::<Fold>().ok().filter(|_| agent.is_some()));
+        let fold = query
+            .take("fold", |text| text.parse::<SimilarityKey>().ok().filter(|_| agent.is_some()));
         let filter = Filter {
             project: query.parsed::<ProjectId>("project"),
-            kinds: query.take("kind", word::<Kind>).into_iter().collect(),
+            kinds: query.take("kind", enum_value::<QuestionKind>).into_iter().collect(),
             agent,
             fold,
             ..Filter::default()
@@ -74,18 +75,18 @@ impl Wanted {
     }
 
     /// The view that the API uses for the same list.
-    pub(super) fn view(tab: Tab) -> View {
+    pub(super) fn view(tab: Tab) -> PersonList {
         match tab {
-            Tab::Inbox | Tab::Aside => View::Inbox,
-            Tab::Mine => View::Mine,
-            Tab::Groups => View::Groups,
-            Tab::Everyone => View::All,
+            Tab::Inbox | Tab::Aside => PersonList::Inbox,
+            Tab::Mine => PersonList::Mine,
+            Tab::Groups => PersonList::Groups,
+            Tab::Everyone => PersonList::All,
         }
     }
 
     /// The open requests of a list.
-    pub(super) fn open(&self, whole: &Whole<'_>) -> List {
-        List {
+    pub(super) fn open(&self, whole: &ListScopes<'_>) -> AskListQuery {
+        AskListQuery {
             scopes: whole.scopes.clone(),
             phases: Phase::OPEN.to_vec(),
             order: Order::Urgency,
@@ -104,15 +105,15 @@ impl Wanted {
 pub(crate) async fn listed(
     gateway: &Gateway,
     human: &Human,
-    wanted: &Wanted,
-) -> Result<Listed, StoreError> {
-    let whole = Wanted::view(wanted.tab).whole(human);
+    wanted: &InboxFilter,
+) -> Result<InboxListPage, StoreError> {
+    let whole = InboxFilter::view(wanted.tab).whole(human);
     let mut listed = if wanted.tab == Tab::Aside {
-        put_aside(gateway, human, wanted).await?
+        snoozed_page(gateway, human, wanted).await?
     } else if wanted.words.is_some() {
-        found(gateway, &whole, wanted).await?
+        search_results(gateway, &whole, wanted).await?
     } else if let Some(within) = wanted.within {
-        running_out(gateway, &whole, wanted, within).await?
+        expiring_page(gateway, &whole, wanted, within).await?
     } else {
         by_urgency(gateway, human, &whole, wanted).await?
     };
@@ -137,68 +138,68 @@ pub(crate) async fn listed(
 async fn by_urgency(
     gateway: &Gateway,
     human: &Human,
-    whole: &Whole<'_>,
-    wanted: &Wanted,
-) -> Result<Listed, StoreError> {
+    whole: &ListScopes<'_>,
+    wanted: &InboxFilter,
+) -> Result<InboxListPage, StoreError> {
     let now = gateway.now();
-    let place = wanted.after.as_deref().and_then(|text| Place::read(text, now));
-    let Place { until, mut part } = place.unwrap_or_else(|| Place::first(now));
-    let mut rows = Rows::new(human, wanted.filter.fold.is_none());
-    for _ in 0..ROUNDS {
+    let place = wanted.after.as_deref().and_then(|text| ListPosition::read(text, now));
+    let ListPosition { until, mut part } = place.unwrap_or_else(|| ListPosition::first(now));
+    let mut rows = RowCollector::new(human, wanted.filter.fold.is_none());
+    for _ in 0..MAX_READS_PER_PAGE {
         let limit = PAGE.saturating_sub(rows.items.len());
         if limit == 0 {
             break;
         }
         match part {
-            Part::Expiring(after) => {
+            ListSection::Expiring(after) => {
                 let (asks, next) = expiring_by(gateway, whole, wanted, until, after, limit).await?;
                 for ask in asks {
                     rows.add(ask, true);
                 }
-                part = next.map_or(Part::Others(None), |at| Part::Expiring(Some(at)));
+                part = next.map_or(ListSection::Others(None), |at| ListSection::Expiring(Some(at)));
             }
-            Part::Others(after) => {
-                let list = List { after, limit, ..wanted.open(whole) };
+            ListSection::Others(after) => {
+                let list = AskListQuery { after, limit, ..wanted.open(whole) };
                 let page = page_of(gateway, whole, list).await?;
                 // The first part lists these already.
                 let others = page.asks.into_iter().filter(|ask| !is_due_soon(ask, until));
                 others.for_each(|ask| rows.add(ask, false));
                 match page.next {
-                    Some(next) => part = Part::Others(Some(next)),
+                    Some(next) => part = ListSection::Others(Some(next)),
                     None => return Ok(rows.listed(None)),
                 }
             }
         }
     }
-    Ok(rows.listed(Some(Place { until, part })))
+    Ok(rows.listed(Some(ListPosition { until, part })))
 }
 
 /// Requests of a list that are due by `until`, soonest first, from the deadline index.
 async fn expiring_by(
     gateway: &Gateway,
-    whole: &Whole<'_>,
-    wanted: &Wanted,
+    whole: &ListScopes<'_>,
+    wanted: &InboxFilter,
     until: Time,
     after: Option<(Time, AskId)>,
     limit: usize,
 ) -> Result<(Vec<Ask>, Option<(Time, AskId)>), StoreError> {
     let scopes = whole.scopes.clone();
-    let hidden = match whole.tidied() {
-        Some(human) => gateway.hidden(human).await?,
+    let hidden = match whole.tidied_for() {
+        Some(human) => gateway.snoozed(human).await?,
         None => HashSet::new(),
     };
     let shows = |ask: &Ask| whole.shows(ask) && !hidden.contains(&ask.id);
-    let soon = Expiring { scopes, until, after, limit };
+    let soon = ExpiringQuery { scopes, until, after, limit };
     gateway.expiring(soon, &wanted.filter, shows).await
 }
 
 /// The requests that expire soon, soonest first.
-async fn running_out(
+async fn expiring_page(
     gateway: &Gateway,
-    whole: &Whole<'_>,
-    wanted: &Wanted,
+    whole: &ListScopes<'_>,
+    wanted: &InboxFilter,
     within: u64,
-) -> Result<Listed, StoreError> {
+) -> Result<InboxListPage, StoreError> {
     let after = wanted.after.as_deref().and_then(|text| {
         let (at, ask) = text.split_once('.')?;
         Some((Time::from_millis(at.parse().ok()?), ask.parse().ok()?))
@@ -207,46 +208,46 @@ async fn running_out(
     let (asks, next) = expiring_by(gateway, whole, wanted, until, after, PAGE).await?;
     let known = (after.is_none() && next.is_none()).then_some(asks.len());
     let next = next.map(|(at, ask)| format!("{}.{ask}", at.millis()));
-    let items = asks.into_iter().map(Item::one).collect();
-    Ok(Listed { items, next, found: None, known })
+    let items = asks.into_iter().map(InboxEntry::one).collect();
+    Ok(InboxListPage { items, next, found: None, known })
 }
 
 /// The requests that match a search, newest first, one page at a time, up to a limit.
-async fn found(
+async fn search_results(
     gateway: &Gateway,
-    whole: &Whole<'_>,
-    wanted: &Wanted,
-) -> Result<Listed, StoreError> {
-    let search = Search {
+    whole: &ListScopes<'_>,
+    wanted: &InboxFilter,
+) -> Result<InboxListPage, StoreError> {
+    let search = SearchQuery {
         words: wanted.words.clone().unwrap_or_default(),
-        scopes: whole.is_part().then(|| whole.scopes.clone()),
+        scopes: whole.is_filtered().then(|| whole.scopes.clone()),
         filter: wanted.filter.clone(),
         open: Some(true),
-        limit: FOUND,
+        limit: MAX_RESULTS,
     };
     let mut asks = gateway.search(search).await?;
-    let more = asks.len() == FOUND;
+    let more = asks.len() == MAX_RESULTS;
     asks.retain(|ask| ask.is_open() && whole.shows(ask));
     let n = asks.len();
-    let (items, next) = stretch(asks.into_iter().map(Item::one), n, wanted.skipped());
-    Ok(Listed { items, next, found: Some(Found { n, more }), known: Some(n) })
+    let (items, next) = page_in_memory(asks.into_iter().map(InboxEntry::one), n, wanted.skipped());
+    Ok(InboxListPage { items, next, found: Some(SearchCount { n, more }), known: Some(n) })
 }
 
 /// One page of the requests that this person snoozes.
-async fn put_aside(
+async fn snoozed_page(
     gateway: &Gateway,
     human: &Human,
-    wanted: &Wanted,
-) -> Result<Listed, StoreError> {
-    let hidden = aside_of(gateway, human).await?;
+    wanted: &InboxFilter,
+) -> Result<InboxListPage, StoreError> {
+    let hidden = snoozed_by(gateway, human).await?;
     let n = hidden.len();
-    let row = |(ask, until)| Item { aside_until: Some(until), ..Item::one(ask) };
-    let (items, next) = stretch(hidden.into_iter().map(row), n, wanted.skipped());
-    Ok(Listed { items, next, found: None, known: Some(n) })
+    let row = |(ask, until)| InboxEntry { aside_until: Some(until), ..InboxEntry::one(ask) };
+    let (items, next) = page_in_memory(hidden.into_iter().map(row), n, wanted.skipped());
+    Ok(InboxListPage { items, next, found: None, known: Some(n) })
 }
 
 /// The open requests that this person snoozes, soonest return first; a few hundred at most.
-pub(super) async fn aside_of(
+pub(super) async fn snoozed_by(
     gateway: &Gateway,
     human: &Human,
 ) -> Result<Vec<(Ask, Time)>, StoreError> {
@@ -254,7 +255,7 @@ pub(super) async fn aside_of(
     let mut aside = Vec::with_capacity(hidden.len());
     for (id, until) in hidden {
         let ask = gateway.ask(id).await?;
-        let ask = ask.filter(|ask| ask.is_open() && ask.admits(human));
+        let ask = ask.filter(|ask| ask.is_open() && ask.may_be_answered_by(human));
         aside.extend(ask.map(|ask| (Arc::unwrap_or_clone(ask), until)));
     }
     Ok(aside)
@@ -268,7 +269,11 @@ fn is_due_soon(ask: &Ask, until: Time) -> bool {
 }
 
 /// One page of a list in memory, and the position of the next page.
-fn stretch<T>(all: impl Iterator<Item = T>, n: usize, skipped: usize) -> (Vec<T>, Option<String>) {
+fn page_in_memory<T>(
+    all: impl Iterator<Item = T>,
+    n: usize,
+    skipped: usize,
+) -> (Vec<T>, Option<String>) {
     let end = skipped.saturating_add(PAGE);
     (all.skip(skipped).take(PAGE).collect(), (end < n).then(|| end.to_string()))
 }
@@ -276,100 +281,107 @@ fn stretch<T>(all: impl Iterator<Item = T>, n: usize, skipped: usize) -> (Vec<T>
 /// The position of a page in the list by urgency. The first page fixes `until`, so that a request
 /// whose deadline approaches while a person turns pages is neither skipped nor listed twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct ListPosition {
     /// Requests that are due by this moment come first.
     until: Time,
-    part: Part,
+    part: ListSection,
 }
 
 /// The part of the list that a page begins in, and after which request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum ListSection {
     /// Requests that are due soon, soonest first.
     Expiring(Option<(Time, AskId)>),
     /// The others, by priority and age.
     Others(Option<store::Cursor>),
 }
 
-impl Place {
+impl ListPosition {
     fn first(now: Time) -> Self {
-        Self { until: now.plus_seconds(EXPIRING_SOON), part: Part::Expiring(None) }
+        Self { until: now.plus_seconds(EXPIRING_SOON), part: ListSection::Expiring(None) }
     }
 
-    /// Parses a written [`Place`]. Addresses of earlier versions have no `until`.
+    /// Parses a written [`ListPosition`]. Addresses of earlier versions have no `until`.
     fn read(text: &str, now: Time) -> Option<Self> {
         let cursor = |text: &str| {
-            let at = text.parse::<Cursor>().ok()?;
-            Some(Part::Others(Some(store::Cursor { rank: at.rank, ask: at.ask })))
+            let at = text.parse::<HxpCursor>().ok()?;
+            Some(ListSection::Others(Some(store::Cursor { rank: at.rank, ask: at.ask })))
         };
         let Some((until, place)) = text.split_once('~') else {
             return Some(Self { part: cursor(text)?, ..Self::first(now) });
         };
         let part = match place.strip_prefix('e') {
-            Some("") => Part::Expiring(None),
+            Some("") => ListSection::Expiring(None),
             Some(after) => {
                 let (at, ask) = after.split_once('.')?;
-                Part::Expiring(Some((Time::from_millis(at.parse().ok()?), ask.parse().ok()?)))
+                ListSection::Expiring(Some((
+                    Time::from_millis(at.parse().ok()?),
+                    ask.parse().ok()?,
+                )))
             }
-            None if place.is_empty() => Part::Others(None),
+            None if place.is_empty() => ListSection::Others(None),
             None => cursor(place)?,
         };
         Some(Self { until: Time::from_millis(until.parse().ok()?), part })
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ListPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}~", self.until.millis())?;
         match self.part {
-            Part::Expiring(None) => f.write_str("e"),
-            Part::Expiring(Some((at, ask))) => write!(f, "e{}.{ask}", at.millis()),
-            Part::Others(None) => Ok(()),
-            Part::Others(Some(at)) => write!(f, "{}", Cursor { rank: at.rank, ask: at.ask }),
+            ListSection::Expiring(None) => f.write_str("e"),
+            ListSection::Expiring(Some((at, ask))) => write!(f, "e{}.{ask}", at.millis()),
+            ListSection::Others(None) => Ok(()),
+            ListSection::Others(Some(at)) => {
+                write!(f, "{}", HxpCursor { rank: at.rank, ask: at.ask })
+            }
         }
     }
 }
 
 /// Collects the rows of a page. Similar requests share a row, but a request that is due soon never
 /// shares one with a request that is not.
-struct Rows<'a> {
+struct RowCollector<'a> {
     human: &'a Human,
     folds: bool,
-    items: Vec<Item>,
-    keys: HashMap<(AgentId, Fold, u8, bool), usize>,
+    items: Vec<InboxEntry>,
+    keys: HashMap<(AgentId, SimilarityKey, u8, bool), usize>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> RowCollector<'a> {
     fn new(human: &'a Human, folds: bool) -> Self {
         Self { human, folds, items: Vec::new(), keys: HashMap::new() }
     }
 
     fn add(&mut self, ask: Ask, soon: bool) {
-        let key = fold_key(&ask, self.human).filter(|_| self.folds);
+        let key = similarity_key(&ask, self.human).filter(|_| self.folds);
         let key = key.map(|(agent, fold, rank)| (agent, fold, rank, soon));
         let row = key.as_ref().and_then(|key| self.keys.get(key));
         if let Some(item) = row.and_then(|n| self.items.get_mut(*n)) {
             item.asks.push(ask);
         } else {
             self.keys.extend(key.map(|key| (key, self.items.len())));
-            self.items.push(Item::one(ask));
+            self.items.push(InboxEntry::one(ask));
         }
     }
 
-    fn listed(mut self, next: Option<Place>) -> Listed {
+    fn listed(mut self, next: Option<ListPosition>) -> InboxListPage {
         for item in self.items.iter_mut().filter(|item| item.asks.len() > 1) {
             item.open_ended = next.is_some();
         }
         let next = next.map(|next| next.to_string());
-        Listed { items: self.items, next, found: None, known: None }
+        InboxListPage { items: self.items, next, found: None, known: None }
     }
 }
 
 /// The similarity key of a request; `None` if a person must look at it by itself.
-fn fold_key(ask: &Ask, human: &Human) -> Option<(AgentId, Fold, u8)> {
-    let free =
-        ask.claim.is_none() && ask.held.is_none() && ask.allows_bulk().is_ok() && ask.admits(human);
-    let fold = ask.fold().filter(|_| free)?;
+fn similarity_key(ask: &Ask, human: &Human) -> Option<(AgentId, SimilarityKey, u8)> {
+    let free = ask.claim.is_none()
+        && ask.held.is_none()
+        && ask.allows_bulk().is_ok()
+        && ask.may_be_answered_by(human);
+    let fold = ask.similarity_key().filter(|_| free)?;
     Some((ask.agent.clone(), fold, ask.priority.rank()))
 }
 
@@ -383,25 +395,25 @@ mod tests {
         let (until, ask) = (now.plus_seconds(900), AskId::new(ulid::Ulid::from(7_u128)));
         let cursor = store::Cursor { rank: 2, ask };
         for part in [
-            Part::Expiring(None),
-            Part::Expiring(Some((now, ask))),
-            Part::Others(None),
-            Part::Others(Some(cursor)),
+            ListSection::Expiring(None),
+            ListSection::Expiring(Some((now, ask))),
+            ListSection::Others(None),
+            ListSection::Others(Some(cursor)),
         ] {
-            let place = Place { until, part };
-            assert_eq!(Place::read(&place.to_string(), now), Some(place), "{place}");
+            let place = ListPosition { until, part };
+            assert_eq!(ListPosition::read(&place.to_string(), now), Some(place), "{place}");
         }
-        let old = Cursor { rank: 2, ask }.to_string();
-        let part = Part::Others(Some(cursor));
-        assert_eq!(Place::read(&old, now), Some(Place { until, part }));
+        let old = HxpCursor { rank: 2, ask }.to_string();
+        let part = ListSection::Others(Some(cursor));
+        assert_eq!(ListPosition::read(&old, now), Some(ListPosition { until, part }));
         for nonsense in ["", "x", "~", "1~x", "1~e5", "x~e", "1~e1.x"] {
-            assert_eq!(Place::read(nonsense, now), None, "{nonsense}");
+            assert_eq!(ListPosition::read(nonsense, now), None, "{nonsense}");
         }
     }
 
     #[test]
     fn pages_of_what_is_found_follow_each_other() {
-        let page = |skipped| stretch(0..120, 120, skipped);
+        let page = |skipped| page_in_memory(0..120, 120, skipped);
         assert_eq!((page(0).0.len(), page(0).1.as_deref()), (50, Some("50")));
         assert_eq!((page(100).0.len(), page(100).1), (20, None));
         assert_eq!((page(usize::MAX).0.len(), page(usize::MAX).1), (0, None));

@@ -15,18 +15,18 @@ use axum::routing::get;
 use gateway::Gateway;
 use kernel::directory::{Directory, Human};
 use kernel::{Ask, AskId, HumanId, Phase, Time};
-use store::{Count, Filter, List, Order, Scope, StoreError};
-use views::Frame;
-use views::banner::Notice;
+use store::{AskListQuery, Count, Filter, ListScope, Order, StoreError};
+use views::PageContext;
+use views::banner::ActionOutcome;
 use views::components::query;
-use views::inbox::{self, Inbox, Tab};
+use views::inbox::{self, InboxPage, Tab};
 use views::site::paths;
 
-use self::list::{Listed, Wanted};
-use super::{Page, Visitor, html, undo};
+use self::list::{InboxFilter, InboxListPage};
+use super::{PageResult, Visitor, html, undo};
 use crate::http::Shared;
 use crate::http::api::lists::count_of;
-use crate::http::pages::inbox::list::{aside_of, listed};
+use crate::http::pages::inbox::list::{listed, snoozed_by};
 use crate::http::pages::undo::answered_notice;
 
 /// The routes of the inbox.
@@ -35,31 +35,31 @@ pub(super) fn routes() -> Router<Shared> {
         .route(paths::INBOX, get(show))
         .route("/inbox/live", get(live::follow))
         .route("/inbox/answer", get(back).post(actions::answer))
-        .route(paths::INBOX_UNDO, get(back).post(undo::from_list))
+        .route(paths::INBOX_UNDO, get(back).post(undo::undo_from_list))
         .route(paths::INBOX_SENT, get(undo::sent))
-        .route("/inbox/aside", get(actions::show_aside))
+        .route("/inbox/aside", get(actions::show_snooze))
         .route("/inbox/snooze", get(back).post(actions::snooze))
         .route("/inbox/wake", get(back).post(actions::wake))
-        .route("/inbox/hand", get(back).post(actions::hand))
+        .route("/inbox/hand", get(back).post(actions::reassign))
         .route("/inbox/bulk", get(actions::show).post(actions::confirm))
         .route("/inbox/bulk/answer", get(back).post(actions::answer_all))
 }
 
 /// The number of recently closed requests below the list.
-const RECENT: usize = 10;
+const RECENTLY_CLOSED_SHOWN: usize = 10;
 
 /// `GET /`
 async fn show(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
     visitor: Visitor,
-) -> Page {
-    let wanted = Wanted::of(&pairs, &visitor.human);
-    let mut notice = told(&pairs);
+) -> PageResult {
+    let wanted = InboxFilter::from_query(&pairs, &visitor.human);
+    let mut notice = action_notice(&pairs);
     let sent = pairs.iter().rfind(|(name, _)| name == "sent");
     if let Some(id) = sent.and_then(|(_, id)| id.parse::<AskId>().ok()) {
         let directory = gateway.directory();
-        let shown = |ask: &Arc<Ask>| ask.is_shown_to(&visitor.actor, &directory);
+        let shown = |ask: &Arc<Ask>| ask.is_visible_to(&visitor.actor, &directory);
         if let Some(ask) = gateway.ask(id).await?.filter(shown) {
             let list = wanted.query.text();
             notice = answered_notice(&gateway, &visitor, &ask, Some(&list)).await?;
@@ -74,39 +74,39 @@ async fn back() -> Response {
 }
 
 /// The result of the last action, from the address of the redirect after it.
-fn told(pairs: &[(String, String)]) -> Option<Notice> {
+fn action_notice(pairs: &[(String, String)]) -> Option<ActionOutcome> {
     let value = |name: &str| pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value);
     if let Some(until) = value("aside").and_then(|text| text.parse().ok()) {
-        return Some(Notice::Aside(Time::from_millis(until)));
+        return Some(ActionOutcome::Aside(Time::from_millis(until)));
     }
     if let Some(to) = value("handed").and_then(|text| text.parse::<HumanId>().ok()) {
-        return Some(Notice::Handed(to));
+        return Some(ActionOutcome::Handed(to));
     }
     let count = |name| value(name).and_then(|text| text.parse::<usize>().ok());
     if let Some(undone) = count("undone") {
-        return Some(Notice::Undone(undone, count("late").unwrap_or_default()));
+        return Some(ActionOutcome::Undone(undone, count("late").unwrap_or_default()));
     }
-    value("woken").map(|_| Notice::Back)
+    value("woken").map(|_| ActionOutcome::Back)
 }
 
 /// All data of an inbox page at one moment.
-pub(super) struct Now {
+pub(super) struct InboxState {
     counts: Vec<(Tab, String)>,
     total: String,
-    listed: Listed,
+    listed: InboxListPage,
     next: Option<String>,
     live: String,
 }
 
-impl Now {
+impl InboxState {
     /// The view that the template renders.
-    pub(super) fn drawn<'a>(
+    pub(super) fn page_view<'a>(
         &'a self,
-        wanted: &'a Wanted,
+        wanted: &'a InboxFilter,
         me: &'a Human,
         directory: &'a Directory,
-    ) -> Inbox<'a> {
-        Inbox {
+    ) -> InboxPage<'a> {
+        InboxPage {
             me,
             directory,
             tab: wanted.tab,
@@ -128,38 +128,39 @@ impl Now {
 pub(super) async fn inbox_page(
     gateway: &Gateway,
     visitor: &Visitor,
-    wanted: &Wanted,
-    notice: Option<&Notice>,
+    wanted: &InboxFilter,
+    notice: Option<&ActionOutcome>,
     status: StatusCode,
 ) -> Result<Response, StoreError> {
-    let now = inbox_now(gateway, &visitor.human, wanted).await?;
+    let now = inbox_state(gateway, &visitor.human, wanted).await?;
     let fresh = wanted.tab == Tab::Inbox && wanted.after.is_none();
-    let plain = !inbox::is_narrowed(&wanted.query);
+    let plain = !inbox::is_filtered(&wanted.query);
     let recent =
         if fresh && plain { recently_closed(gateway, &visitor.human).await? } else { Vec::new() };
     let directory = gateway.directory();
-    let frame = Frame { now: gateway.now(), ..visitor.frame.clone() };
-    let inbox = Inbox { recent: &recent, notice, ..now.drawn(wanted, &visitor.human, &directory) };
+    let frame = PageContext { now: gateway.now(), ..visitor.frame.clone() };
+    let inbox =
+        InboxPage { recent: &recent, notice, ..now.page_view(wanted, &visitor.human, &directory) };
     Ok(html(status, inbox::page(&frame, &inbox)))
 }
 
 /// Reads the data of an inbox page.
-pub(super) async fn inbox_now(
+pub(super) async fn inbox_state(
     gateway: &Gateway,
     human: &Human,
-    wanted: &Wanted,
-) -> Result<Now, StoreError> {
+    wanted: &InboxFilter,
+) -> Result<InboxState, StoreError> {
     let listed = listed(gateway, human, wanted).await?;
     let mut counts = Vec::new();
     for tab in [Tab::Inbox, Tab::Mine, Tab::Groups, Tab::Everyone] {
         if tab == Tab::Everyone && !human.admin {
             continue;
         }
-        let whole = Wanted::view(tab).whole(human);
-        let list = List { filter: Filter::default(), ..wanted.open(&whole) };
-        counts.push((tab, said(count_of(gateway, &whole, list).await?)));
+        let whole = InboxFilter::view(tab).whole(human);
+        let list = AskListQuery { filter: Filter::default(), ..wanted.open(&whole) };
+        counts.push((tab, count_text(count_of(gateway, &whole, list).await?)));
     }
-    counts.push((Tab::Aside, aside_of(gateway, human).await?.len().to_string()));
+    counts.push((Tab::Aside, snoozed_by(gateway, human).await?.len().to_string()));
     let of_tab = counts.iter().find(|(tab, _)| *tab == wanted.tab);
     let total = match (listed.known, of_tab) {
         (Some(n), _) => n.to_string(),
@@ -169,8 +170,8 @@ pub(super) async fn inbox_now(
             format!("{}+", listed.items.len())
         }
         (None, _) => {
-            let whole = Wanted::view(wanted.tab).whole(human);
-            said(count_of(gateway, &whole, wanted.open(&whole)).await?)
+            let whole = InboxFilter::view(wanted.tab).whole(human);
+            count_text(count_of(gateway, &whole, wanted.open(&whole)).await?)
         }
     };
     let from = |at: &str, path: &str| {
@@ -182,29 +183,29 @@ pub(super) async fn inbox_now(
         Some(at) => from(at, paths::LIVE),
         None => wanted.query.href(paths::LIVE),
     };
-    Ok(Now { counts, total, listed, next, live })
+    Ok(InboxState { counts, total, listed, next, live })
 }
 
 /// The requests that were closed recently.
 async fn recently_closed(gateway: &Gateway, human: &Human) -> Result<Vec<Ask>, StoreError> {
-    let over = List {
-        scopes: Scope::inbox(human),
+    let over = AskListQuery {
+        scopes: ListScope::inbox(human),
         phases: Phase::ALL.into_iter().filter(|phase| !Phase::OPEN.contains(phase)).collect(),
         order: Order::Age,
         filter: Filter::default(),
         after: None,
-        limit: RECENT,
+        limit: RECENTLY_CLOSED_SHOWN,
     };
     Ok(gateway.inbox(human, over).await?.asks)
 }
 
 /// The count as text.
-fn said(count: Count) -> String {
-    if count.exact { count.n.to_string() } else { format!("{}+", store::listing::EXAMINED) }
+fn count_text(count: Count) -> String {
+    if count.exact { count.n.to_string() } else { format!("{}+", store::listing::MAX_EXAMINED) }
 }
 
 /// Redirects to the list that the form came from, with the result of the action.
 pub(super) fn return_to(back: Option<&str>, told: (&'static str, String)) -> Response {
-    let query = query::Query::read(back.unwrap_or_default(), &inbox::KNOWN);
+    let query = query::Query::read(back.unwrap_or_default(), &inbox::QUERY_PARAMETERS);
     Redirect::to(&query.with(told.0, told.1).href(paths::INBOX)).into_response()
 }

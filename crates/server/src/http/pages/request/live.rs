@@ -12,38 +12,38 @@ use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use gateway::auth::{Authenticator, Lane};
-use gateway::streams::{Held, Wire};
+use gateway::auth::{Authenticator, CaseCallKind};
+use gateway::streams::{OpenStream, Wire};
 use gateway::wake::{Topic, Waiter};
-use gateway::{Gateway, REQUESTS};
+use gateway::{DATABASE_USER, Gateway};
 use kernel::{Ask, AskId, HumanId, Subject};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 use views::request::{answering, claim, related};
 use views::review;
 
-use crate::http::pages::request::related::others_looking;
-use crate::http::pages::visitors::Visitors;
+use crate::http::pages::request::related::other_viewers;
+use crate::http::pages::visitor::Visitors;
 use crate::http::services::Streaming;
-use crate::http::sse::{self, HEARTBEAT, Source};
+use crate::http::sse::{self, HEARTBEAT, SseSource};
 use crate::http::stream_credential::{StreamCredential, StreamToken};
 
 /// The interval of heartbeats on an idle stream.
-const BEAT: Duration = Duration::from_secs(15);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 /// The delay before a failed read of the store is retried.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// The first bytes of a stream, so that the browser learns at once that it is connected.
 const BEGIN: Bytes = Bytes::from_static(b": watching\nretry: 5000\n\n");
 
 /// Who views an open page.
 #[derive(Serialize)]
-pub(super) struct Looking {
+pub(super) struct ViewersUpdate {
     pub(super) text: Option<String>,
 }
 
 /// The claim a page shows.
 #[derive(Deserialize)]
-pub(super) struct Claim {
+pub(super) struct ClaimQuery {
     holder: Option<String>,
 }
 
@@ -54,7 +54,7 @@ pub(super) async fn follow(
     State(authenticator): State<Arc<Authenticator>>,
     State(streaming): State<Streaming>,
     Path(id): Path<String>,
-    Query(shown): Query<Claim>,
+    Query(shown): Query<ClaimQuery>,
     headers: HeaderMap,
 ) -> Result<Response, StatusCode> {
     let visitor = visitors.visitor(&headers).await.map_err(|_| StatusCode::UNAUTHORIZED)?;
@@ -63,9 +63,11 @@ pub(super) async fn follow(
     // The request is read after the subscription, so that its end in between is not missed.
     let own = Topic::Subject(Subject::Ask(id));
     let waiter = gateway.wake().subscribe(credential.topics().chain([own]));
-    let seen = visitors.seen_by(&visitor, &id.to_string()).await;
+    let seen = visitors.visible_ask(&visitor, &id.to_string()).await;
     seen.map_err(|_| StatusCode::NOT_FOUND)?;
-    authenticator.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
+    authenticator
+        .count_case_call(id, CaseCallKind::Watch)
+        .map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let me = visitor.human.id;
     let who = Some(Subject::Human(me.clone()));
     let held = streaming.watchers.open(who, Wire::Events);
@@ -73,7 +75,7 @@ pub(super) async fn follow(
     let holder = shown.holder.and_then(|holder| holder.parse().ok());
     let returned = headers.contains_key("last-event-id");
     let by = Watcher::Person(me, credential);
-    let watched = Watched::new(gateway.clone(), streaming.stop.clone(), id, by, waiter, held)
+    let watched = RequestStream::new(gateway.clone(), streaming.stop.clone(), id, by, waiter, held)
         .showing(holder, returned);
     Ok(sse::respond(watched).into_response())
 }
@@ -104,7 +106,7 @@ impl Watcher {
 }
 
 /// A request, watched until it is resolved.
-pub(crate) struct Watched {
+pub(crate) struct RequestStream {
     gateway: Gateway,
     stop: CancellationToken,
     id: AskId,
@@ -121,10 +123,10 @@ pub(crate) struct Watched {
     answering: Option<Option<HumanId>>,
     begun: bool,
     told: bool,
-    _held: Held,
+    _held: OpenStream,
 }
 
-impl Watched {
+impl RequestStream {
     /// A watch that begins with its subscription.
     pub(crate) fn new(
         gateway: Gateway,
@@ -132,7 +134,7 @@ impl Watched {
         id: AskId,
         by: Watcher,
         waiter: Waiter,
-        held: Held,
+        held: OpenStream,
     ) -> Self {
         let (holder, returned, begun, told) = (None, false, false, false);
         let answering = Some(None);
@@ -166,7 +168,7 @@ impl Watched {
         }
         let before = self.answering.replace(by).flatten().is_some();
         let directory = self.gateway.directory();
-        let news = answering::news(ask, self.by.me(), &directory, before);
+        let news = answering::answering_update(ask, self.by.me(), &directory, before);
         Some(sse::frame(ask.head.seq, "answering", &news))
     }
 
@@ -180,24 +182,24 @@ impl Watched {
         }
         self.holder = holder;
         let directory = self.gateway.directory();
-        let told = claim::told(ask, directory.human(&me)?, &directory);
+        let told = claim::claim_update(ask, directory.human(&me)?, &directory);
         Some(sse::frame(ask.head.seq, "claimed", &told))
     }
 }
 
 /// The heartbeat of an idle stream: the other viewers, or an empty comment.
-async fn beat(gateway: &Gateway, me: Option<&HumanId>, id: AskId) -> Bytes {
+async fn heartbeat(gateway: &Gateway, me: Option<&HumanId>, id: AskId) -> Bytes {
     let Some(me) = me else { return HEARTBEAT };
-    match others_looking(gateway, me, id).await {
+    match other_viewers(gateway, me, id).await {
         Ok(others) => {
-            let text = related::looking(&others, &gateway.directory());
-            sse::frame(0, "looking", &Looking { text })
+            let text = related::viewers_sentence(&others, &gateway.directory());
+            sse::frame(0, "looking", &ViewersUpdate { text })
         }
         Err(_) => HEARTBEAT,
     }
 }
 
-impl Source for Watched {
+impl SseSource for RequestStream {
     async fn next(&mut self) -> Option<Bytes> {
         if self.told {
             return None;
@@ -211,7 +213,9 @@ impl Source for Watched {
             match Box::pin(gateway.ask(self.id)).await {
                 Ok(ask) => {
                     let ask = ask.filter(|ask| self.by.holds(&self.gateway, ask))?;
-                    if let Some(ended) = review::ended(&ask, &gateway.directory(), gateway.now()) {
+                    if let Some(ended) =
+                        review::request_closed(&ask, &gateway.directory(), gateway.now())
+                    {
                         self.told = true;
                         return Some(sse::frame(ask.head.seq, "ended", &ended));
                     }
@@ -223,10 +227,10 @@ impl Source for Watched {
                     }
                 }
                 Err(error) => {
-                    self.gateway.database().failed(REQUESTS, &error);
+                    self.gateway.database().failed(DATABASE_USER, &error);
                     tokio::select! {
                         () = self.stop.cancelled() => return None,
-                        () = tokio::time::sleep(AGAIN) => continue,
+                        () = tokio::time::sleep(RETRY_DELAY) => continue,
                     }
                 }
             }
@@ -234,8 +238,8 @@ impl Source for Watched {
                 biased;
                 () = self.stop.cancelled() => return None,
                 () = self.waiter.changed() => {}
-                () = tokio::time::sleep(BEAT) => {
-                    return Some(beat(&self.gateway, self.by.me(), self.id).await);
+                () = tokio::time::sleep(HEARTBEAT_INTERVAL) => {
+                    return Some(heartbeat(&self.gateway, self.by.me(), self.id).await);
                 }
             }
         }

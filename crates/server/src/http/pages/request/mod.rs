@@ -12,40 +12,40 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use gateway::receipts::Receipts;
-use gateway::{Gateway, Terms};
-use kernel::ask::Shown as Displayed;
+use gateway::{CommandConditions, Gateway};
+use kernel::ask::DisplayedContent as Displayed;
 use kernel::directory::Human;
 use kernel::question::{Body, Question};
 use kernel::{Actor, Ask, AskCommand, AskId, Command, HumanId, Refusal, form};
 use serde::Deserialize;
-use store::{Outcome, StoreError};
-use views::answer_form::problem::Place;
-use views::answer_form::second_step::{self, HELD, SecondStep};
-use views::answer_form::{CLOSE, Desk, submitted};
-use views::banner::Notice;
+use store::{JobOutcome, StoreError};
+use views::answer_form::problem::ProblemLocation;
+use views::answer_form::second_step::{self, SEALED_VALUES, SecondStep};
+use views::answer_form::{AnswerFormContext, CLOSE, submitted};
+use views::banner::ActionOutcome;
 use views::request::{self, claim};
 use views::site::paths;
-use views::{Draft, FormProblem, Submitted, message_page};
+use views::{AnswerDraft, FormProblems, SubmittedForm, message_page};
 
 use super::bot_detection::is_person;
-use super::files::{NotKept, Unkept, again_after};
+use super::form_files::{FileNotStored, RejectedFiles, with_retry_after};
 use super::sign_in::passkeys;
-use super::{Page, Visitor, html, page, parts, undo};
+use super::{PageResult, Visitor, html, page, parts, undo};
 use crate::http::Shared;
-use crate::http::pages::request::related::note_look;
+use crate::http::pages::request::related::note_viewing;
 use crate::http::pages::sealed_values::SealedValues;
 use crate::http::pages::sign_in::passkeys::PasskeyPages;
 use crate::http::pages::undo::answered_notice;
-use crate::http::pages::visitors::{AskForm, Visitors};
-use crate::http::submitted::Posted;
-use crate::http::uploads::Uploads;
+use crate::http::pages::visitor::{AskForm, Visitors};
+use crate::http::posted_form::PostedForm;
+use crate::http::uploads::AnswerUploads;
 
 /// The routes of one request.
 pub(super) fn routes() -> Router<Shared> {
     Router::new()
         .route("/asks/{id}", get(show))
         .route("/asks/{id}/answer", get(back).post(answer))
-        .route("/asks/{id}/undo", get(back).post(undo::one))
+        .route("/asks/{id}/undo", get(back).post(undo::undo_one))
         .route("/asks/{id}/confirm", get(back).post(passkeys::confirm))
         .route("/asks/{id}/claim", get(back).post(claim))
         .route("/asks/{id}/assign", get(back).post(assign))
@@ -70,14 +70,14 @@ async fn show(
     State(visitors): State<Arc<Visitors>>,
     State(request_pages): State<Arc<RequestPages>>,
     Path(id): Path<String>,
-    Query(visit): Query<Visit>,
+    Query(visit): Query<RequestQuery>,
     from: Request,
-) -> Page {
+) -> PageResult {
     let visitor = visitors.visitor(from.headers()).await?;
-    let mut ask = visitors.seen_by(&visitor, &id).await?;
+    let mut ask = visitors.visible_ask(&visitor, &id).await?;
     let mine = ask.held_by() == Some(&visitor.human.id);
     if ask.is_open() && !mine && is_person(from.method(), from.headers()) {
-        note_look(&request_pages.gateway, &visitor, ask.id, true).await?;
+        note_viewing(&request_pages.gateway, &visitor, ask.id, true).await?;
         let looked =
             request_pages.gateway.run(visitor.actor.clone(), AskCommand::Open(ask.id)).await;
         if let Ok(Some(opened)) = looked.map(|outcome| outcome.ask) {
@@ -90,23 +90,23 @@ async fn show(
         None
     };
     let check = visit.verify.is_some();
-    let page = Shown { notice: said.as_ref(), check, ..Shown::default() };
+    let page = RequestPageState { notice: said.as_ref(), check, ..RequestPageState::default() };
     request_pages.page_with(&visitor, &ask, StatusCode::OK, page).await
 }
 
 #[derive(Deserialize)]
-struct Visit {
+struct RequestQuery {
     verify: Option<String>,
     sent: Option<String>,
 }
 
 /// The parts of the page besides the request itself.
 #[derive(Default)]
-pub(super) struct Shown<'a> {
+pub(super) struct RequestPageState<'a> {
     /// The result of the last action, or why it was refused.
-    pub(super) notice: Option<&'a Notice>,
+    pub(super) notice: Option<&'a ActionOutcome>,
     /// The input of the last form.
-    pub(super) draft: Option<&'a Draft>,
+    pub(super) draft: Option<&'a AnswerDraft>,
     /// The second step, shown in place of the answer form.
     pub(super) step: Option<&'a SecondStep>,
     /// Whether to verify the receipt.
@@ -126,21 +126,21 @@ const LONGEST_REASON: usize = 1000;
 
 /// `POST /asks/{id}/answer`
 async fn answer(
-    State(uploads): State<Arc<Uploads>>,
+    State(uploads): State<Arc<AnswerUploads>>,
     State(passkey_pages): State<Arc<PasskeyPages>>,
     State(sealed_values): State<Arc<SealedValues>>,
     State(request_pages): State<Arc<RequestPages>>,
     Path(id): Path<String>,
     from: Request,
-) -> Page {
+) -> PageResult {
     let (headers, body) = parts(from);
     let visitor = request_pages.visitors.visitor(&headers).await?;
-    let ask = request_pages.visitors.seen_by(&visitor, &id).await?;
+    let ask = request_pages.visitors.visible_ask(&visitor, &id).await?;
     let Some(question) = ask.question.value() else {
         return Err(page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame)));
     };
     let back = paths::request(ask.id);
-    let Posted { form: mut submitted, files, too_large, .. } = request_pages
+    let PostedForm { form: mut submitted, files, too_large, .. } = request_pages
         .visitors
         .posted(&visitor, &headers, body, &back, &file_fields(question))
         .await?;
@@ -150,18 +150,19 @@ async fn answer(
         None
     } else {
         let kept =
-            uploads.keep_files(&ask, &visitor.actor, &mut submitted, files, &too_large).await;
-        kept.map_err(|Unkept| {
+            uploads.store_files(&ask, &visitor.actor, &mut submitted, files, &too_large).await;
+        kept.map_err(|FileNotStored| {
             let shown = message_page::unavailable(&visitor.frame);
             page(StatusCode::SERVICE_UNAVAILABLE, shown)
         })?
     };
-    request_pages.restore_held(&visitor, &ask, &mut submitted);
-    let drafted = |problem: FormProblem| {
-        let carried = request_pages.hold(&visitor, &ask, question, &submitted);
-        Draft::new(question, &submitted, problem).carrying(question, &submitted, carried)
+    request_pages.restore_form_secrets(&visitor, &ask, &mut submitted);
+    let drafted = |problem: FormProblems| {
+        let carried = request_pages.seal_form_secrets(&visitor, &ask, question, &submitted);
+        AnswerDraft::new(question, &submitted, problem)
+            .with_sealed_values(question, &submitted, carried)
     };
-    let refuse = async |ask: &Ask, problem: FormProblem| {
+    let refuse = async |ask: &Ask, problem: FormProblems| {
         let draft = drafted(problem);
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         request_pages.page(&visitor, ask, status, None, Some(&draft)).await
@@ -170,28 +171,28 @@ async fn answer(
         let reason = submitted.text("comment").filter(|text| !text.trim().is_empty());
         if reason.as_ref().is_some_and(|text| text.chars().count() > LONGEST_REASON) {
             let message = "At most 1000 characters, to close the request with it";
-            return refuse(&ask, FormProblem::one(Place::Comment, message)).await;
+            return refuse(&ask, FormProblems::one(ProblemLocation::Comment, message)).await;
         }
         let command = AskCommand::Cancel(ask.id, reason);
         return match request_pages.gateway.run(visitor.actor.clone(), command).await {
             Ok(_) => Ok(Redirect::to(&paths::answered(ask.id)).into_response()),
             Err(StoreError::Refused(refusal)) => {
-                let draft = drafted(FormProblem::default());
-                let now = request_pages.visitors.seen_by(&visitor, &id).await?;
-                let notice = Notice::Refused(refusal);
+                let draft = drafted(FormProblems::default());
+                let now = request_pages.visitors.visible_ask(&visitor, &id).await?;
+                let notice = ActionOutcome::Refused(refusal);
                 let status = StatusCode::CONFLICT;
                 request_pages.page(&visitor, &now, status, Some(&notice), Some(&draft)).await
             }
             Err(error) => Err(error.into()),
         };
     }
-    if let Some(NotKept { problem, status, wait }) = not_kept {
+    if let Some(RejectedFiles { problem, status, wait }) = not_kept {
         let draft = drafted(problem);
         let page = request_pages.page(&visitor, &ask, status, None, Some(&draft)).await?;
-        return Ok(again_after(page, wait));
+        return Ok(with_retry_after(page, wait));
     }
     if submitted.value("action") == Some("edit") {
-        let draft = drafted(FormProblem::default());
+        let draft = drafted(FormProblems::default());
         return request_pages.page(&visitor, &ask, StatusCode::OK, None, Some(&draft)).await;
     }
     let reply = match submitted::reply(question, &submitted) {
@@ -200,19 +201,19 @@ async fn answer(
     };
     let over = submitted.value(claim::OVER).and_then(|text| text.parse().ok());
     if let Some(by) = unseen_claim(&ask, &visitor.human, over.as_ref()) {
-        let draft = drafted(FormProblem::default());
-        let notice = Notice::ClaimedMeanwhile(by.clone());
+        let draft = drafted(FormProblems::default());
+        let notice = ActionOutcome::ClaimedMeanwhile(by.clone());
         let status = StatusCode::CONFLICT;
         return request_pages.page(&visitor, &ask, status, Some(&notice), Some(&draft)).await;
     }
     let guarded = second_step::takes_passkey(&ask, &reply.answer) || !ask.is_open();
-    let desk = Desk::inbox(ask.id, &visitor.frame);
+    let desk = AnswerFormContext::inbox(ask.id, &visitor.frame);
     let before =
         sealed_values.before_step(&visitor.session.to_string(), &ask, &reply, &submitted, guarded);
-    if let Some(mut step) = SecondStep::wanted(&ask, &reply, &submitted, desk, before) {
-        let held = request_pages.hold(&visitor, &ask, question, &submitted);
-        step.hidden.extend(held.map(|sealed| (HELD.to_owned(), sealed)));
-        let page = Shown { step: Some(&step), ..Shown::default() };
+    if let Some(mut step) = SecondStep::if_required(&ask, &reply, &submitted, desk, before) {
+        let held = request_pages.seal_form_secrets(&visitor, &ask, question, &submitted);
+        step.hidden.extend(held.map(|sealed| (SEALED_VALUES.to_owned(), sealed)));
+        let page = RequestPageState { step: Some(&step), ..RequestPageState::default() };
         return request_pages.page_with(&visitor, &ask, StatusCode::OK, page).await;
     }
     // The page asks for the passkey that the kernel would require. The kernel checks the result
@@ -233,12 +234,12 @@ async fn answer(
     {
         Ok(_) => Ok(Redirect::to(&paths::answered(ask.id)).into_response()),
         Err(StoreError::Refused(refusal)) => {
-            if let Some(problem) = FormProblem::of_refusal(&refusal, question) {
+            if let Some(problem) = FormProblems::of_refusal(&refusal, question) {
                 return refuse(&ask, problem).await;
             }
             // Another answer came first: show it, and keep the input of this person.
-            let draft = drafted(FormProblem::default());
-            let now = request_pages.visitors.seen_by(&visitor, &id).await?;
+            let draft = drafted(FormProblems::default());
+            let now = request_pages.visitors.visible_ask(&visitor, &id).await?;
             let notice = refused(refusal, &now, &visitor.human);
             let status = StatusCode::CONFLICT;
             request_pages.page(&visitor, &now, status, Some(&notice), Some(&draft)).await
@@ -251,25 +252,27 @@ async fn answer(
 async fn claim(
     State(request_pages): State<Arc<RequestPages>>,
     AskForm { visitor, ask, .. }: AskForm,
-) -> Page {
-    request_pages.acted(&visitor, &ask, AskCommand::Claim(ask.id), Notice::Taken).await
+) -> PageResult {
+    request_pages
+        .run_and_show(&visitor, &ask, AskCommand::Claim(ask.id), ActionOutcome::Taken)
+        .await
 }
 
 /// `POST /asks/{id}/assign`
 async fn assign(
     State(request_pages): State<Arc<RequestPages>>,
     AskForm { visitor, ask, form: submitted }: AskForm,
-) -> Page {
+) -> PageResult {
     let to = submitted.value("to").and_then(|to| to.parse::<HumanId>().ok());
     let Some(to) = to else {
         let expected = "a person who is a member of this project";
-        let notice = Notice::Refused(Refusal::Invalid { field: "to", expected });
+        let notice = ActionOutcome::Refused(Refusal::Invalid { field: "to", expected });
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         return request_pages.page(&visitor, &ask, status, Some(&notice), None).await;
     };
     let note = submitted.text("note").filter(|text| !text.trim().is_empty());
     let command = AskCommand::Assign(ask.id, to.clone(), note);
-    request_pages.acted(&visitor, &ask, command, Notice::Handed(to)).await
+    request_pages.run_and_show(&visitor, &ask, command, ActionOutcome::Handed(to)).await
 }
 
 /// The person who has claimed the request that its owner is about to answer, unless the owner was
@@ -285,10 +288,10 @@ fn unseen_claim<'a>(ask: &'a Ask, human: &Human, over: Option<&HumanId>) -> Opti
 
 /// The notice for a refused answer: the owner is asked again, anyone else learns
 /// who has claimed it.
-pub(super) fn refused(refusal: Refusal, ask: &Ask, human: &Human) -> Notice {
+pub(super) fn refused(refusal: Refusal, ask: &Ask, human: &Human) -> ActionOutcome {
     match refusal {
-        Refusal::TakenBy { by } if human.id == ask.owner => Notice::ClaimedMeanwhile(by),
-        refusal => Notice::Refused(refusal),
+        Refusal::TakenBy { by } if human.id == ask.owner => ActionOutcome::ClaimedMeanwhile(by),
+        refusal => ActionOutcome::Refused(refusal),
     }
 }
 
@@ -305,45 +308,45 @@ pub struct RequestPages {
 
 impl RequestPages {
     /// Seals the secrets and uploads of a form for its browser to carry; `None` if there are none.
-    fn hold(
+    fn seal_form_secrets(
         &self,
         visitor: &Visitor,
         ask: &Ask,
         question: &Question,
-        sent: &Submitted,
+        sent: &SubmittedForm,
     ) -> Option<String> {
         let held = second_step::held(question, sent);
         let holder = format!("{} {}", visitor.session, ask.id);
         if held.is_empty() {
             return None;
         }
-        self.sealed_values.entrust_for(HELD_SECONDS, HELD_PURPOSE, &holder, held)
+        self.sealed_values.seal_for_seconds(HELD_SECONDS, HELD_PURPOSE, &holder, held)
     }
 
     /// Adds the sealed secrets and uploads that a form carries. If they cannot be opened any more,
     /// they are ignored and the fields are asked for again.
-    fn restore_held(&self, visitor: &Visitor, ask: &Ask, sent: &mut Submitted) {
+    fn restore_form_secrets(&self, visitor: &Visitor, ask: &Ask, sent: &mut SubmittedForm) {
         let holder = format!("{} {}", visitor.session, ask.id);
         let held = sent
-            .value(HELD)
-            .and_then(|sealed| self.sealed_values.entrusted(HELD_PURPOSE, &holder, sealed));
+            .value(SEALED_VALUES)
+            .and_then(|sealed| self.sealed_values.open(HELD_PURPOSE, &holder, sealed));
         if let Some(held) = held {
             sent.restore(held);
         }
     }
 
-    pub(super) async fn acted(
+    pub(super) async fn run_and_show(
         &self,
         visitor: &Visitor,
         ask: &Ask,
         command: impl Into<Command>,
-        done: Notice,
-    ) -> Page {
+        done: ActionOutcome,
+    ) -> PageResult {
         let (ask, notice, status) = match self.gateway.run(visitor.actor.clone(), command).await {
             Ok(outcome) => (outcome.ask.unwrap_or_else(|| ask.clone()), done, StatusCode::OK),
             Err(StoreError::Refused(refusal)) => {
-                let now = self.visitors.seen_by(visitor, &ask.id.to_string()).await?;
-                (Arc::unwrap_or_clone(now), Notice::Refused(refusal), StatusCode::CONFLICT)
+                let now = self.visitors.visible_ask(visitor, &ask.id.to_string()).await?;
+                (Arc::unwrap_or_clone(now), ActionOutcome::Refused(refusal), StatusCode::CONFLICT)
             }
             Err(error) => return Err(error.into()),
         };
@@ -355,10 +358,10 @@ impl RequestPages {
         visitor: &Visitor,
         ask: &Ask,
         status: StatusCode,
-        notice: Option<&Notice>,
-        draft: Option<&Draft>,
-    ) -> Page {
-        let page = Shown { notice, draft, ..Shown::default() };
+        notice: Option<&ActionOutcome>,
+        draft: Option<&AnswerDraft>,
+    ) -> PageResult {
+        let page = RequestPageState { notice, draft, ..RequestPageState::default() };
         self.page_with(visitor, ask, status, page).await
     }
 
@@ -368,10 +371,10 @@ impl RequestPages {
         visitor: &Visitor,
         ask: &Ask,
         status: StatusCode,
-        shown: Shown<'_>,
-    ) -> Page {
+        shown: RequestPageState<'_>,
+    ) -> PageResult {
         let around = self.related(visitor, ask, shown.check).await?;
-        let Shown { notice, draft, step, .. } = shown;
+        let RequestPageState { notice, draft, step, .. } = shown;
         let directory = self.gateway.directory();
         let me = &visitor.human;
         let colleague = |human: &&Human| {
@@ -382,7 +385,7 @@ impl RequestPages {
         } else {
             Vec::new()
         };
-        let view = request::Request {
+        let view = request::RequestPage {
             ask,
             me,
             directory: &directory,
@@ -406,13 +409,13 @@ pub(super) async fn answer_unless_claimed(
     ask: &Ask,
     over: Option<&HumanId>,
     command: AskCommand,
-) -> Result<Outcome, StoreError> {
-    answer_seeing(gateway, Displayed::Question, visitor, actor, ask, over, command).await
+) -> Result<JobOutcome, StoreError> {
+    answer_with_shown(gateway, Displayed::Question, visitor, actor, ask, over, command).await
 }
 
 /// Like [`answer_unless_claimed`], from a page that displays as much of the
 /// question as `shown` says.
-pub(super) async fn answer_seeing(
+pub(super) async fn answer_with_shown(
     gateway: &Gateway,
     shown: Displayed,
     visitor: &Visitor,
@@ -420,11 +423,11 @@ pub(super) async fn answer_seeing(
     ask: &Ask,
     over: Option<&HumanId>,
     command: AskCommand,
-) -> Result<Outcome, StoreError> {
+) -> Result<JobOutcome, StoreError> {
     let me = &visitor.human;
     if me.id != ask.owner {
-        let terms = Terms { shown, ..Terms::default() };
-        return gateway.run_on(terms, actor.clone(), command).await;
+        let terms = CommandConditions { shown, ..CommandConditions::default() };
+        return gateway.run_with_conditions(terms, actor.clone(), command).await;
     }
     let mut ask = Arc::new(ask.clone());
     let mut last = Refusal::NotFound { what: "request" };
@@ -432,8 +435,12 @@ pub(super) async fn answer_seeing(
         if let Some(by) = unseen_claim(&ask, me, over) {
             return Err(StoreError::Refused(Refusal::TakenBy { by: by.clone() }));
         }
-        let terms = Terms { expected: Some(ask.version()), shown, ..Terms::default() };
-        match gateway.run_on(terms, actor.clone(), command.clone()).await {
+        let terms = CommandConditions {
+            expected: Some(ask.version()),
+            shown,
+            ..CommandConditions::default()
+        };
+        match gateway.run_with_conditions(terms, actor.clone(), command.clone()).await {
             Err(StoreError::Refused(refusal @ Refusal::Changed { .. })) => last = refusal,
             decided => return decided,
         }
@@ -448,6 +455,6 @@ pub(super) async fn answer_seeing(
 /// The names under which files of this question's form are posted.
 pub(super) fn file_fields(question: &Question) -> Vec<String> {
     let Body::Provide { form } = question.body() else { return Vec::new() };
-    let files = form.fields().filter(|field| matches!(field.kind(), form::Kind::File));
+    let files = form.fields().filter(|field| matches!(field.kind(), form::FieldKind::File));
     files.map(|field| format!("field.{}", field.key())).collect()
 }

@@ -19,39 +19,39 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use dialects::hitl;
 use gateway::Gateway;
-use gateway::auth::{Authenticator, Lane};
+use gateway::auth::{Authenticator, CaseCallKind};
 use gateway::ids::random;
-use gateway::secrets::Secrets;
+use gateway::secrets::ServerSecrets;
 use gateway::streams::Wire;
 use gateway::vault::cipher;
-use gateway::verification::Providers;
-use kernel::ask::{Ending, Purpose};
+use gateway::verification::ProofVerifiers;
+use kernel::ask::{Ending, TokenPurpose};
 use kernel::question::{Body, Question};
 use kernel::{Actor, Ask, AskCommand, Subject};
 use serde::Deserialize;
 use store::StoreError;
-use views::answer_form::Confirm;
-use views::answer_form::problem::{FormProblem, Place};
+use views::answer_form::ProofStep;
+use views::answer_form::problem::{FormProblems, ProblemLocation};
 use views::answer_form::second_step::SecondStep;
 use views::answer_form::submitted as entered;
-use views::banner::Notice;
-use views::review::Kept;
+use views::banner::ActionOutcome;
+use views::review::ReviewDraft;
 use views::site::{headers, paths};
-use views::{Draft, Frame, message_page, review};
+use views::{AnswerDraft, PageContext, message_page, review};
 
 use self::proof::CAME_IN_VAIN;
 use super::bot_detection::is_person;
-use super::{Instead, Page, html, parts};
+use super::{PageError, PageResult, html, parts};
 use crate::config::Config;
 use crate::http::body::BodyError;
-use crate::http::hitl::{HitlCases, cookie, is_token, link_holder, review_cookie, shown};
-use crate::http::name::Named;
-use crate::http::pages::request::live::{Watched, Watcher};
+use crate::http::hitl::{HitlCases, cookie, is_token, link_holder, review_cookie, review_token};
+use crate::http::name::PathParam;
+use crate::http::pages::request::live::{RequestStream, Watcher};
 use crate::http::pages::sealed_values::SealedValues;
+use crate::http::posted_form::{self, FormReadError, FormTokenCheck};
 use crate::http::services::Streaming;
 use crate::http::stream_credential::StreamToken;
-use crate::http::submitted::{self, Proof, Unread};
-use crate::http::uploads::Uploads;
+use crate::http::uploads::AnswerUploads;
 use crate::http::{Shared, sse};
 
 /// The routes of review links.
@@ -59,7 +59,7 @@ pub(super) fn routes() -> Router<Shared> {
     Router::new()
         .route("/review/{id}", get(show).post(submit))
         .route("/review/{id}/end", get(follow))
-        .route("/review/{id}/proof", get(proof::back).post(proof::come_back))
+        .route("/review/{id}/proof", get(proof::back).post(proof::return_from_provider))
 }
 
 /// How long a browser remembers a link: the longest life of a case.
@@ -69,7 +69,7 @@ const COOKIE_SECONDS: u64 = 7 * 24 * 60 * 60;
 pub(super) struct Guest {
     pub(super) case_id: String,
     pub(super) token: String,
-    pub(super) frame: Frame,
+    pub(super) frame: PageContext,
     /// The actor who answers with that token.
     pub(super) holder: Actor,
     /// Whether the browser keeps the link in a cookie, so that the address without the token works.
@@ -79,7 +79,7 @@ pub(super) struct Guest {
 }
 
 #[derive(Deserialize)]
-struct Visit {
+struct ReviewQuery {
     token: Option<String>,
     step: Option<usize>,
     #[serde(default)]
@@ -91,10 +91,10 @@ struct Visit {
 async fn show(
     State(cases): State<Arc<HitlCases>>,
     State(review_pages): State<Arc<ReviewPages>>,
-    Named(case_id): Named<String>,
-    Query(visit): Query<Visit>,
+    PathParam(case_id): PathParam<String>,
+    Query(visit): Query<ReviewQuery>,
     from: Request,
-) -> Page {
+) -> PageResult {
     let frame = review_pages.guest_frame();
     let mut ask = review_pages.case(&case_id, &frame).await?;
     let known = cookie(from.headers(), &case_id);
@@ -103,7 +103,7 @@ async fn show(
         .into_iter()
         .find_map(|token| Some((token, link_holder(&review_pages.gateway, &ask, token)?)));
     let Some((token, holder)) = found else {
-        return Err(no_link(StatusCode::UNAUTHORIZED, &frame));
+        return Err(invalid_link(StatusCode::UNAUTHORIZED, &frame));
     };
     let remembered = known == Some(token);
     let base = cases.base(from.headers());
@@ -114,20 +114,21 @@ async fn show(
             ask = Arc::new(opened);
         }
     }
-    let kept = if ask.is_open() { review_pages.kept(&ask).await? } else { Kept::default() };
+    let kept =
+        if ask.is_open() { review_pages.load_draft(&ask).await? } else { ReviewDraft::default() };
     let notice = match (visit.done.as_str(), ask.ending()) {
-        ("sent", Some(Ending::Completed(_))) => Some(Notice::Sent),
-        ("closed", Some(Ending::Cancelled { .. })) => Some(Notice::TurnedDown),
-        ("saved", None) => Some(Notice::Saved),
-        ("picked", None) => Some(Notice::Picked),
+        ("sent", Some(Ending::Completed(_))) => Some(ActionOutcome::Sent),
+        ("closed", Some(Ending::Cancelled { .. })) => Some(ActionOutcome::TurnedDown),
+        ("saved", None) => Some(ActionOutcome::Saved),
+        ("picked", None) => Some(ActionOutcome::Picked),
         _ => None,
     };
     let step = visit.step.unwrap_or(kept.step);
-    let status = if has_run_out(&ask) { StatusCode::GONE } else { StatusCode::OK };
+    let status = if has_expired(&ask) { StatusCode::GONE } else { StatusCode::OK };
     let mut answer = match review_pages.waiting_for_proof(&guest, &ask, &kept) {
         Some(mut confirm) => {
             if visit.proof == "refused" {
-                confirm.problem = FormProblem::one(Place::Page, CAME_IN_VAIN);
+                confirm.problem = FormProblems::one(ProblemLocation::Page, CAME_IN_VAIN);
             }
             review_pages.confirm_page(&guest, &ask, status, &confirm)
         }
@@ -142,48 +143,49 @@ async fn show(
 /// `POST /review/{case_id}`: the token in the form is the credential.
 async fn submit(
     State(cases): State<Arc<HitlCases>>,
-    State(uploads): State<Arc<Uploads>>,
+    State(uploads): State<Arc<AnswerUploads>>,
     State(review_pages): State<Arc<ReviewPages>>,
     State(authenticator): State<Arc<Authenticator>>,
-    Named(case_id): Named<String>,
+    PathParam(case_id): PathParam<String>,
     from: Request,
-) -> Page {
+) -> PageResult {
     let (headers, body) = parts(from);
     let frame = review_pages.guest_frame();
     let ask = review_pages.case(&case_id, &frame).await?;
     let back = paths::review(&case_id);
-    let holds = |token: &str| is_token(&review_pages.gateway, &ask, Purpose::Review, token);
-    let proof = Proof { name: "token", holds: &holds };
+    let holds = |token: &str| is_token(&review_pages.gateway, &ask, TokenPurpose::Review, token);
+    let proof = FormTokenCheck { name: "token", holds: &holds };
     let files = ask.question.value().map(super::request::file_fields).unwrap_or_default();
-    let posted = match submitted::read(&review_pages.config, &headers, body, proof, &files).await {
+    let posted = match posted_form::read(&review_pages.config, &headers, body, proof, &files).await
+    {
         Ok(posted) => posted,
-        Err(Unread::Stale) => return Err(no_link(StatusCode::UNAUTHORIZED, &frame)),
-        Err(Unread::Body(BodyError::TooLarge)) => {
+        Err(FormReadError::Stale) => return Err(invalid_link(StatusCode::UNAUTHORIZED, &frame)),
+        Err(FormReadError::Body(BodyError::TooLarge)) => {
             let shown =
                 message_page::too_large(&frame, &back, review_pages.config.upload_limit as u64);
-            return Err(guest_instead(StatusCode::PAYLOAD_TOO_LARGE, &frame, shown));
+            return Err(guest_error(StatusCode::PAYLOAD_TOO_LARGE, &frame, shown));
         }
         Err(error) => return Err(error.into()),
     };
-    if let Err(many) = authenticator.count(ask.id, Lane::Fill) {
+    if let Err(many) = authenticator.count_case_call(ask.id, CaseCallKind::Fill) {
         let shown = message_page::too_fast(&frame, &back);
         let mut answer = guest_html(StatusCode::TOO_MANY_REQUESTS, &frame, shown);
         let wait = HeaderValue::from(many.wait.as_secs().max(1));
         answer.headers_mut().insert(header::RETRY_AFTER, wait);
-        return Err(Instead(Box::new(answer)));
+        return Err(PageError(Box::new(answer)));
     }
     let remembered = cookie(&headers, &case_id).is_some_and(holds);
     let base = cases.base(&headers);
     let token = posted.proof.clone();
     let Some(holder) = link_holder(&review_pages.gateway, &ask, &token) else {
-        return Err(no_link(StatusCode::UNAUTHORIZED, &frame));
+        return Err(invalid_link(StatusCode::UNAUTHORIZED, &frame));
     };
     let guest = Guest { case_id, token, frame, holder, remembered, base };
     actions::act(&review_pages, &uploads, &guest, &ask, posted).await
 }
 
 /// Whether the request expired without an answer.
-fn has_run_out(ask: &Ask) -> bool {
+fn has_expired(ask: &Ask) -> bool {
     matches!(ask.ending(), Some(Ending::Expired { .. } | Ending::Failed { .. }))
 }
 
@@ -191,20 +193,24 @@ fn has_run_out(ask: &Ask) -> bool {
 pub struct ReviewPages {
     pub(in crate::http) gateway: Gateway,
     pub(in crate::http) config: Arc<Config>,
-    pub(in crate::http) secrets: Arc<Secrets>,
-    pub(in crate::http) providers: Arc<Providers>,
+    pub(in crate::http) secrets: Arc<ServerSecrets>,
+    pub(in crate::http) providers: Arc<ProofVerifiers>,
     pub(in crate::http) sealed_values: Arc<SealedValues>,
 }
 
 impl ReviewPages {
-    pub(super) fn guest_frame(&self) -> Frame {
+    pub(super) fn guest_frame(&self) -> PageContext {
         let nonce = BASE64_URL_SAFE_NO_PAD.encode(random::<16>());
-        Frame::guest(self.gateway.now(), nonce)
+        PageContext::guest(self.gateway.now(), nonce)
     }
 
     /// The ask of a case id. An unknown case answers 401, like a wrong link.
-    pub(super) async fn case(&self, case_id: &str, frame: &Frame) -> Result<Arc<Ask>, Instead> {
-        let missing = || no_link(StatusCode::UNAUTHORIZED, frame);
+    pub(super) async fn case(
+        &self,
+        case_id: &str,
+        frame: &PageContext,
+    ) -> Result<Arc<Ask>, PageError> {
+        let missing = || invalid_link(StatusCode::UNAUTHORIZED, frame);
         let id = hitl::ask_id(case_id).ok_or_else(missing)?;
         self.gateway.ask(id).await?.ok_or_else(missing)
     }
@@ -227,12 +233,12 @@ impl ReviewPages {
         ask: &Ask,
         status: StatusCode,
         step: usize,
-        notice: Option<&Notice>,
-        kept: &Kept,
+        notice: Option<&ActionOutcome>,
+        kept: &ReviewDraft,
     ) -> Response {
         let question = ask.question.value().filter(|_| !kept.is_empty());
-        let draft = question.map(|question| kept.draft(question, FormProblem::default()));
-        let step = ask.question.value().map_or(0, |question| kept.nearest(question, step));
+        let draft = question.map(|question| kept.draft(question, FormProblems::default()));
+        let step = ask.question.value().map_or(0, |question| kept.nearest_step(question, step));
         self.page_with(guest, ask, status, step, notice, draft.as_ref())
     }
 
@@ -243,13 +249,13 @@ impl ReviewPages {
         ask: &Ask,
         status: StatusCode,
         step: usize,
-        notice: Option<&Notice>,
-        draft: Option<&Draft>,
+        notice: Option<&ActionOutcome>,
+        draft: Option<&AnswerDraft>,
     ) -> Response {
         let directory = self.gateway.directory();
         let Guest { case_id, token, frame, holder, .. } = guest;
         let directory = &directory;
-        let view = review::Review {
+        let view = review::ReviewPage {
             ask,
             case_id,
             token,
@@ -270,11 +276,11 @@ impl ReviewPages {
         guest: &Guest,
         ask: &Ask,
         status: StatusCode,
-        confirm: &Confirm,
+        confirm: &ProofStep,
     ) -> Response {
         let directory = self.gateway.directory();
         let Guest { case_id, token, frame, holder, .. } = guest;
-        let view = review::Review {
+        let view = review::ReviewPage {
             ask,
             case_id,
             token,
@@ -293,7 +299,7 @@ impl ReviewPages {
     pub(super) fn second_step_page(&self, guest: &Guest, ask: &Ask, step: &SecondStep) -> Response {
         let directory = self.gateway.directory();
         let Guest { case_id, token, frame, holder, .. } = guest;
-        let view = review::Review {
+        let view = review::ReviewPage {
             ask,
             case_id,
             token,
@@ -310,7 +316,7 @@ impl ReviewPages {
 }
 
 /// A page for the holder of a link, with its own content security policy.
-pub(super) fn guest_html(status: StatusCode, frame: &Frame, page: String) -> Response {
+pub(super) fn guest_html(status: StatusCode, frame: &PageContext, page: String) -> Response {
     let mut answer = html(status, page);
     let policy = frame.nonce.as_deref().map(headers::guest_policy);
     if let Some(policy) = policy.and_then(|policy| HeaderValue::from_str(&policy).ok()) {
@@ -319,12 +325,12 @@ pub(super) fn guest_html(status: StatusCode, frame: &Frame, page: String) -> Res
     answer
 }
 
-pub(super) fn guest_instead(status: StatusCode, frame: &Frame, page: String) -> Instead {
-    Instead(Box::new(guest_html(status, frame, page)))
+pub(super) fn guest_error(status: StatusCode, frame: &PageContext, page: String) -> PageError {
+    PageError(Box::new(guest_html(status, frame, page)))
 }
 
-fn no_link(status: StatusCode, frame: &Frame) -> Instead {
-    guest_instead(status, frame, message_page::no_such_link(frame))
+fn invalid_link(status: StatusCode, frame: &PageContext) -> PageError {
+    guest_error(status, frame, message_page::no_such_link(frame))
 }
 
 // Drafts of review links: input that the holder of a link entered and has not sent. The store
@@ -332,12 +338,12 @@ fn no_link(status: StatusCode, frame: &Frame) -> Instead {
 
 impl ReviewPages {
     /// The draft for this ask; empty if there is none, or if it can no longer be decrypted.
-    async fn kept(&self, ask: &Ask) -> Result<Kept, StoreError> {
+    async fn load_draft(&self, ask: &Ask) -> Result<ReviewDraft, StoreError> {
         let Some(closed) = self.gateway.store().draft(ask.id).await? else {
-            return Ok(Kept::default());
+            return Ok(ReviewDraft::default());
         };
         let about = ask.id.to_string();
-        let plain = cipher::open(&self.secrets.draft(ask.id), about.as_bytes(), &closed);
+        let plain = cipher::open(&self.secrets.draft_key(ask.id), about.as_bytes(), &closed);
         let kept = plain.and_then(|plain| serde_json::from_slice(&plain).ok());
         if kept.is_none() {
             tracing::warn!(ask.id = %ask.id, "a draft cannot be opened; it is begun anew");
@@ -347,12 +353,17 @@ impl ReviewPages {
 
     /// Saves a draft, and reports the person's progress to the agent. Refused once
     /// the ask is closed.
-    async fn keep(&self, ask: &Ask, question: &Question, kept: &Kept) -> Result<(), StoreError> {
-        ask.still_open(self.gateway.now())?;
+    async fn save_draft(
+        &self,
+        ask: &Ask,
+        question: &Question,
+        kept: &ReviewDraft,
+    ) -> Result<(), StoreError> {
+        ask.check_open(self.gateway.now())?;
         let about = ask.id.to_string();
         let plain =
             serde_json::to_vec(kept).map_err(|error| StoreError::Unavailable(error.into()))?;
-        let closed = cipher::close(&self.secrets.draft(ask.id), about.as_bytes(), &plain);
+        let closed = cipher::encrypt(&self.secrets.draft_key(ask.id), about.as_bytes(), &plain);
         let closed =
             closed.ok_or_else(|| StoreError::Unavailable("a draft is too large".into()))?;
         // The store keeps no draft for an ask that was closed meanwhile. The next response reports
@@ -378,25 +389,27 @@ async fn follow(
     State(gateway): State<Gateway>,
     State(authenticator): State<Arc<Authenticator>>,
     State(streaming): State<Streaming>,
-    Named(case_id): Named<String>,
+    PathParam(case_id): PathParam<String>,
     headers: HeaderMap,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Result<Response, StatusCode> {
     let id = hitl::ask_id(&case_id).ok_or(StatusCode::UNAUTHORIZED)?;
     let ask = gateway.ask(id).await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)?;
     let ask = ask.ok_or(StatusCode::UNAUTHORIZED)?;
-    let token = shown(&pairs, &headers, &case_id);
-    let token = token.filter(|token| is_token(&gateway, &ask, Purpose::Review, token));
+    let token = review_token(&pairs, &headers, &case_id);
+    let token = token.filter(|token| is_token(&gateway, &ask, TokenPurpose::Review, token));
     let credential =
-        StreamToken::new(&ask, Purpose::Review, token.ok_or(StatusCode::UNAUTHORIZED)?);
+        StreamToken::new(&ask, TokenPurpose::Review, token.ok_or(StatusCode::UNAUTHORIZED)?);
     // The request is read again after the subscription, so that its end in between is not missed.
     let waiter = gateway.wake().subscribe(credential.topics());
-    authenticator.count(id, Lane::Watch).map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
+    authenticator
+        .count_case_call(id, CaseCallKind::Watch)
+        .map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let held = streaming.watchers.open(Some(Subject::Ask(id)), Wire::Events);
     let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let returned = headers.contains_key("last-event-id");
     let by = Watcher::Link(credential);
-    let watched = Watched::new(gateway.clone(), streaming.stop.clone(), id, by, waiter, held)
+    let watched = RequestStream::new(gateway.clone(), streaming.stop.clone(), id, by, waiter, held)
         .showing(None, returned);
     Ok(sse::respond(watched).into_response())
 }

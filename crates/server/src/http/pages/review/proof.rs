@@ -11,55 +11,55 @@ use std::sync::Arc;
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect};
-use dialects::hitl::{self, Evidence};
-use gateway::auth::{Authenticator, Lane};
-use gateway::verification::{Expected, Provider};
+use dialects::hitl::{self, SubmittedEvidence};
+use gateway::auth::{Authenticator, CaseCallKind};
+use gateway::verification::{ProofPurpose, ProofVerifier};
 use kernel::question::Reply;
-use kernel::verification::{Offer, Presented};
+use kernel::verification::{PresentedProof, ProviderOffer};
 use kernel::{Ask, Refusal};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use store::StoreError;
 use url::Url;
-use views::answer_form::problem::{FormProblem, Place};
-use views::answer_form::{Confirm, PROOF, Way};
-use views::components::words::Words;
-use views::review::Kept;
+use views::answer_form::problem::{FormProblems, ProblemLocation};
+use views::answer_form::{PROOF, ProofProvider, ProofStep};
+use views::components::words::VisibleText;
+use views::review::ReviewDraft;
 use views::site::paths;
-use views::{Submitted, message_page};
+use views::{SubmittedForm, message_page};
 
-use super::actions::{Turn, on};
-use super::{Guest, guest_instead};
-use crate::http::name::Named;
+use super::actions::{ReviewSubmission, redirect_to_page};
+use super::{Guest, guest_error};
+use crate::http::name::PathParam;
 use crate::http::pages::review::ReviewPages;
-use crate::http::pages::{Instead, Page, parts};
-use crate::http::submitted;
+use crate::http::pages::{PageError, PageResult, parts};
+use crate::http::posted_form;
 
 /// The message after the page of a provider returned an invalid proof.
 pub(super) const CAME_IN_VAIN: &str =
     "What came back confirms nothing here. Try again, and send your answer afterwards.";
 
 #[derive(Deserialize)]
-pub(super) struct From {
+pub(super) struct ProofReturnQuery {
     #[serde(default)]
     provider: String,
 }
 
 /// `GET`: redirects to the review page and decides nothing.
-pub(super) async fn back(Named(case_id): Named<String>) -> Redirect {
+pub(super) async fn back(PathParam(case_id): PathParam<String>) -> Redirect {
     Redirect::to(&paths::review(&case_id))
 }
 
 /// `POST`: the page of a provider sends the person back, with the proof as `token`. The provider
 /// knows neither the link nor its cookie, so it can only add a proof that it signed
 /// for the waiting answer.
-pub(super) async fn come_back(
+pub(super) async fn return_from_provider(
     State(review_pages): State<Arc<ReviewPages>>,
     State(authenticator): State<Arc<Authenticator>>,
-    Named(case_id): Named<String>,
-    Query(From { provider }): Query<From>,
+    PathParam(case_id): PathParam<String>,
+    Query(ProofReturnQuery { provider }): Query<ProofReturnQuery>,
     from: Request,
-) -> Page {
+) -> PageResult {
     let (_, body) = parts(from);
     let frame = review_pages.guest_frame();
     let page = paths::review(&case_id);
@@ -71,25 +71,25 @@ pub(super) async fn come_back(
     // The same response as for an invalid proof: the page of a provider has no credential to learn
     // more.
     let Some(ask) = ask else { return Ok(back("refused")) };
-    if let Err(many) = authenticator.count(ask.id, Lane::Fill) {
+    if let Err(many) = authenticator.count_case_call(ask.id, CaseCallKind::Fill) {
         let shown = message_page::too_fast(&frame, &page);
-        let mut answer = guest_instead(StatusCode::TOO_MANY_REQUESTS, &frame, shown);
+        let mut answer = guest_error(StatusCode::TOO_MANY_REQUESTS, &frame, shown);
         let wait = HeaderValue::from(many.wait.as_secs().max(1));
         answer.0.headers_mut().insert(header::RETRY_AFTER, wait);
         return Err(answer);
     }
-    let sent = submitted::small(body).await?;
+    let sent = posted_form::small(body).await?;
     let proof = sent.value("token").map(str::trim).unwrap_or_default().to_owned();
-    let taken = review_pages.leave_proof(&ask, (provider, proof)).await?;
+    let taken = review_pages.store_proof(&ask, (provider, proof)).await?;
     Ok(back(if taken { "taken" } else { "refused" }))
 }
 
-impl Turn<'_> {
+impl ReviewSubmission<'_> {
     /// Sends the waiting answer with its proofs.
-    pub(super) async fn verify(&self, mut kept: Kept, sent: &Submitted) -> Page {
+    pub(super) async fn verify(&self, mut kept: ReviewDraft, sent: &SubmittedForm) -> PageResult {
         if kept.awaiting.is_empty() {
             let step = kept.step;
-            return self.moved(kept, step, "").await;
+            return self.go_to_step(kept, step, "").await;
         }
         let brought = sent.pairs.iter().filter_map(|(name, value)| {
             let provider = name.strip_prefix(PROOF)?;
@@ -97,28 +97,28 @@ impl Turn<'_> {
             (!value.is_empty()).then(|| (provider.to_owned(), value.to_owned()))
         });
         for proof in brought.collect::<Vec<_>>() {
-            kept.bring(proof);
+            kept.add_proof(proof);
         }
         self.answer(&kept.whole(), &kept, true).await
     }
 
     /// Returns to the answer, so that the person can change it.
-    pub(super) async fn change(&self, mut kept: Kept) -> Page {
+    pub(super) async fn change(&self, mut kept: ReviewDraft) -> PageResult {
         kept.awaiting.clear();
         kept.proofs.clear();
         let step = kept.step;
-        self.moved(kept, step, "").await
+        self.go_to_step(kept, step, "").await
     }
 
     /// The result of checking the submitted proofs for this answer.
     pub(super) async fn presented(
         &self,
-        kept: &Kept,
+        kept: &ReviewDraft,
         reply: &Reply,
-    ) -> Result<Vec<Presented>, Instead> {
+    ) -> Result<Vec<PresentedProof>, PageError> {
         self.pages.presented(self.ask, reply, &kept.proofs).await.map_err(|_| {
             let frame = &self.guest.frame;
-            guest_instead(StatusCode::SERVICE_UNAVAILABLE, frame, message_page::unavailable(frame))
+            guest_error(StatusCode::SERVICE_UNAVAILABLE, frame, message_page::unavailable(frame))
         })
     }
 
@@ -126,32 +126,35 @@ impl Turn<'_> {
     /// proofs are dropped.
     pub(super) async fn confirm(
         &self,
-        sent: &Submitted,
-        kept: &Kept,
+        sent: &SubmittedForm,
+        kept: &ReviewDraft,
         reply: &Reply,
-        came: &[Presented],
+        came: &[PresentedProof],
         pressed: bool,
-    ) -> Page {
+    ) -> PageResult {
         let Self { pages, guest, ask, question } = *self;
         let mut kept = kept.clone();
         kept.await_proof(sent);
-        let problem = pages.faults(ask, came, &mut kept);
-        if let Err(error) = pages.keep(ask, question, &kept).await {
+        let problem = pages.proof_problems(ask, came, &mut kept);
+        if let Err(error) = pages.save_draft(ask, question, &kept).await {
             return match error {
-                StoreError::Refused(refusal) => pages.lost(guest, ask, refusal, Some(&kept)).await,
+                StoreError::Refused(refusal) => {
+                    pages.answered_elsewhere(guest, ask, refusal, Some(&kept)).await
+                }
                 error => Err(error.into()),
             };
         }
         if problem.problems.is_empty() && !pressed && guest.remembered {
-            return Ok(on(guest, "#answer"));
+            return Ok(redirect_to_page(guest, "#answer"));
         }
         let mut confirm = pages.confirm(guest, ask, reply, &kept);
         confirm.problem = problem;
         if pressed && confirm.problem.problems.is_empty() {
             let place = confirm.ways.iter().find(|way| way.href.is_none());
-            let place = place.map_or(Place::Page, |way| Place::Proof(way.name.clone()));
+            let place =
+                place.map_or(ProblemLocation::Page, |way| ProblemLocation::Proof(way.name.clone()));
             let wanted = format!("Confirm it with {} first", confirm.who());
-            confirm.problem = FormProblem::one(place, wanted);
+            confirm.problem = FormProblems::one(place, wanted);
         }
         let wrong = !confirm.problem.problems.is_empty();
         let status = if wrong { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
@@ -166,21 +169,22 @@ impl ReviewPages {
         ask: &Ask,
         reply: &Reply,
         proofs: &[(String, String)],
-    ) -> Result<Vec<Presented>, gateway::verification::Unavailable> {
-        let evidence: Vec<Evidence> = proofs.iter().map(|proof| self.evidence(proof)).collect();
-        let expected = Expected::of(ask, reply.answer.stance());
-        self.providers.presented(&evidence, &expected, self.gateway.now()).await
+    ) -> Result<Vec<PresentedProof>, gateway::verification::VerifierUnavailable> {
+        let evidence: Vec<SubmittedEvidence> =
+            proofs.iter().map(|proof| self.evidence(proof)).collect();
+        let expected = ProofPurpose::of(ask, reply.answer.stance());
+        self.providers.check_evidence(&evidence, &expected, self.gateway.now()).await
     }
 
     /// A proof that came through the page, in its provider's format.
-    fn evidence(&self, (provider, proof): &(String, String)) -> Evidence {
+    fn evidence(&self, (provider, proof): &(String, String)) -> SubmittedEvidence {
         let first = |list: Vec<String>| list.into_iter().next().unwrap_or_default();
-        let offer = self.providers.named(provider).map(Provider::offer);
+        let offer = self.providers.named(provider).map(ProofVerifier::offer);
         let (proof_type, format) = offer.map_or_else(Default::default, |offer| {
-            let Offer { proof_types, formats, .. } = offer;
+            let ProviderOffer { proof_types, formats, .. } = offer;
             (first(proof_types), first(formats))
         });
-        Evidence {
+        SubmittedEvidence {
             proof_type,
             provider: provider.clone(),
             format,
@@ -190,8 +194,13 @@ impl ReviewPages {
     }
 
     /// The problems of the submitted proofs. Only valid proofs are kept.
-    fn faults(&self, ask: &Ask, came: &[Presented], kept: &mut Kept) -> FormProblem {
-        let mut problem = FormProblem::default();
+    fn proof_problems(
+        &self,
+        ask: &Ask,
+        came: &[PresentedProof],
+        kept: &mut ReviewDraft,
+    ) -> FormProblems {
+        let mut problem = FormProblems::default();
         let Some(policy) = &ask.verification else { return problem };
         let (now, used) = (self.gateway.now(), BTreeSet::new());
         let mut good = Vec::new();
@@ -200,9 +209,9 @@ impl ReviewPages {
                 None => good.push(proof),
                 Some(fault) => {
                     let named = self.providers.named(&one.provider);
-                    let title = named.map_or(one.provider.as_str(), Provider::title);
+                    let title = named.map_or(one.provider.as_str(), ProofVerifier::title);
                     let said = format!("The confirmation from {title} does not count: {fault}");
-                    problem.add(Place::Proof(one.provider.clone()), None, said);
+                    problem.add(ProblemLocation::Proof(one.provider.clone()), None, said);
                 }
             }
         }
@@ -211,17 +220,18 @@ impl ReviewPages {
     }
 
     /// Stores a returned proof, if an answer waits for one and the proof is valid for it.
-    async fn leave_proof(&self, ask: &Ask, proof: (String, String)) -> Result<bool, Instead> {
-        let mut kept = if ask.is_open() { self.kept(ask).await? } else { Kept::default() };
-        let Some((question, reply)) = kept.waiting(ask) else { return Ok(false) };
+    async fn store_proof(&self, ask: &Ask, proof: (String, String)) -> Result<bool, PageError> {
+        let mut kept =
+            if ask.is_open() { self.load_draft(ask).await? } else { ReviewDraft::default() };
+        let Some((question, reply)) = kept.pending_answer(ask) else { return Ok(false) };
         let came = self.presented(ask, &reply, std::slice::from_ref(&proof)).await;
         let (Ok(came), Some(policy)) = (came, &ask.verification) else { return Ok(false) };
         let (now, used) = (self.gateway.now(), BTreeSet::new());
         if came.iter().any(|one| policy.fault(one, &used, now).is_some()) {
             return Ok(false);
         }
-        kept.bring(proof);
-        match self.keep(ask, question, &kept).await {
+        kept.add_proof(proof);
+        match self.save_draft(ask, question, &kept).await {
             Ok(()) => Ok(true),
             Err(StoreError::Refused(
                 Refusal::TimedOut { .. } | Refusal::AlreadyAnswered { .. },
@@ -235,37 +245,37 @@ impl ReviewPages {
         &self,
         guest: &Guest,
         ask: &Ask,
-        kept: &Kept,
-    ) -> Option<Confirm> {
-        let (_, reply) = kept.waiting(ask)?;
+        kept: &ReviewDraft,
+    ) -> Option<ProofStep> {
+        let (_, reply) = kept.pending_answer(ask)?;
         Some(self.confirm(guest, ask, &reply, kept))
     }
 
-    fn confirm(&self, guest: &Guest, ask: &Ask, reply: &Reply, kept: &Kept) -> Confirm {
-        let expected = Expected::of(ask, reply.answer.stance());
-        let wanted = |one: &&dyn Provider| {
-            ask.verification.as_ref().is_some_and(|policy| policy.welcomes(&one.offer()))
+    fn confirm(&self, guest: &Guest, ask: &Ask, reply: &Reply, kept: &ReviewDraft) -> ProofStep {
+        let expected = ProofPurpose::of(ask, reply.answer.stance());
+        let wanted = |one: &&dyn ProofVerifier| {
+            ask.verification.as_ref().is_some_and(|policy| policy.can_use(&one.offer()))
         };
-        let way = |one: &dyn Provider| {
+        let way = |one: &dyn ProofVerifier| {
             let name = one.offer().provider;
-            let href = one.start_url().map(|url| start(url, guest, &expected, &name));
-            Way { title: Words::of(one.title()), href, name }
+            let href = one.start_url().map(|url| provider_url(url, guest, &expected, &name));
+            ProofProvider { title: VisibleText::of(one.title()), href, name }
         };
         let ways = self.providers.iter().filter(wanted).map(way).collect();
         let titles = kept.proofs.iter().filter_map(|(name, _)| self.providers.named(name));
-        let Expected { case_id, action, challenge } = expected.clone();
+        let ProofPurpose { case_id, action, challenge } = expected.clone();
         let made_for = [("Request", Some(case_id)), ("Action", Some(action.to_owned()))];
         let made_for = made_for.into_iter().chain([("Challenge", challenge)]);
-        Confirm {
+        ProofStep {
             confirmed: titles.map(|one| one.title().to_owned()).collect(),
             made_for: made_for.filter_map(|(name, value)| Some((name, value?))).collect(),
-            ..Confirm::new(ask, reply, ways)
+            ..ProofStep::new(ask, reply, ways)
         }
     }
 }
 
 /// The URL of the provider's page, with the purpose of the proof and the address to return to.
-fn start(url: &Url, guest: &Guest, expected: &Expected, provider: &str) -> Url {
+fn provider_url(url: &Url, guest: &Guest, expected: &ProofPurpose, provider: &str) -> Url {
     let mut href = url.clone();
     let back = format!("{}{}", guest.base, paths::proof(&guest.case_id, provider));
     href.query_pairs_mut()

@@ -9,64 +9,64 @@ use axum::response::Response;
 use dialects::native::IssueKey;
 use gateway::auth::Authenticator;
 use gateway::{Gateway, bootstrap};
-use kernel::actor::Reach;
-use kernel::directory::{Agent, Directory, Holder, Key, NewAgent};
+use kernel::actor::KeyScope;
+use kernel::directory::{Agent, CredentialKind, Directory, Key, NewAgent};
 use kernel::{AgentId, DirectoryCommand, KeyId};
 use store::StoreError;
-use views::settings::agents::{self as view, Used};
-use views::settings::controls::{Filled, refused};
+use views::settings::agents::{self as view, KeyUsage};
+use views::settings::controls::{FormDraft, refused};
 use views::settings::{self, SettingsPage};
 use views::site::paths;
 
-use super::{Asked, framed, nothing_here, page_of, saved, untouched};
+use super::{SettingsQuery, empty_form, framed, not_found, page_of, saved};
 use crate::config::Config;
-use crate::http::pages::settings::{attempt, attempt_new, home};
-use crate::http::pages::visitors::{Administrator, UnreadForm, Visitors};
-use crate::http::pages::{Instead, Page, Visitor, html};
+use crate::http::pages::settings::{public_address, run_create_command, run_form_command};
+use crate::http::pages::visitor::{AdminVisitor, UnreadForm, Visitors};
+use crate::http::pages::{PageError, PageResult, Visitor, html};
 
 /// The most keys of an agent that are shown, the newest first.
 const KEYS: usize = 100;
 
 pub(super) async fn list(
     State(gateway): State<Gateway>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<SettingsQuery>,
     visitor: Visitor,
-) -> Page {
+) -> PageResult {
     let after = asked.after.and_then(|id| id.parse().ok());
-    Ok(agents_page(&gateway, &visitor, after.as_ref(), untouched()))
+    Ok(agents_page(&gateway, &visitor, after.as_ref(), empty_form()))
 }
 
 pub(super) async fn add(
     State(gateway): State<Gateway>,
-    Administrator(visitor): Administrator,
+    AdminVisitor(visitor): AdminVisitor,
     posted: UnreadForm,
-) -> Page {
+) -> PageResult {
     let form = posted.read(&visitor, paths::AGENTS).await?;
     let problems = match view::read(&form) {
         Ok(new) => {
             let path = paths::agent(&new.id);
             let taken = gateway.directory().agent(&new.id).map(|_| "a name no agent has");
             let command = DirectoryCommand::SaveAgent(new);
-            match attempt_new(&gateway, &visitor, taken, command, view::LABELS).await? {
+            match run_create_command(&gateway, &visitor, taken, command, view::LABELS).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,
             }
         }
         Err(problems) => problems,
     };
-    Ok(agents_page(&gateway, &visitor, None, Filled { form: Some(&form), problems: &problems }))
+    Ok(agents_page(&gateway, &visitor, None, FormDraft { form: Some(&form), problems: &problems }))
 }
 
 pub(super) async fn show(
     State(gateway): State<Gateway>,
     State(authenticator): State<Arc<Authenticator>>,
     Path(id): Path<String>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<SettingsQuery>,
     visitor: Visitor,
-) -> Page {
+) -> PageResult {
     let directory = gateway.directory();
-    let agent = theirs(&visitor, &directory, &id)?;
-    let filled = untouched();
+    let agent = managed_agent(&visitor, &directory, &id)?;
+    let filled = empty_form();
     agent_page(&gateway, &authenticator, &visitor, &directory, agent, asked.done(), filled).await
 }
 
@@ -78,9 +78,9 @@ pub(super) async fn save(
     Path(id): Path<String>,
     visitor: Visitor,
     posted: UnreadForm,
-) -> Page {
+) -> PageResult {
     let directory = gateway.directory();
-    let agent = theirs(&visitor, &directory, &id)?;
+    let agent = managed_agent(&visitor, &directory, &id)?;
     let path = paths::agent(&agent.id);
     let form = posted.read(&visitor, &path).await?;
     // The form of an owner who is no administrator has no field for another owner.
@@ -93,9 +93,9 @@ pub(super) async fn save(
         let conversations = Some(form.value("conversations").is_some());
         DirectoryCommand::SaveAgent(NewAgent { id, project, owner, conversations })
     });
-    let done = attempt(&gateway, &visitor, command, view::LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, command, view::LABELS).await?;
     let Err(problems) = done else { return Ok(saved(&path)) };
-    let filled = Filled { form: Some(&form), problems: &problems };
+    let filled = FormDraft { form: Some(&form), problems: &problems };
     agent_page(&gateway, &authenticator, &visitor, &directory, agent, None, filled).await
 }
 
@@ -107,15 +107,15 @@ pub(super) async fn make_key(
     Path(id): Path<String>,
     visitor: Visitor,
     posted: UnreadForm,
-) -> Page {
+) -> PageResult {
     let directory = gateway.directory();
-    let agent = theirs(&visitor, &directory, &id)?;
+    let agent = managed_agent(&visitor, &directory, &id)?;
     let form = posted.read(&visitor, &paths::agent(&agent.id)).await?;
     let label = form.value("label").unwrap_or_default().trim().to_owned();
     let wide = form.value("project_wide").is_some();
     let new = IssueKey {
         agent: Some(agent.id.clone()),
-        reach: wide.then_some(Reach::Project),
+        reach: wide.then_some(KeyScope::Project),
         respond: false,
         own_app: false,
         human: None,
@@ -126,7 +126,7 @@ pub(super) async fn make_key(
         Ok(shown) => Ok(shown),
         Err(StoreError::Refused(refusal)) => {
             let problems = refused(&refusal, view::LABELS);
-            let filled = Filled { form: Some(&form), problems: &problems };
+            let filled = FormDraft { form: Some(&form), problems: &problems };
             agent_page(&gateway, &authenticator, &visitor, &directory, agent, None, filled).await
         }
         Err(error) => Err(error.into()),
@@ -135,11 +135,11 @@ pub(super) async fn make_key(
 
 pub(super) async fn show_revoke(
     State(gateway): State<Gateway>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<SettingsQuery>,
     visitor: Visitor,
-) -> Page {
+) -> PageResult {
     let directory = gateway.directory();
-    let (key, agent) = managed(&visitor, &directory, view::key(asked.key.as_deref()))?;
+    let (key, agent) = managed_key(&visitor, &directory, view::key(asked.key.as_deref()))?;
     Ok(framed(&visitor, &view::revoke(key, agent)))
 }
 
@@ -147,10 +147,10 @@ pub(super) async fn revoke(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     from: Request,
-) -> Page {
-    let (visitor, form) = visitors.acting(from, paths::AGENTS).await?;
+) -> PageResult {
+    let (visitor, form) = visitors.visitor_and_form(from, paths::AGENTS).await?;
     let directory = gateway.directory();
-    let (key, agent) = managed(&visitor, &directory, view::key(form.value("key")))?;
+    let (key, agent) = managed_key(&visitor, &directory, view::key(form.value("key")))?;
     let command = if form.value("end_tokens").is_some() {
         DirectoryCommand::RevokeKeyWithTokens(key.id)
     } else {
@@ -161,30 +161,34 @@ pub(super) async fn revoke(
 }
 
 /// An agent that the visitor may manage. For anyone else it does not exist.
-fn theirs<'a>(visitor: &Visitor, directory: &'a Directory, id: &str) -> Result<&'a Agent, Instead> {
+fn managed_agent<'a>(
+    visitor: &Visitor,
+    directory: &'a Directory,
+    id: &str,
+) -> Result<&'a Agent, PageError> {
     let known = id.parse().ok().and_then(|id: AgentId| directory.agent(&id));
     let mine = |agent: &&Agent| visitor.human.admin || agent.owner == visitor.human.id;
-    known.filter(mine).ok_or_else(|| nothing_here(visitor))
+    known.filter(mine).ok_or_else(|| not_found(visitor))
 }
 
 /// An agent's key that the visitor may revoke.
-fn managed<'a>(
+fn managed_key<'a>(
     visitor: &Visitor,
     directory: &'a Directory,
     id: Option<KeyId>,
-) -> Result<(&'a Key, &'a AgentId), Instead> {
+) -> Result<(&'a Key, &'a AgentId), PageError> {
     let key = id.and_then(|id| directory.key(id));
     let key = key.filter(|key| directory.manages(&visitor.actor, &key.holder));
     match key.map(|key| (key, &key.holder)) {
-        Some((key, Holder::Agent { agent, .. })) => Ok((key, agent)),
+        Some((key, CredentialKind::Agent { agent, .. })) => Ok((key, agent)),
         Some((
             _,
-            Holder::Token { .. }
-            | Holder::Link { .. }
-            | Holder::Session { .. }
-            | Holder::Passkey { .. },
+            CredentialKind::Token { .. }
+            | CredentialKind::Link { .. }
+            | CredentialKind::Session { .. }
+            | CredentialKind::Passkey { .. },
         ))
-        | None => Err(nothing_here(visitor)),
+        | None => Err(not_found(visitor)),
     }
 }
 
@@ -192,7 +196,7 @@ fn agents_page(
     gateway: &Gateway,
     visitor: &Visitor,
     after: Option<&AgentId>,
-    filled: Filled<'_>,
+    filled: FormDraft<'_>,
 ) -> Response {
     let (directory, admin) = (gateway.directory(), visitor.human.admin);
     let id = |agent: &&Agent| agent.id.to_string();
@@ -214,12 +218,12 @@ async fn agent_page(
     directory: &Directory,
     agent: &Agent,
     done: Option<String>,
-    filled: Filled<'_>,
-) -> Page {
+    filled: FormDraft<'_>,
+) -> PageResult {
     let mut keys = Vec::new();
     for key in directory.keys_of(&agent.id).rev().take(KEYS) {
         let written = gateway.store().key_used(key.id).await?;
-        keys.push(Used { key, at: written.max(authenticator.just_used(key.id)) });
+        keys.push(KeyUsage { key, at: written.max(authenticator.just_used(key.id)) });
     }
     let (now, admin) = (gateway.now(), visitor.human.admin);
     let shown = view::page(agent, &keys, directory, now, admin, filled);
@@ -236,7 +240,7 @@ pub(super) async fn new_key(
     new: IssueKey,
 ) -> Result<Response, StoreError> {
     let issued = bootstrap::issue_key(gateway, visitor.actor.clone(), new).await?;
-    let shown = view::key_made(agent, &issued.secret, home(config));
+    let shown = view::key_created(agent, &issued.secret, public_address(config));
     let page = settings::page(&visitor.frame, visitor.human.admin, &shown);
     Ok(html(StatusCode::CREATED, page))
 }

@@ -8,26 +8,26 @@ use channels::push::{InvalidSubscription, PushSubscription};
 use channels::{ChannelRegistry, DeliveryError};
 use gateway::Gateway;
 use kernel::audit::Digest;
-use notify::devices::{Added, Devices, FULL};
+use notify::devices::{AddDeviceResult, DeviceRegistry, TOO_MANY_DEVICES};
 use store::Device;
-use views::Submitted;
-use views::answer_form::problem::{FormProblem, Place};
+use views::SubmittedForm;
+use views::answer_form::problem::{FormProblems, ProblemLocation};
 use views::settings::SettingsPage;
-use views::settings::devices::{DeviceView, page};
+use views::settings::devices::{DeviceRow, page};
 use views::site::paths;
 
-use super::{Asked, Instead, framed, saved};
-use crate::http::pages::visitors::Visitors;
-use crate::http::pages::{Page, Visitor};
+use super::{PageError, SettingsQuery, framed, saved};
+use crate::http::pages::visitor::Visitors;
+use crate::http::pages::{PageResult, Visitor};
 
 pub(super) async fn show(
     State(gateway): State<Gateway>,
     State(channels): State<Arc<ChannelRegistry>>,
-    State(devices): State<Devices>,
-    Query(asked): Query<Asked>,
+    State(devices): State<DeviceRegistry>,
+    Query(asked): Query<SettingsQuery>,
     visitor: Visitor,
-) -> Page {
-    devices_page(&gateway, &channels, &devices, &visitor, asked.done(), FormProblem::default())
+) -> PageResult {
+    devices_page(&gateway, &channels, &devices, &visitor, asked.done(), FormProblems::default())
         .await
 }
 
@@ -36,12 +36,12 @@ pub(super) async fn change(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(channels): State<Arc<ChannelRegistry>>,
-    State(devices): State<Devices>,
+    State(devices): State<DeviceRegistry>,
     from: Request,
-) -> Page {
-    let (visitor, form) = visitors.acting(from, paths::DEVICES).await?;
+) -> PageResult {
+    let (visitor, form) = visitors.visitor_and_form(from, paths::DEVICES).await?;
     if let Some(id) = form.value("remove") {
-        let devices = devices.of(&visitor.human.id).await?;
+        let devices = devices.devices_of(&visitor.human.id).await?;
         let name = id.parse::<Digest>().ok();
         let own = name.filter(|name| devices.iter().any(|(device, _)| device.name == *name));
         // A device that was already removed, or is not theirs, changes nothing: the list is shown
@@ -60,9 +60,9 @@ pub(super) async fn change(
     }
 }
 
-fn problem(message: &str) -> FormProblem {
-    let mut problem = FormProblem::default();
-    problem.add(Place::Page, None, message);
+fn problem(message: &str) -> FormProblems {
+    let mut problem = FormProblems::default();
+    problem.add(ProblemLocation::Page, None, message);
     problem
 }
 
@@ -70,10 +70,10 @@ fn problem(message: &str) -> FormProblem {
 async fn enrol(
     gateway: &Gateway,
     channels: &ChannelRegistry,
-    devices: &Devices,
+    devices: &DeviceRegistry,
     visitor: &Visitor,
-    form: &Submitted,
-) -> Result<Result<(), FormProblem>, Instead> {
+    form: &SubmittedForm,
+) -> Result<Result<(), FormProblems>, PageError> {
     let Some(push) = &channels.push else {
         return Ok(Err(problem("This server tells no devices.")));
     };
@@ -87,18 +87,18 @@ async fn enrol(
         label: label.unwrap_or_default(),
     };
     // A browser has one subscription, so the previous one is useless.
-    for (device, _) in devices.of(&visitor.human.id).await? {
+    for (device, _) in devices.devices_of(&visitor.human.id).await? {
         if device.key == Some(visitor.session) {
             gateway.store().forget_device(device.name).await?;
         }
     }
     let key = Some(visitor.session);
     Ok(match devices.add(push, &visitor.human.id, key, address).await? {
-        Added::Kept(_) => Ok(()),
-        Added::Wrong(InvalidSubscription { field, expected }) => Err(problem(&format!(
+        AddDeviceResult::Kept(_) => Ok(()),
+        AddDeviceResult::Wrong(InvalidSubscription { field, expected }) => Err(problem(&format!(
             "This browser\u{2019}s push service cannot be used: {field} should be {expected}."
         ))),
-        Added::Full => Err(problem(&format!("Not added: {FULL}."))),
+        AddDeviceResult::Full => Err(problem(&format!("Not added: {TOO_MANY_DEVICES}."))),
     })
 }
 
@@ -106,12 +106,12 @@ async fn enrol(
 async fn try_devices(
     gateway: &Gateway,
     channels: &ChannelRegistry,
-    devices: &Devices,
+    devices: &DeviceRegistry,
     visitor: &Visitor,
-) -> Page {
-    let (mut taken, mut failed) = (0, FormProblem::default());
+) -> PageResult {
+    let (mut taken, mut failed) = (0, FormProblems::default());
     if let Some(push) = &channels.push {
-        for (device, address) in devices.of(&visitor.human.id).await? {
+        for (device, address) in devices.devices_of(&visitor.human.id).await? {
             let error = match devices.test(push, device.name).await? {
                 Ok(()) => {
                     taken += 1;
@@ -127,7 +127,7 @@ async fn try_devices(
                     "its push service refuses it; turn notices on anew there"
                 }
             };
-            failed.add(Place::Page, None, format!("{}: {error}.", address.label));
+            failed.add(ProblemLocation::Page, None, format!("{}: {error}.", address.label));
         }
     }
     let done = match taken {
@@ -141,14 +141,14 @@ async fn try_devices(
 async fn devices_page(
     gateway: &Gateway,
     channels: &ChannelRegistry,
-    devices: &Devices,
+    devices: &DeviceRegistry,
     visitor: &Visitor,
     done: Option<String>,
-    problems: FormProblem,
-) -> Result<Response, Instead> {
-    let devices = devices.of(&visitor.human.id).await?;
+    problems: FormProblems,
+) -> Result<Response, PageError> {
+    let devices = devices.devices_of(&visitor.human.id).await?;
     let key = channels.push.as_ref().map(|push| push.key());
-    let view = |(device, address): &(Device, PushSubscription)| DeviceView {
+    let view = |(device, address): &(Device, PushSubscription)| DeviceRow {
         name: device.name.to_string(),
         label: address.label.clone(),
         service: address.service(),

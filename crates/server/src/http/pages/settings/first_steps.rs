@@ -8,22 +8,22 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect};
 use dialects::native::IssueKey;
 use gateway::Gateway;
-use kernel::actor::Reach;
+use kernel::actor::KeyScope;
 use kernel::ask::{Dialect, Labels, Priority, Route};
-use kernel::command::{NewAsk, Silence};
+use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::directory::{Agent, NewAgent, NewProject};
 use kernel::question::{Body, Editable, Question};
 use kernel::{Actor, AgentId, AskCommand, DirectoryCommand, Phase, ProjectId};
 use serde_json::{Map, json};
-use store::{Filter, List, Order, Scope};
+use store::{AskListQuery, Filter, ListScope, Order};
 use views::message_page;
 use views::site::paths;
 
 use crate::config::Config;
 use crate::http::api::projects::new_project;
 use crate::http::pages::settings::agents::new_key;
-use crate::http::pages::visitors::{Administrator, UnreadForm, Visitors};
-use crate::http::pages::{Instead, Page, Visitor, page};
+use crate::http::pages::visitor::{AdminVisitor, UnreadForm, Visitors};
+use crate::http::pages::{PageError, PageResult, Visitor, page};
 
 /// After this time an unanswered demonstration expires.
 const DEMO_SECONDS: u64 = 60 * 60;
@@ -34,8 +34,8 @@ pub(super) async fn key(
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
     from: Request,
-) -> Page {
-    let (visitor, _) = visitors.acting(from, paths::INBOX).await?;
+) -> PageResult {
+    let (visitor, _) = visitors.visitor_and_form(from, paths::INBOX).await?;
     let agent = own_agent(&gateway, &config, &visitor).await?;
     let new = IssueKey {
         agent: Some(agent.id.clone()),
@@ -57,9 +57,9 @@ pub(super) async fn key(
 pub(super) async fn demo(
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
-    Administrator(visitor): Administrator,
+    AdminVisitor(visitor): AdminVisitor,
     posted: UnreadForm,
-) -> Page {
+) -> PageResult {
     posted.read(&visitor, paths::INBOX).await?;
     let (agent, project) = demo_names(&visitor)?;
     let directory = gateway.directory();
@@ -73,8 +73,8 @@ pub(super) async fn demo(
             NewAgent { id: agent.clone(), project: project.clone(), owner, conversations: None };
         gateway.run(visitor.actor.clone(), DirectoryCommand::SaveAgent(new)).await?;
     }
-    let open = List {
-        scopes: vec![Scope::Agent(agent.clone())],
+    let open = AskListQuery {
+        scopes: vec![ListScope::Agent(agent.clone())],
         phases: Phase::OPEN.to_vec(),
         filter: Filter::default(),
         order: Order::Age,
@@ -85,20 +85,20 @@ pub(super) async fn demo(
     if let Some(waiting) = gateway.list(open).await?.asks.first() {
         return Ok(Redirect::to(&paths::request(waiting.id)).into_response());
     }
-    let asks = Actor::Agent { id: agent, project, key: visitor.session, reach: Reach::Agent };
+    let asks = Actor::Agent { id: agent, project, key: visitor.session, reach: KeyScope::Agent };
     let question = demonstration().ok_or_else(|| broken(&visitor))?;
     let asked = gateway.run(asks, AskCommand::Create(Box::new(question))).await?;
     let to = asked.ask.map_or_else(|| paths::INBOX.to_owned(), |ask| paths::request(ask.id));
     Ok(Redirect::to(&to).into_response())
 }
 
-fn demo_names(visitor: &Visitor) -> Result<(AgentId, ProjectId), Instead> {
+fn demo_names(visitor: &Visitor) -> Result<(AgentId, ProjectId), PageError> {
     let agent = format!("demo-{}", visitor.human.id).parse();
     let project = "demo".parse();
     agent.ok().zip(project.ok()).ok_or_else(|| broken(visitor))
 }
 
-fn broken(visitor: &Visitor) -> Instead {
+fn broken(visitor: &Visitor) -> PageError {
     let shown = message_page::server_error(&visitor.frame, "the demonstration cannot be made");
     page(StatusCode::INTERNAL_SERVER_ERROR, shown)
 }
@@ -127,7 +127,7 @@ fn demonstration() -> Option<NewAsk> {
         priority: Priority::Normal,
         route: Route::Owner,
         timeout: Some(DEMO_SECONDS),
-        on_expiry: Silence::Fail,
+        on_expiry: NewOnExpiry::Fail,
         reminders: Vec::new(),
         follows: None,
         grants: Vec::new(),
@@ -146,7 +146,7 @@ async fn own_agent(
     gateway: &Gateway,
     config: &Config,
     visitor: &Visitor,
-) -> Result<Agent, Instead> {
+) -> Result<Agent, PageError> {
     let (directory, me) = (gateway.directory(), &visitor.human);
     let demo = demo_names(visitor)?.0;
     let mut mine = directory.agents_of(&me.id);

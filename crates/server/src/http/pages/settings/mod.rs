@@ -22,13 +22,13 @@ use gateway::Gateway;
 use kernel::{Command, Refusal};
 use serde::Deserialize;
 use store::StoreError;
-use views::answer_form::problem::FormProblem;
-use views::settings::controls::{Filled, refused};
-use views::settings::{self, PAGE, SettingsPage};
+use views::answer_form::problem::FormProblems;
+use views::settings::controls::{FormDraft, refused};
+use views::settings::{self, PAGE_SIZE, SettingsPage};
 use views::site::paths;
-use views::{Submitted, message_page};
+use views::{SubmittedForm, message_page};
 
-use super::{Instead, Page, Visitor, html, page};
+use super::{PageError, PageResult, Visitor, html, page};
 use crate::config::Config;
 use crate::http::Shared;
 
@@ -39,7 +39,7 @@ pub(super) fn routes() -> Router<Shared> {
         .route(paths::PROFILE, get(profile::show).post(profile::save))
         .route(paths::AWAY, get(profile::show_away).post(profile::save_away))
         .route(paths::DEVICES, get(devices::show).post(devices::change))
-        .route(paths::NOTICES, get(notifications::show).post(notifications::change))
+        .route(paths::NOTIFICATION_SETTINGS, get(notifications::show).post(notifications::change))
         .route(paths::PEOPLE, get(people::list).post(people::add))
         .route("/settings/people/{id}", get(people::show).post(people::save))
         .route("/settings/people/{id}/link", post(people::link))
@@ -68,7 +68,7 @@ pub(super) fn routes() -> Router<Shared> {
 
 /// The query of a settings page.
 #[derive(Deserialize)]
-struct Asked {
+struct SettingsQuery {
     /// Set after a form was saved.
     saved: Option<String>,
     /// The position of the next page of a list.
@@ -77,20 +77,20 @@ struct Asked {
     key: Option<String>,
 }
 
-impl Asked {
+impl SettingsQuery {
     fn done(&self) -> Option<String> {
         self.saved.as_ref().map(|_| "Saved".to_owned())
     }
 }
 
-async fn overview(visitor: Visitor) -> Page {
+async fn overview(visitor: Visitor) -> PageResult {
     Ok(framed(&visitor, &settings::overview(visitor.human.admin)))
 }
 
 /// A form without input.
-fn untouched() -> Filled<'static> {
-    static NOTHING: FormProblem = FormProblem { problems: Vec::new() };
-    Filled { form: None, problems: &NOTHING }
+fn empty_form() -> FormDraft<'static> {
+    static NOTHING: FormProblems = FormProblems { problems: Vec::new() };
+    FormDraft { form: None, problems: &NOTHING }
 }
 
 fn framed(visitor: &Visitor, shown: &SettingsPage) -> Response {
@@ -105,11 +105,11 @@ fn framed(visitor: &Visitor, shown: &SettingsPage) -> Response {
 /// The page again, with the input of a form that was refused and its problems.
 fn shown_again(
     visitor: &Visitor,
-    form: &Submitted,
-    problems: &FormProblem,
-    page: impl FnOnce(Filled<'_>) -> SettingsPage,
+    form: &SubmittedForm,
+    problems: &FormProblems,
+    page: impl FnOnce(FormDraft<'_>) -> SettingsPage,
 ) -> Response {
-    let shown = page(Filled { form: Some(form), problems });
+    let shown = page(FormDraft { form: Some(form), problems });
     framed(visitor, &SettingsPage { problems: problems.clone(), ..shown })
 }
 
@@ -119,9 +119,9 @@ fn page_of<T>(
     path: &str,
     id: impl FnOnce(&T) -> String,
 ) -> (Vec<T>, Option<String>) {
-    let mut entries: Vec<T> = found.take(PAGE + 1).collect();
-    let more = entries.len() > PAGE;
-    entries.truncate(PAGE);
+    let mut entries: Vec<T> = found.take(PAGE_SIZE + 1).collect();
+    let more = entries.len() > PAGE_SIZE;
+    entries.truncate(PAGE_SIZE);
     let last = entries.last().filter(|_| more);
     let next = last.map(|last| format!("{path}?after={}", id(last)));
     (entries, next)
@@ -133,12 +133,12 @@ fn saved(path: &str) -> Response {
 
 /// Executes the command of a form, if the form could be read. A refusal is reported at the field it
 /// is about.
-async fn attempt(
+async fn run_form_command(
     gateway: &Gateway,
     visitor: &Visitor,
-    command: Result<impl Into<Command>, FormProblem>,
+    command: Result<impl Into<Command>, FormProblems>,
     labels: &[(&str, &str)],
-) -> Result<Result<(), FormProblem>, Instead> {
+) -> Result<Result<(), FormProblems>, PageError> {
     let command = match command {
         Ok(command) => command,
         Err(problems) => return Ok(Err(problems)),
@@ -152,24 +152,24 @@ async fn attempt(
 
 /// Like [`attempt`], for a command that creates something; `taken` is the message if the
 /// name is in use.
-async fn attempt_new(
+async fn run_create_command(
     gateway: &Gateway,
     visitor: &Visitor,
     taken: Option<&'static str>,
     command: impl Into<Command>,
     labels: &[(&str, &str)],
-) -> Result<Result<(), FormProblem>, Instead> {
+) -> Result<Result<(), FormProblems>, PageError> {
     match taken {
         Some(expected) => Ok(Err(refused(&Refusal::Invalid { field: "id", expected }, labels))),
-        None => attempt(gateway, visitor, Ok(command), labels).await,
+        None => run_form_command(gateway, visitor, Ok(command), labels).await,
     }
 }
 
 /// The address by which agents and people reach this server.
-fn home(config: &Config) -> &str {
+fn public_address(config: &Config) -> &str {
     config.public_url.as_str().trim_end_matches('/')
 }
 
-fn nothing_here(visitor: &Visitor) -> Instead {
+fn not_found(visitor: &Visitor) -> PageError {
     page(StatusCode::NOT_FOUND, message_page::not_found(&visitor.frame))
 }

@@ -8,35 +8,35 @@ use channels::ChannelRegistry;
 use gateway::Gateway;
 use kernel::DirectoryCommand;
 use kernel::audit::Digest;
-use kernel::directory::{Contact, Means, NewNotices};
-use notify::devices::Devices;
+use kernel::directory::{Contact, ContactMethod, NewNotificationPreferences};
+use notify::devices::DeviceRegistry;
 use notify::people::contact_methods::{ContactMethods, digest_cadence};
 use notify::people::verification_codes::{CodeSent, VerificationCodes};
-use store::CodeTried;
-use views::Submitted;
-use views::answer_form::problem::{FormProblem, Place};
-use views::components::words::Words;
+use store::CodeCheck;
+use views::SubmittedForm;
+use views::answer_form::problem::{FormProblems, ProblemLocation};
+use views::components::words::VisibleText;
 use views::settings::SettingsPage;
-use views::settings::controls::Filled;
-use views::settings::notifications::{LABELS, NotificationSettings, code_field, name, page, read};
+use views::settings::controls::FormDraft;
+use views::settings::notifications::{LABELS, NotificationsPage, code_field, name, page, read};
 use views::site::paths;
 
-use super::{Asked, Instead, framed, saved, untouched};
-use crate::http::pages::settings::attempt;
-use crate::http::pages::visitors::Visitors;
-use crate::http::pages::{Page, Visitor};
+use super::{PageError, SettingsQuery, empty_form, framed, saved};
+use crate::http::pages::settings::run_form_command;
+use crate::http::pages::visitor::Visitors;
+use crate::http::pages::{PageResult, Visitor};
 
 /// The message for an unknown kind of address.
 const NO_SUCH_KIND: &str = "choose one of these";
 
 pub(super) async fn show(
     State(channels): State<Arc<ChannelRegistry>>,
-    State(devices): State<Devices>,
+    State(devices): State<DeviceRegistry>,
     State(contacts): State<ContactMethods>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<SettingsQuery>,
     visitor: Visitor,
-) -> Page {
-    notices_page(&channels, &devices, &contacts, &visitor, asked.done(), untouched()).await
+) -> PageResult {
+    notices_page(&channels, &devices, &contacts, &visitor, asked.done(), empty_form()).await
 }
 
 /// Moves a contact method up or down, turns it off or on, adds or removes an address, sends a code
@@ -45,29 +45,30 @@ pub(super) async fn change(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     State(channels): State<Arc<ChannelRegistry>>,
-    State(devices): State<Devices>,
+    State(devices): State<DeviceRegistry>,
     State(contacts): State<ContactMethods>,
     State(codes): State<VerificationCodes>,
     from: Request,
-) -> Page {
-    let (visitor, form) = visitors.acting(from, paths::NOTICES).await?;
+) -> PageResult {
+    let (visitor, form) = visitors.visitor_and_form(from, paths::NOTIFICATION_SETTINGS).await?;
     let me = visitor.human.id.clone();
     if let Some(id) = form.value("verify") {
         return verify_page(&channels, &devices, &contacts, &codes, &visitor, &form, id).await;
     }
-    let command = if let Some(moved) = moved(&contacts, &visitor, &form) {
+    let command = if let Some(moved) = reordered(&contacts, &visitor, &form) {
         DirectoryCommand::SaveNotices(moved)
     } else if let Some(id) = form.value("remove") {
         // An address that was already removed, or is not theirs, changes nothing: the list is shown
         // again.
         let Some(gone) = contact_method(&contacts, &visitor, id) else {
-            return Ok(saved(paths::NOTICES));
+            return Ok(saved(paths::NOTIFICATION_SETTINGS));
         };
         DirectoryCommand::RemoveContact(me, gone)
     } else if let Some(address) = form.value("contacts") {
         let via = form.value("via").unwrap_or("email");
         let Some(contact) = Contact::of_kind(via, address.trim()) else {
-            let problems = FormProblem::one(Place::Field("via".to_owned()), NO_SUCH_KIND);
+            let problems =
+                FormProblems::one(ProblemLocation::Field("via".to_owned()), NO_SUCH_KIND);
             return wrong_notices(&channels, &devices, &contacts, &visitor, &form, problems).await;
         };
         DirectoryCommand::AddContact(me, contact)
@@ -75,7 +76,7 @@ pub(super) async fn change(
         match read(&form) {
             Ok(digest) => {
                 let (order, off) = (None, None);
-                DirectoryCommand::SaveNotices(NewNotices {
+                DirectoryCommand::SaveNotices(NewNotificationPreferences {
                     human: me,
                     order,
                     off,
@@ -88,8 +89,8 @@ pub(super) async fn change(
             }
         }
     };
-    match attempt(&gateway, &visitor, Ok(command), LABELS).await? {
-        Ok(()) => Ok(saved(paths::NOTICES)),
+    match run_form_command(&gateway, &visitor, Ok(command), LABELS).await? {
+        Ok(()) => Ok(saved(paths::NOTIFICATION_SETTINGS)),
         Err(problems) => {
             wrong_notices(&channels, &devices, &contacts, &visitor, &form, problems).await
         }
@@ -97,19 +98,23 @@ pub(super) async fn change(
 }
 
 /// A contact method of the visitor, by its id.
-fn contact_method(contacts: &ContactMethods, visitor: &Visitor, id: &str) -> Option<Means> {
+fn contact_method(contacts: &ContactMethods, visitor: &Visitor, id: &str) -> Option<ContactMethod> {
     let mark: Digest = id.parse().ok()?;
     let ways = contacts.list(&visitor.human);
     ways.into_iter().find(|way| way.id == mark).map(|way| way.means)
 }
 
 /// The order and the disabled contact methods after the pressed button.
-fn moved(contacts: &ContactMethods, visitor: &Visitor, form: &Submitted) -> Option<NewNotices> {
+fn reordered(
+    contacts: &ContactMethods,
+    visitor: &Visitor,
+    form: &SubmittedForm,
+) -> Option<NewNotificationPreferences> {
     let pressed =
         ["up", "down", "off", "on"].into_iter().find(|name| form.value(name).is_some())?;
     let ways = contacts.list(&visitor.human);
-    let mut order: Vec<Means> = ways.iter().map(|way| way.means.clone()).collect();
-    let mut off: std::collections::BTreeSet<Means> =
+    let mut order: Vec<ContactMethod> = ways.iter().map(|way| way.means.clone()).collect();
+    let mut off: std::collections::BTreeSet<ContactMethod> =
         ways.iter().filter(|way| way.off).map(|way| way.means.clone()).collect();
     let place = ways.iter().position(|way| form.value(pressed) == Some(&way.id.to_string()));
     // A contact method that was removed meanwhile is not moved.
@@ -123,28 +128,29 @@ fn moved(contacts: &ContactMethods, visitor: &Visitor, form: &Submitted) -> Opti
         }
     }
     let (order, off) = (Some(order), Some(off));
-    Some(NewNotices { human: visitor.human.id.clone(), order, off, digest: None })
+    Some(NewNotificationPreferences { human: visitor.human.id.clone(), order, off, digest: None })
 }
 
 /// Sends a code, or checks the code that the person entered.
 async fn verify_page(
     channels: &ChannelRegistry,
-    devices: &Devices,
+    devices: &DeviceRegistry,
     contacts: &ContactMethods,
     codes: &VerificationCodes,
     visitor: &Visitor,
-    form: &Submitted,
+    form: &SubmittedForm,
     id: &str,
-) -> Page {
+) -> PageResult {
     let Some(means) = contact_method(contacts, visitor, id) else {
-        return Ok(saved(paths::NOTICES));
+        return Ok(saved(paths::NOTIFICATION_SETTINGS));
     };
-    let field = code_field(&means.mark());
+    let field = code_field(&means.digest());
     let message = if form.value("send").is_some() {
         match codes.send(&visitor.human, &means).await? {
             CodeSent::Sent => {
                 let done = Some(format!("A code is on its way: {}", name(&means)));
-                return notices_page(channels, devices, contacts, visitor, done, untouched()).await;
+                return notices_page(channels, devices, contacts, visitor, done, empty_form())
+                    .await;
             }
             CodeSent::NoChannel => "This server sends nothing there.",
             CodeSent::Wait(_) => "Too many codes were sent. Try again in a few minutes.",
@@ -152,45 +158,45 @@ async fn verify_page(
         }
     } else {
         let code = form.value(&field).unwrap_or_default();
-        match codes.enter(&visitor.actor, &visitor.human, &means, code).await? {
-            CodeTried::Right => return Ok(saved(paths::NOTICES)),
-            CodeTried::Wrong { left: 1.. } => "That is not the code that was sent last.",
-            CodeTried::Wrong { left: 0 } | CodeTried::Gone => {
+        match codes.check_code(&visitor.actor, &visitor.human, &means, code).await? {
+            CodeCheck::Right => return Ok(saved(paths::NOTIFICATION_SETTINGS)),
+            CodeCheck::Wrong { left: 1.. } => "That is not the code that was sent last.",
+            CodeCheck::Wrong { left: 0 } | CodeCheck::Gone => {
                 "No code counts any more. Have another one sent."
             }
         }
     };
-    let mut problems = FormProblem::default();
-    problems.add(Place::Field(field), Some(Words::of("Code")), message);
+    let mut problems = FormProblems::default();
+    problems.add(ProblemLocation::Field(field), Some(VisibleText::of("Code")), message);
     wrong_notices(channels, devices, contacts, visitor, form, problems).await
 }
 
 async fn wrong_notices(
     channels: &ChannelRegistry,
-    devices: &Devices,
+    devices: &DeviceRegistry,
     contacts: &ContactMethods,
     visitor: &Visitor,
-    form: &Submitted,
-    problems: FormProblem,
-) -> Page {
-    let filled = Filled { form: Some(form), problems: &problems };
+    form: &SubmittedForm,
+    problems: FormProblems,
+) -> PageResult {
+    let filled = FormDraft { form: Some(form), problems: &problems };
     notices_page(channels, devices, contacts, visitor, None, filled).await
 }
 
 async fn notices_page(
     channels: &ChannelRegistry,
-    devices: &Devices,
+    devices: &DeviceRegistry,
     contacts: &ContactMethods,
     visitor: &Visitor,
     done: Option<String>,
-    filled: Filled<'_>,
-) -> Result<Response, Instead> {
+    filled: FormDraft<'_>,
+) -> Result<Response, PageError> {
     let me = &visitor.human;
     let kinds: Vec<&str> = channels.addressable().map(|channel| channel.name()).collect();
-    let told = NotificationSettings {
+    let told = NotificationsPage {
         ways: &contacts.list(me),
         digest: digest_cadence(me),
-        devices: devices.of(&me.id).await?.len(),
+        devices: devices.devices_of(&me.id).await?.len(),
         kinds: &kinds,
     };
     let shown = page(&told, filled);

@@ -5,77 +5,77 @@ use std::sync::Arc;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
-use gateway::erasure::Erasure;
+use gateway::data_eraser::DataEraser;
 use gateway::{Gateway, bootstrap};
 use kernel::directory::{Directory, Human};
 use kernel::ids::GroupId;
 use kernel::{DirectoryCommand, HumanId, KeyId};
 use store::StoreError;
-use views::settings::controls::Filled;
+use views::settings::controls::FormDraft;
 use views::settings::{self, SettingsPage, people as view};
 use views::site::paths;
-use views::{FormProblem, message_page};
+use views::{FormProblems, message_page};
 
-use super::{Asked, framed, nothing_here, page_of, saved, shown_again, untouched};
+use super::{SettingsQuery, empty_form, framed, not_found, page_of, saved, shown_again};
 use crate::config::Config;
-use crate::http::pages::settings::{attempt, attempt_new};
-use crate::http::pages::visitors::{Administrator, UnreadForm};
-use crate::http::pages::{Instead, Page, Visitor, html, page as instead};
+use crate::http::pages::settings::{run_create_command, run_form_command};
+use crate::http::pages::visitor::{AdminVisitor, UnreadForm};
+use crate::http::pages::{PageError, PageResult, Visitor, html, page as instead};
 
 pub(super) async fn list(
     State(gateway): State<Gateway>,
-    Query(asked): Query<Asked>,
-    Administrator(visitor): Administrator,
-) -> Page {
+    Query(asked): Query<SettingsQuery>,
+    AdminVisitor(visitor): AdminVisitor,
+) -> PageResult {
     let after = asked.after.and_then(|id| id.parse().ok());
-    Ok(people_page(&gateway, &visitor, after.as_ref(), untouched()))
+    Ok(people_page(&gateway, &visitor, after.as_ref(), empty_form()))
 }
 
 pub(super) async fn add(
     State(gateway): State<Gateway>,
-    Administrator(visitor): Administrator,
+    AdminVisitor(visitor): AdminVisitor,
     posted: UnreadForm,
-) -> Page {
+) -> PageResult {
     let form = posted.read(&visitor, paths::PEOPLE).await?;
     let problems = match view::read_new(&form) {
         Ok(new) => {
             let path = paths::person(&new.id);
             let taken = gateway.directory().human(&new.id).map(|_| "a name nobody has");
             let command = DirectoryCommand::AddHuman(new);
-            match attempt_new(&gateway, &visitor, taken, command, view::LABELS).await? {
+            match run_create_command(&gateway, &visitor, taken, command, view::LABELS).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,
             }
         }
         Err(problems) => problems,
     };
-    Ok(people_page(&gateway, &visitor, None, Filled { form: Some(&form), problems: &problems }))
+    Ok(people_page(&gateway, &visitor, None, FormDraft { form: Some(&form), problems: &problems }))
 }
 
 pub(super) async fn show(
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    Query(asked): Query<Asked>,
-    Administrator(visitor): Administrator,
-) -> Page {
+    Query(asked): Query<SettingsQuery>,
+    AdminVisitor(visitor): AdminVisitor,
+) -> PageResult {
     let directory = gateway.directory();
     let human = known_person(&visitor, &directory, &id)?;
-    let shown = view::page(human, &directory, gateway.now(), untouched());
+    let shown = view::page(human, &directory, gateway.now(), empty_form());
     Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
 }
 
 pub(super) async fn save(
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    Administrator(visitor): Administrator,
+    AdminVisitor(visitor): AdminVisitor,
     posted: UnreadForm,
-) -> Page {
+) -> PageResult {
     let directory = gateway.directory();
     let human = known_person(&visitor, &directory, &id)?;
     let path = paths::person(&human.id);
     let form = posted.read(&visitor, &path).await?;
     let command = view::read(&form, human.id.clone()).map(DirectoryCommand::SaveHuman);
-    let done = attempt(&gateway, &visitor, command, view::LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, command, view::LABELS).await?;
     let Err(problems) = done else { return Ok(saved(&path)) };
     Ok(shown_again(&visitor, &form, &problems, |filled| {
         view::page(human, &directory, gateway.now(), filled)
@@ -87,19 +87,20 @@ pub(super) async fn link(
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
     Path(id): Path<String>,
-    Administrator(visitor): Administrator,
+    AdminVisitor(visitor): AdminVisitor,
     posted: UnreadForm,
-) -> Page {
+) -> PageResult {
     let directory = gateway.directory();
     let human = known_person(&visitor, &directory, &id)?;
     posted.read(&visitor, &paths::person(&human.id)).await?;
-    let secret = bootstrap::link(&gateway, visitor.actor.clone(), human.id.clone()).await?;
+    let secret =
+        bootstrap::create_sign_in_link(&gateway, visitor.actor.clone(), human.id.clone()).await?;
     let url = config.links().sign_in(&secret).map_err(|_| {
         let shown =
             message_page::server_error(&visitor.frame, "the sign-in address cannot be built");
         instead(StatusCode::INTERNAL_SERVER_ERROR, shown)
     })?;
-    let shown = view::link_made(human, &directory, url.as_str());
+    let shown = view::link_created(human, &directory, url.as_str());
     Ok(html(StatusCode::CREATED, settings::page(&visitor.frame, true, &shown)))
 }
 
@@ -107,18 +108,18 @@ pub(super) async fn link(
 pub(super) async fn confirm_passkey(
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    Administrator(visitor): Administrator,
+    AdminVisitor(visitor): AdminVisitor,
     posted: UnreadForm,
-) -> Page {
+) -> PageResult {
     let directory = gateway.directory();
-    let human = living_person(&visitor, &directory, &id)?;
+    let human = unerased_person(&visitor, &directory, &id)?;
     let path = paths::person(&human.id);
     let form = posted.read(&visitor, &path).await?;
     let key = form.value("key").and_then(|key| key.parse::<KeyId>().ok());
     let own = |key: &KeyId| directory.passkeys_of(&human.id).any(|one| one.id == *key);
-    let key = key.filter(own).ok_or_else(|| nothing_here(&visitor))?;
+    let key = key.filter(own).ok_or_else(|| not_found(&visitor))?;
     let command = DirectoryCommand::ConfirmPasskey(key);
-    let done = attempt(&gateway, &visitor, Ok(command), view::LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, Ok(command), view::LABELS).await?;
     Ok(person_after(&gateway, &visitor, human, done))
 }
 
@@ -126,14 +127,14 @@ pub(super) async fn confirm_passkey(
 pub(super) async fn end_access(
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    Administrator(visitor): Administrator,
+    AdminVisitor(visitor): AdminVisitor,
     posted: UnreadForm,
-) -> Page {
+) -> PageResult {
     let directory = gateway.directory();
-    let human = living_person(&visitor, &directory, &id)?;
+    let human = unerased_person(&visitor, &directory, &id)?;
     posted.read(&visitor, &paths::person(&human.id)).await?;
     let command = DirectoryCommand::EndAccess(human.id.clone());
-    let done = attempt(&gateway, &visitor, Ok(command), view::LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, Ok(command), view::LABELS).await?;
     Ok(person_after(&gateway, &visitor, human, done))
 }
 
@@ -142,10 +143,10 @@ fn person_after(
     gateway: &Gateway,
     visitor: &Visitor,
     human: &Human,
-    done: Result<(), FormProblem>,
+    done: Result<(), FormProblems>,
 ) -> Response {
     let Err(problems) = done else { return saved(&paths::person(&human.id)) };
-    let filled = Filled { form: None, problems: &problems };
+    let filled = FormDraft { form: None, problems: &problems };
     let shown = view::page(human, &gateway.directory(), gateway.now(), filled);
     framed(visitor, &SettingsPage { problems: problems.clone(), ..shown })
 }
@@ -154,24 +155,24 @@ fn person_after(
 pub(super) async fn confirm_erase(
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    Administrator(visitor): Administrator,
-) -> Page {
+    AdminVisitor(visitor): AdminVisitor,
+) -> PageResult {
     let directory = gateway.directory();
-    let human = living_person(&visitor, &directory, &id)?;
-    Ok(framed(&visitor, &view::erase(human, &directory, untouched())))
+    let human = unerased_person(&visitor, &directory, &id)?;
+    Ok(framed(&visitor, &view::erase(human, &directory, empty_form())))
 }
 
 pub(super) async fn erase(
     State(gateway): State<Gateway>,
-    State(erasure): State<Erasure>,
+    State(erasure): State<DataEraser>,
     Path(id): Path<String>,
-    Administrator(visitor): Administrator,
+    AdminVisitor(visitor): AdminVisitor,
     posted: UnreadForm,
-) -> Page {
+) -> PageResult {
     let directory = gateway.directory();
-    let human = living_person(&visitor, &directory, &id)?;
+    let human = unerased_person(&visitor, &directory, &id)?;
     let form = posted.read(&visitor, &paths::person_erase(&human.id)).await?;
-    let problems = match view::confirmed(&form, &human.id) {
+    let problems = match view::check_confirmation(&form, &human.id) {
         Ok(()) => match erasure.erase_person(visitor.actor.clone(), &human.id).await {
             Ok(()) => return Ok(saved(&paths::person(&human.id))),
             Err(StoreError::Refused(refusal)) => settings::controls::refused(&refusal, &[]),
@@ -184,18 +185,18 @@ pub(super) async fn erase(
 
 pub(super) async fn groups(
     State(gateway): State<Gateway>,
-    Query(asked): Query<Asked>,
-    Administrator(visitor): Administrator,
-) -> Page {
-    let shown = view::groups(&gateway.directory(), untouched());
+    Query(asked): Query<SettingsQuery>,
+    AdminVisitor(visitor): AdminVisitor,
+) -> PageResult {
+    let shown = view::groups(&gateway.directory(), empty_form());
     Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
 }
 
 pub(super) async fn add_group(
     State(gateway): State<Gateway>,
-    Administrator(visitor): Administrator,
+    AdminVisitor(visitor): AdminVisitor,
     posted: UnreadForm,
-) -> Page {
+) -> PageResult {
     let form = posted.read(&visitor, paths::GROUPS).await?;
     let read = view::id(&form, "id", "Name of the group").and_then(|id: GroupId| {
         let new = view::read_group(&form, id)?;
@@ -207,7 +208,7 @@ pub(super) async fn add_group(
         Ok(new)
     });
     let command = read.map(DirectoryCommand::SaveGroup);
-    let done = attempt(&gateway, &visitor, command, view::GROUP_LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, command, view::GROUP_LABELS).await?;
     let Err(problems) = done else { return Ok(saved(paths::GROUPS)) };
     Ok(shown_again(&visitor, &form, &problems, |filled| view::groups(&gateway.directory(), filled)))
 }
@@ -215,25 +216,25 @@ pub(super) async fn add_group(
 pub(super) async fn group(
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    Administrator(visitor): Administrator,
-) -> Page {
-    let id: GroupId = id.parse().map_err(|_| nothing_here(&visitor))?;
+    AdminVisitor(visitor): AdminVisitor,
+) -> PageResult {
+    let id: GroupId = id.parse().map_err(|_| not_found(&visitor))?;
     let directory = gateway.directory();
-    directory.members(&id).next().ok_or_else(|| nothing_here(&visitor))?;
-    let shown = view::group(&id, &directory, untouched());
+    directory.members(&id).next().ok_or_else(|| not_found(&visitor))?;
+    let shown = view::group(&id, &directory, empty_form());
     Ok(framed(&visitor, &shown))
 }
 
 pub(super) async fn save_group(
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    Administrator(visitor): Administrator,
+    AdminVisitor(visitor): AdminVisitor,
     posted: UnreadForm,
-) -> Page {
-    let id: GroupId = id.parse().map_err(|_| nothing_here(&visitor))?;
+) -> PageResult {
+    let id: GroupId = id.parse().map_err(|_| not_found(&visitor))?;
     let form = posted.read(&visitor, &paths::group(&id)).await?;
     let command = view::read_group(&form, id.clone()).map(DirectoryCommand::SaveGroup);
-    let done = attempt(&gateway, &visitor, command, view::GROUP_LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, command, view::GROUP_LABELS).await?;
     let Err(problems) = done else { return Ok(saved(paths::GROUPS)) };
     Ok(shown_again(&visitor, &form, &problems, |filled| {
         view::group(&id, &gateway.directory(), filled)
@@ -244,7 +245,7 @@ fn people_page(
     gateway: &Gateway,
     visitor: &Visitor,
     after: Option<&HumanId>,
-    filled: Filled<'_>,
+    filled: FormDraft<'_>,
 ) -> Response {
     let directory = gateway.directory();
     let found = directory.humans_after(after);
@@ -257,17 +258,17 @@ fn known_person<'a>(
     visitor: &Visitor,
     directory: &'a Directory,
     id: &str,
-) -> Result<&'a Human, Instead> {
+) -> Result<&'a Human, PageError> {
     let known = id.parse().ok().and_then(|id| directory.human(&id));
-    known.ok_or_else(|| nothing_here(visitor))
+    known.ok_or_else(|| not_found(visitor))
 }
 
 /// Like [`known_person`], but someone whose data was erased does not exist.
-fn living_person<'a>(
+fn unerased_person<'a>(
     visitor: &Visitor,
     directory: &'a Directory,
     id: &str,
-) -> Result<&'a Human, Instead> {
-    let known = id.parse().ok().and_then(|id| directory.living(&id));
-    known.ok_or_else(|| nothing_here(visitor))
+) -> Result<&'a Human, PageError> {
+    let known = id.parse().ok().and_then(|id| directory.existing_human(&id));
+    known.ok_or_else(|| not_found(visitor))
 }

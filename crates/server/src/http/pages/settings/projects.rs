@@ -6,75 +6,80 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use gateway::Gateway;
 use kernel::{DirectoryCommand, ProjectId};
-use views::settings::controls::Filled;
+use views::settings::controls::FormDraft;
 use views::settings::people::id as named;
 use views::settings::{SettingsPage, projects as view};
 use views::site::paths;
 
-use super::{Asked, framed, nothing_here, page_of, saved, shown_again, untouched};
+use super::{SettingsQuery, empty_form, framed, not_found, page_of, saved, shown_again};
 use crate::config::Config;
 use crate::http::api::projects::new_project;
-use crate::http::pages::settings::{attempt, attempt_new};
-use crate::http::pages::visitors::{Administrator, UnreadForm};
-use crate::http::pages::{Page, Visitor};
+use crate::http::pages::settings::{run_create_command, run_form_command};
+use crate::http::pages::visitor::{AdminVisitor, UnreadForm};
+use crate::http::pages::{PageResult, Visitor};
 
 pub(super) async fn list(
     State(gateway): State<Gateway>,
-    Query(asked): Query<Asked>,
-    Administrator(visitor): Administrator,
-) -> Page {
+    Query(asked): Query<SettingsQuery>,
+    AdminVisitor(visitor): AdminVisitor,
+) -> PageResult {
     let after = asked.after.and_then(|id| id.parse().ok());
-    Ok(projects_page(&gateway, &visitor, after.as_ref(), untouched()))
+    Ok(projects_page(&gateway, &visitor, after.as_ref(), empty_form()))
 }
 
 pub(super) async fn add(
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
-    Administrator(visitor): Administrator,
+    AdminVisitor(visitor): AdminVisitor,
     posted: UnreadForm,
-) -> Page {
+) -> PageResult {
     let form = posted.read(&visitor, paths::PROJECTS).await?;
     let problems = match named(&form, "id", "Name of the project") {
         Ok(id) => {
             let path = paths::project(&id);
             let taken = gateway.directory().project(&id).map(|_| "a name no project has");
             let command = DirectoryCommand::AddProject(new_project(&config, id));
-            match attempt_new(&gateway, &visitor, taken, command, view::LABELS).await? {
+            match run_create_command(&gateway, &visitor, taken, command, view::LABELS).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,
             }
         }
         Err(problems) => problems,
     };
-    Ok(projects_page(&gateway, &visitor, None, Filled { form: Some(&form), problems: &problems }))
+    Ok(projects_page(
+        &gateway,
+        &visitor,
+        None,
+        FormDraft { form: Some(&form), problems: &problems },
+    ))
 }
 
 pub(super) async fn show(
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    Query(asked): Query<Asked>,
-    Administrator(visitor): Administrator,
-) -> Page {
+    Query(asked): Query<SettingsQuery>,
+    AdminVisitor(visitor): AdminVisitor,
+) -> PageResult {
     let directory = gateway.directory();
     let known = id.parse().ok().and_then(|id: ProjectId| directory.project(&id));
-    let project = known.ok_or_else(|| nothing_here(&visitor))?;
-    let shown = view::page(project, &directory, untouched());
+    let project = known.ok_or_else(|| not_found(&visitor))?;
+    let shown = view::page(project, &directory, empty_form());
     Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
 }
 
 pub(super) async fn save(
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    Administrator(visitor): Administrator,
+    AdminVisitor(visitor): AdminVisitor,
     posted: UnreadForm,
-) -> Page {
+) -> PageResult {
     let directory = gateway.directory();
     let known = id.parse().ok().and_then(|id: ProjectId| directory.project(&id));
-    let project = known.ok_or_else(|| nothing_here(&visitor))?;
+    let project = known.ok_or_else(|| not_found(&visitor))?;
     let path = paths::project(&project.id);
     let form = posted.read(&visitor, &path).await?;
     let command = view::read(&form, project.id.clone()).map(DirectoryCommand::SaveProject);
-    let done = attempt(&gateway, &visitor, command, view::LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, command, view::LABELS).await?;
     let Err(problems) = done else { return Ok(saved(&path)) };
     Ok(shown_again(&visitor, &form, &problems, |filled| view::page(project, &directory, filled)))
 }
@@ -83,7 +88,7 @@ fn projects_page(
     gateway: &Gateway,
     visitor: &Visitor,
     after: Option<&ProjectId>,
-    filled: Filled<'_>,
+    filled: FormDraft<'_>,
 ) -> Response {
     let directory = gateway.directory();
     let found = directory.projects_after(after);

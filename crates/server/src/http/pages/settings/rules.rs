@@ -6,21 +6,21 @@ use axum::extract::{Query, Request, State};
 use gateway::Gateway;
 use kernel::{DirectoryCommand, RuleId};
 use views::settings::SettingsPage;
-use views::settings::controls::Filled;
+use views::settings::controls::FormDraft;
 use views::settings::rules::{LABELS, page, read};
 use views::site::paths;
 
-use super::{Asked, framed, saved, shown_again, untouched};
-use crate::http::pages::Page;
-use crate::http::pages::settings::attempt;
-use crate::http::pages::visitors::{Visitor, Visitors};
+use super::{SettingsQuery, empty_form, framed, saved, shown_again};
+use crate::http::pages::PageResult;
+use crate::http::pages::settings::run_form_command;
+use crate::http::pages::visitor::{Visitor, Visitors};
 
 pub(super) async fn show(
     State(gateway): State<Gateway>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<SettingsQuery>,
     visitor: Visitor,
-) -> Page {
-    let filled = untouched();
+) -> PageResult {
+    let filled = empty_form();
     let shown = page(&visitor.human, &gateway.directory(), filled);
     Ok(framed(&visitor, &SettingsPage { done: asked.done(), ..shown }))
 }
@@ -30,8 +30,8 @@ pub(super) async fn save(
     State(visitors): State<Arc<Visitors>>,
     State(gateway): State<Gateway>,
     from: Request,
-) -> Page {
-    let (visitor, form) = visitors.acting(from, paths::RULES).await?;
+) -> PageResult {
+    let (visitor, form) = visitors.visitor_and_form(from, paths::RULES).await?;
     let command = match form.value("remove").and_then(|id| id.parse::<RuleId>().ok()) {
         Some(id) => Ok(DirectoryCommand::RemoveRule(id)),
         None => read(&form).map(|new| {
@@ -39,8 +39,8 @@ pub(super) async fn save(
             DirectoryCommand::AddRules(vec![(id, new)])
         }),
     };
-    let done = attempt(&gateway, &visitor, command, LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, command, LABELS).await?;
     let Err(problems) = done else { return Ok(saved(paths::RULES)) };
-    let again = |filled: Filled<'_>| page(&visitor.human, &gateway.directory(), filled);
+    let again = |filled: FormDraft<'_>| page(&visitor.human, &gateway.directory(), filled);
     Ok(shown_again(&visitor, &form, &problems, again))
 }

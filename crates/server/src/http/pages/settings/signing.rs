@@ -6,37 +6,37 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use gateway::Gateway;
 use gateway::receipts::Receipts;
-use gateway::signing::{Destroyed, Listed, Revoked};
+use gateway::signing::{DestroyedBy, KeyRevocation, SigningKeySummary};
 use views::message_page;
-use views::settings::signing::{SigningKeyState, SigningKeyView, page};
+use views::settings::signing::{SigningKeyRow, SigningKeyStatus, page};
 
 use super::framed;
 use crate::config::Config;
-use crate::http::pages::settings::home;
-use crate::http::pages::visitors::Administrator;
-use crate::http::pages::{Page, page as instead};
+use crate::http::pages::settings::public_address;
+use crate::http::pages::visitor::AdminVisitor;
+use crate::http::pages::{PageResult, page as instead};
 
 pub(super) async fn show(
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
     State(receipts): State<Receipts>,
-    Administrator(visitor): Administrator,
-) -> Page {
+    AdminVisitor(visitor): AdminVisitor,
+) -> PageResult {
     let keys = receipts.signer().listed().await.map_err(|error| {
         tracing::error!(error = format!("{error:#}"), "the signing keys cannot be read");
         let shown = message_page::server_error(&visitor.frame, "the signing keys cannot be read");
         instead(StatusCode::INTERNAL_SERVER_ERROR, shown)
     })?;
-    let view = |key: Listed| SigningKeyView {
+    let view = |key: SigningKeySummary| SigningKeyRow {
         kid: key.kid,
         created_at: key.created_at,
         state: match (key.revoked, key.destroyed, key.retired_at) {
-            (Some(Revoked { at, reason }), ..) => SigningKeyState::Revoked { at, reason },
-            (None, Some(Destroyed { at, by }), _) => SigningKeyState::Destroyed { at, by },
-            (None, None, Some(at)) => SigningKeyState::Retired { at },
-            (None, None, None) => SigningKeyState::Current,
+            (Some(KeyRevocation { at, reason }), ..) => SigningKeyStatus::Revoked { at, reason },
+            (None, Some(DestroyedBy { at, by }), _) => SigningKeyStatus::Destroyed { at, by },
+            (None, None, Some(at)) => SigningKeyStatus::Retired { at },
+            (None, None, None) => SigningKeyStatus::Current,
         },
     };
     let keys: Vec<_> = keys.into_iter().map(view).collect();
-    Ok(framed(&visitor, &page(&keys, home(&config), gateway.now())))
+    Ok(framed(&visitor, &page(&keys, public_address(&config), gateway.now())))
 }

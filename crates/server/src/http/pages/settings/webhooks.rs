@@ -6,42 +6,42 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use dialects::native::WebhookSecret;
 use gateway::Gateway;
-use kernel::directory::{Directory, Hears, Webhook};
+use kernel::directory::{Directory, Webhook, WebhookScope};
 use kernel::{DirectoryCommand, Time, WebhookId};
 use notify::callbacks::Callbacks;
 use notify::webhooks::Webhooks;
 use serde::Deserialize;
 use store::StoreError;
-use store::work_queue::{LogQuery, Logged, Standing};
-use views::answer_form::problem::FormProblem;
-use views::answer_form::submitted::Submitted;
-use views::settings::controls::{Filled, refused};
-use views::settings::{self, PAGE, SettingsPage, webhooks as view};
+use store::work_queue::{DeliveryLogEntry, DeliveryLogQuery, WebhookDeliveryStatus};
+use views::answer_form::problem::FormProblems;
+use views::answer_form::submitted::SubmittedForm;
+use views::settings::controls::{FormDraft, refused};
+use views::settings::{self, PAGE_SIZE, SettingsPage, webhooks as view};
 use views::site::paths;
 
-use super::{framed, nothing_here, page_of, untouched};
+use super::{empty_form, framed, not_found, page_of};
 use crate::http::Shared;
 use crate::http::api::webhooks::{
-    add_webhook, callable, remove_webhook, revealed_webhook, send_again,
+    add_webhook, remove_webhook, require_callable_url, revealed_webhook, send_again,
 };
 use crate::http::name::path_id;
-use crate::http::pages::settings::attempt;
-use crate::http::pages::visitors::UnreadForm;
-use crate::http::pages::{Instead, Page, Visitor, html};
+use crate::http::pages::settings::run_form_command;
+use crate::http::pages::visitor::UnreadForm;
+use crate::http::pages::{PageError, PageResult, Visitor, html};
 
 /// How long the previous secret signs as well, unless it leaked.
-const GRACE: u64 = 24 * 60 * 60;
+const PREVIOUS_SECRET_SECONDS: u64 = 24 * 60 * 60;
 
 /// The query of a webhook page.
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct WebhookPageQuery {
     /// The last action.
     done: Option<String>,
     /// The position of the next page of a list.
     after: Option<String>,
 }
 
-impl Asked {
+impl WebhookPageQuery {
     fn words(&self) -> Option<String> {
         let words = match self.done.as_deref()? {
             "test" => "A test is on its way; what came of it shows below",
@@ -59,11 +59,11 @@ fn done(path: &str, what: &str) -> Response {
 
 pub(super) async fn list(
     State(gateway): State<Gateway>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<WebhookPageQuery>,
     visitor: Visitor,
-) -> Page {
+) -> PageResult {
     let after = asked.after.as_ref().and_then(|id| id.parse().ok());
-    let shown = webhooks_page(&gateway, &visitor, after, untouched());
+    let shown = webhooks_page(&gateway, &visitor, after, empty_form());
     Ok(framed(&visitor, &SettingsPage { done: asked.words(), ..shown }))
 }
 
@@ -73,7 +73,7 @@ pub(super) async fn add(
     State(callbacks): State<Callbacks>,
     visitor: Visitor,
     posted: UnreadForm,
-) -> Page {
+) -> PageResult {
     let form = posted.read(&visitor, paths::WEBHOOKS).await?;
     let id = WebhookId::new(gateway.ids().ulid());
     let problems = match view::read(&form, id, None) {
@@ -86,21 +86,25 @@ pub(super) async fn add(
         }
         Err(problems) => problems,
     };
-    let shown =
-        webhooks_page(&gateway, &visitor, None, Filled { form: Some(&form), problems: &problems });
+    let shown = webhooks_page(
+        &gateway,
+        &visitor,
+        None,
+        FormDraft { form: Some(&form), problems: &problems },
+    );
     Ok(framed(&visitor, &SettingsPage { problems, ..shown }))
 }
 
 pub(super) async fn show(
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<WebhookPageQuery>,
     visitor: Visitor,
-) -> Page {
+) -> PageResult {
     let directory = gateway.directory();
-    let webhook = kept(&visitor, &directory, &id)?;
-    let after = asked.after.as_deref().and_then(place);
-    let shown = webhook_page(&gateway, webhook, after, untouched()).await?;
+    let webhook = managed_webhook(&visitor, &directory, &id)?;
+    let after = asked.after.as_deref().and_then(parse_cursor);
+    let shown = webhook_page(&gateway, webhook, after, empty_form()).await?;
     Ok(framed(&visitor, &SettingsPage { done: asked.words(), ..shown }))
 }
 
@@ -108,12 +112,13 @@ pub(super) async fn save(
     State(gateway): State<Gateway>,
     State(callbacks): State<Callbacks>,
     WebhookForm { visitor, webhook, form }: WebhookForm,
-) -> Page {
+) -> PageResult {
     let command = view::read(&form, webhook.id, Some(&webhook)).and_then(|new| {
-        callable(&callbacks, "url", &new.url).map_err(|refusal| refused(&refusal, view::LABELS))?;
+        require_callable_url(&callbacks, "url", &new.url)
+            .map_err(|refusal| refused(&refusal, view::LABELS))?;
         Ok(DirectoryCommand::SaveWebhook(new))
     });
-    match attempt(&gateway, &visitor, command, view::LABELS).await? {
+    match run_form_command(&gateway, &visitor, command, view::LABELS).await? {
         Ok(()) => Ok(done(&paths::webhook(webhook.id), "saved")),
         Err(problems) => webhook_again(&gateway, &visitor, &webhook, &form, problems).await,
     }
@@ -124,10 +129,13 @@ pub(super) async fn rotate(
     State(gateway): State<Gateway>,
     State(webhooks): State<Webhooks>,
     WebhookForm { visitor, webhook, form }: WebhookForm,
-) -> Page {
-    let grace = form.value("grace_seconds").and_then(|text| text.parse().ok()).unwrap_or(GRACE);
+) -> PageResult {
+    let grace = form
+        .value("grace_seconds")
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(PREVIOUS_SECRET_SECONDS);
     let rotate = DirectoryCommand::RotateWebhook(webhook.id, grace);
-    match attempt(&gateway, &visitor, Ok(rotate), view::LABELS).await? {
+    match run_form_command(&gateway, &visitor, Ok(rotate), view::LABELS).await? {
         Ok(()) => {
             let made =
                 revealed_webhook(&gateway, &webhooks, webhook.id).map_err(StoreError::from)?;
@@ -140,9 +148,9 @@ pub(super) async fn rotate(
 pub(super) async fn test(
     State(gateway): State<Gateway>,
     WebhookForm { visitor, webhook, form }: WebhookForm,
-) -> Page {
+) -> PageResult {
     let test = DirectoryCommand::TestWebhook(webhook.id);
-    match attempt(&gateway, &visitor, Ok(test), view::LABELS).await? {
+    match run_form_command(&gateway, &visitor, Ok(test), view::LABELS).await? {
         Ok(()) => Ok(done(&paths::webhook(webhook.id), "test")),
         Err(problems) => webhook_again(&gateway, &visitor, &webhook, &form, problems).await,
     }
@@ -151,7 +159,7 @@ pub(super) async fn test(
 pub(super) async fn redeliver(
     State(gateway): State<Gateway>,
     WebhookForm { visitor, webhook, form }: WebhookForm,
-) -> Page {
+) -> PageResult {
     let delivery = form.value("delivery").unwrap_or_default();
     match send_again(&gateway, webhook.id, delivery).await {
         Ok(_) => Ok(done(&paths::webhook(webhook.id), "again")),
@@ -167,52 +175,56 @@ pub(super) async fn show_remove(
     State(gateway): State<Gateway>,
     Path(id): Path<String>,
     visitor: Visitor,
-) -> Page {
+) -> PageResult {
     let directory = gateway.directory();
-    let webhook = kept(&visitor, &directory, &id)?;
+    let webhook = managed_webhook(&visitor, &directory, &id)?;
     Ok(framed(&visitor, &view::remove(webhook)))
 }
 
 pub(super) async fn remove(
     State(gateway): State<Gateway>,
     WebhookForm { visitor, webhook, .. }: WebhookForm,
-) -> Page {
+) -> PageResult {
     remove_webhook(&gateway, visitor.actor.clone(), webhook.id).await?;
     Ok(done(paths::WEBHOOKS, "removed"))
 }
 
 /// An endpoint that the visitor may manage. For anyone else it does not exist.
-fn kept<'a>(visitor: &Visitor, directory: &'a Directory, id: &str) -> Result<&'a Webhook, Instead> {
+fn managed_webhook<'a>(
+    visitor: &Visitor,
+    directory: &'a Directory,
+    id: &str,
+) -> Result<&'a Webhook, PageError> {
     let known = id.parse().ok().and_then(|id| directory.webhook(id));
-    let mine = |webhook: &&Webhook| directory.keeps(&visitor.actor, &webhook.of);
-    known.filter(mine).ok_or_else(|| nothing_here(visitor))
+    let mine = |webhook: &&Webhook| directory.manages_webhooks(&visitor.actor, &webhook.of);
+    known.filter(mine).ok_or_else(|| not_found(visitor))
 }
 
 fn revealed(visitor: &Visitor, status: StatusCode, made: &WebhookSecret) -> Response {
-    let shown = view::revealed(made.webhook.id, &made.secret);
+    let shown = view::secret_page(made.webhook.id, &made.secret);
     html(status, settings::page(&visitor.frame, visitor.human.admin, &shown))
 }
 
 /// The position of the next page of the delivery log: a moment and an id.
-fn place(text: &str) -> Option<(Time, String)> {
+fn parse_cursor(text: &str) -> Option<(Time, String)> {
     let (at, id) = text.split_once('.')?;
     Some((Time::from_millis(at.parse().ok()?), id.to_owned()))
 }
 
 /// A delivery as the page shows it, with its last attempt.
-fn delivery(mut logged: Logged) -> view::Delivery {
-    view::Delivery {
+fn delivery(mut logged: DeliveryLogEntry) -> view::WebhookDeliveryView {
+    view::WebhookDeliveryView {
         id: logged.message.id,
         topic: logged.message.topic,
         ask: logged.message.ask,
         status: match logged.status {
-            Standing::Waiting => view::DeliveryStatus::Waiting,
-            Standing::Done => view::DeliveryStatus::Done,
-            Standing::Dead => view::DeliveryStatus::Dead,
+            WebhookDeliveryStatus::Waiting => view::DeliveryStatusView::Waiting,
+            WebhookDeliveryStatus::Done => view::DeliveryStatusView::Done,
+            WebhookDeliveryStatus::Dead => view::DeliveryStatusView::Dead,
         },
         next_at: logged.next_at,
         attempts: logged.attempts.len(),
-        last: logged.attempts.pop().map(|attempt| view::DeliveryAttempt {
+        last: logged.attempts.pop().map(|attempt| view::DeliveryAttemptView {
             at: attempt.at,
             result: attempt.result,
             response: attempt.answer,
@@ -224,17 +236,17 @@ fn delivery(mut logged: Logged) -> view::Delivery {
 pub(super) struct WebhookForm {
     visitor: Visitor,
     webhook: Webhook,
-    form: Submitted,
+    form: SubmittedForm,
 }
 
 impl FromRequest<Shared> for WebhookForm {
-    type Rejection = Instead;
+    type Rejection = PageError;
 
-    async fn from_request(request: Request, shared: &Shared) -> Result<Self, Instead> {
+    async fn from_request(request: Request, shared: &Shared) -> Result<Self, PageError> {
         let (mut parts, body) = request.into_parts();
         let visitor = Visitor::from_request_parts(&mut parts, shared).await?;
         let id = path_id(&mut parts, shared).await;
-        let webhook = kept(&visitor, &shared.core.gateway.directory(), &id)?.clone();
+        let webhook = managed_webhook(&visitor, &shared.core.gateway.directory(), &id)?.clone();
         let Ok(posted) = UnreadForm::from_request(Request::from_parts(parts, body), shared).await;
         let form = posted.read(&visitor, &paths::webhook(webhook.id)).await?;
         Ok(Self { visitor, webhook, form })
@@ -245,14 +257,14 @@ fn webhooks_page(
     gateway: &Gateway,
     visitor: &Visitor,
     after: Option<WebhookId>,
-    filled: Filled<'_>,
+    filled: FormDraft<'_>,
 ) -> SettingsPage {
     let (directory, admin) = (gateway.directory(), visitor.human.admin);
     let shown: Vec<&Webhook> = if admin {
-        directory.webhooks_after(after.as_ref()).take(PAGE + 1).collect()
+        directory.webhooks_after(after.as_ref()).take(PAGE_SIZE + 1).collect()
     } else {
         let mine = directory.agents_of(&visitor.human.id);
-        let own = |agent: &kernel::directory::Agent| Hears::Agent(agent.id.clone());
+        let own = |agent: &kernel::directory::Agent| WebhookScope::Agent(agent.id.clone());
         let mut found: Vec<&Webhook> = mine
             .flat_map(|agent| directory.webhooks_of(&own(agent)).collect::<Vec<_>>())
             .filter(|webhook| after.is_none_or(|after| webhook.id > after))
@@ -263,10 +275,10 @@ fn webhooks_page(
     let id = |webhook: &&Webhook| webhook.id.to_string();
     let (shown, next) = page_of(shown.into_iter(), paths::WEBHOOKS, id);
     let whose = if admin {
-        view::whose(&directory, directory.agents().map(|agent| &agent.id), true)
+        view::subject_options(&directory, directory.agents().map(|agent| &agent.id), true)
     } else {
         let mine = directory.agents_of(&visitor.human.id);
-        view::whose(&directory, mine.map(|agent| &agent.id), false)
+        view::subject_options(&directory, mine.map(|agent| &agent.id), false)
     };
     view::list(&shown, next, &whose, filled)
 }
@@ -275,13 +287,13 @@ async fn webhook_page(
     gateway: &Gateway,
     webhook: &Webhook,
     after: Option<(Time, String)>,
-    filled: Filled<'_>,
+    filled: FormDraft<'_>,
 ) -> Result<SettingsPage, StoreError> {
-    let limit = PAGE + 1;
-    let wanted = LogQuery { webhook: webhook.id, status: None, after, limit };
+    let limit = PAGE_SIZE + 1;
+    let wanted = DeliveryLogQuery { webhook: webhook.id, status: None, after, limit };
     let mut log = gateway.store().delivery_log(wanted).await?;
-    let more = log.len() > PAGE;
-    log.truncate(PAGE);
+    let more = log.len() > PAGE_SIZE;
+    log.truncate(PAGE_SIZE);
     let last = log.last().filter(|_| more).map(|last| &last.message);
     let path = paths::webhook(webhook.id);
     let next = last.map(|last| format!("{path}?after={}.{}", last.at.millis(), last.id));
@@ -294,11 +306,12 @@ async fn webhook_again(
     gateway: &Gateway,
     visitor: &Visitor,
     webhook: &Webhook,
-    form: &Submitted,
-    problems: FormProblem,
-) -> Page {
+    form: &SubmittedForm,
+    problems: FormProblems,
+) -> PageResult {
     // Only the form of the endpoint itself has input that must not be lost.
     let form = form.value("url").map(|_| form);
-    let shown = webhook_page(gateway, webhook, None, Filled { form, problems: &problems }).await?;
+    let shown =
+        webhook_page(gateway, webhook, None, FormDraft { form, problems: &problems }).await?;
     Ok(framed(visitor, &SettingsPage { problems, ..shown }))
 }

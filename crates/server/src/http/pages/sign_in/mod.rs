@@ -17,10 +17,12 @@ use channels::registry::ChannelRegistry;
 use gateway::Gateway;
 use gateway::auth::Authenticator;
 use gateway::ids::random;
-use gateway::oidc::Provider;
-use gateway::secrets::Secrets;
+use gateway::oidc::IdentityProvider;
+use gateway::secrets::ServerSecrets;
 use kernel::audit::Digest;
-use kernel::directory::{Holder, Key, NewKey, NewLink, NewSession, Proof, Way};
+use kernel::directory::{
+    CredentialKind, Key, NewKey, NewLink, NewSession, SignInMethod, SignInProof,
+};
 use kernel::{Actor, DirectoryCommand, KeyId};
 use notify::people::sign_in_links::SIGN_IN_MINUTES;
 use serde::Deserialize;
@@ -28,20 +30,20 @@ use store::StoreError;
 use subtle::ConstantTimeEq;
 use views::components::browser;
 use views::message_page::{self, NewToken};
-use views::sign_in::Ways;
+use views::sign_in::SignInMethods;
 use views::site::paths;
-use views::{self, Frame, Submitted};
+use views::{self, PageContext, SubmittedForm};
 
 use super::cookies::Cookie;
-use super::{Instead, Page, html, page};
+use super::{PageError, PageResult, html, page};
 use crate::config::Config;
 use crate::http::client_address::client_address;
 use crate::http::pages::cookies::Cookies;
 use crate::http::pages::sealed_values::SealedValues;
 use crate::http::pages::sign_in::passkeys::PasskeyPages;
-use crate::http::pages::visitors::{Visitor, Visitors};
+use crate::http::pages::visitor::{Visitor, Visitors};
 use crate::http::services::Streaming;
-use crate::http::{Shared, submitted};
+use crate::http::{Shared, posted_form};
 
 /// The routes of signing in and out.
 pub(super) fn routes() -> Router<Shared> {
@@ -49,8 +51,8 @@ pub(super) fn routes() -> Router<Shared> {
         .route(paths::SIGN_IN, get(show).post(sign_in))
         .route(paths::SIGN_IN_MAIL, post(mail_link))
         .route(paths::SIGN_IN_PASSKEY, post(passkeys::sign_in))
-        .route(paths::SIGN_IN_OIDC, get(oidc::leave))
-        .route(paths::OIDC_BACK, get(oidc::come_back))
+        .route(paths::SIGN_IN_OIDC, get(oidc::redirect_to_provider))
+        .route(paths::OIDC_REDIRECT, get(oidc::handle_callback))
         .route(paths::SIGN_OUT_OIDC, get(oidc::sign_out))
         .route(paths::SIGN_OUT, post(sign_out))
         .route(paths::TOKENS, get(show_tokens).post(make_token))
@@ -59,14 +61,14 @@ pub(super) fn routes() -> Router<Shared> {
 }
 
 #[derive(Deserialize)]
-struct LinkToken {
+struct LinkQuery {
     token: Option<String>,
 }
 
 async fn show(
-    State(sign_in): State<Arc<SignIn>>,
+    State(sign_in): State<Arc<SignInPages>>,
     headers: HeaderMap,
-    Query(link): Query<LinkToken>,
+    Query(link): Query<LinkQuery>,
 ) -> Response {
     sign_in.page(&headers, StatusCode::OK, link.token.as_deref())
 }
@@ -74,41 +76,41 @@ async fn show(
 /// `POST /sign-in/mail`: emails a sign-in link to the person with this address. Neither the
 /// response nor its timing reveals whether such a person exists.
 async fn mail_link(
-    State(sign_in): State<Arc<SignIn>>,
+    State(sign_in): State<Arc<SignInPages>>,
     State(streaming): State<Streaming>,
     from: Request,
-) -> Page {
+) -> PageResult {
     let (parts, body) = from.into_parts();
     sign_in.check_rate(&parts)?;
-    let frame = Frame::anonymous(sign_in.gateway.now());
+    let frame = PageContext::anonymous(sign_in.gateway.now());
     if sign_in.channels.email.is_none() {
         return Err(page(StatusCode::NOT_FOUND, message_page::not_found(&frame)));
     }
-    let submitted = submitted::small(body).await?;
-    sign_in.own_form(&parts.headers, &submitted)?;
+    let submitted = posted_form::small(body).await?;
+    sign_in.check_form_origin(&parts.headers, &submitted)?;
     let email = submitted.value("email").unwrap_or_default().trim().to_owned();
     streaming.tasks.spawn(async move { sign_in.send_link(&email).await });
     Ok(html(StatusCode::OK, message_page::link_sent(&frame)))
 }
 
 /// `POST /sign-in`: exchanges a link for a session. The link then no longer works.
-async fn sign_in(State(sign_in): State<Arc<SignIn>>, from: Request) -> Page {
+async fn sign_in(State(sign_in): State<Arc<SignInPages>>, from: Request) -> PageResult {
     let (parts, body) = from.into_parts();
     sign_in.check_rate(&parts)?;
-    let frame = Frame::anonymous(sign_in.gateway.now());
+    let frame = PageContext::anonymous(sign_in.gateway.now());
     let stale = || page(StatusCode::UNAUTHORIZED, message_page::stale_link(&frame));
-    let submitted = submitted::small(body).await?;
+    let submitted = posted_form::small(body).await?;
     let token = submitted.value("token").ok_or_else(stale)?;
     let directory = sign_in.gateway.directory();
     let link = directory.key_by_hash(&Digest::of(token.as_bytes())).ok_or_else(stale)?;
-    let is_link = matches!(link.holder, Holder::Link { .. });
+    let is_link = matches!(link.holder, CredentialKind::Link { .. });
     if !is_link || !link.is_live(sign_in.gateway.now()) {
         return Err(stale());
     }
     // Without this check, another website could sign this browser in as another person with a link
     // that it has, and see the input of the visitor (login CSRF).
-    sign_in.own_form(&parts.headers, &submitted)?;
-    match sign_in.enter(&parts.headers, Proof::Link(link.id)).await {
+    sign_in.check_form_origin(&parts.headers, &submitted)?;
+    match sign_in.begin_session(&parts.headers, SignInProof::Link(link.id)).await {
         Ok(entered) => Ok(entered),
         Err(StoreError::Refused(_)) => Err(stale()),
         Err(error) => Err(error.into()),
@@ -118,18 +120,18 @@ async fn sign_in(State(sign_in): State<Arc<SignIn>>, from: Request) -> Page {
 /// `POST /sign-out`: revokes the session, and removes it from the browser.
 async fn sign_out(
     State(visitors): State<Arc<Visitors>>,
-    State(sign_in): State<Arc<SignIn>>,
+    State(sign_in): State<Arc<SignInPages>>,
     from: Request,
-) -> Page {
-    let (visitor, _) = visitors.acting(from, paths::INBOX).await?;
+) -> PageResult {
+    let (visitor, _) = visitors.visitor_and_form(from, paths::INBOX).await?;
     sign_in
         .gateway
         .run(visitor.actor.clone(), DirectoryCommand::RevokeKey(visitor.session))
         .await?;
-    Ok(sign_in.goodbye(visitor.session))
+    Ok(sign_in.signed_out_page(visitor.session))
 }
 
-async fn show_tokens(visitor: Visitor) -> Page {
+async fn show_tokens(visitor: Visitor) -> PageResult {
     Ok(html(StatusCode::OK, message_page::token_form(&visitor.frame)))
 }
 
@@ -139,11 +141,11 @@ async fn make_token(
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
     from: Request,
-) -> Page {
-    let (visitor, submitted) = visitors.acting(from, paths::TOKENS).await?;
+) -> PageResult {
+    let (visitor, submitted) = visitors.visitor_and_form(from, paths::TOKENS).await?;
     let label = submitted.value("label").unwrap_or_default().to_owned();
     let minted = gateway.ids().mint("cs_human_");
-    let holder = Holder::Token { human: visitor.human.id.clone() };
+    let holder = CredentialKind::Token { human: visitor.human.id.clone() };
     let new = NewKey { hash: minted.hash, holder, label: label.clone(), expires_at: None };
     gateway.run(visitor.actor, DirectoryCommand::IssueKey(new)).await?;
     let new = NewToken {
@@ -152,23 +154,23 @@ async fn make_token(
         expires: None,
         server_url: config.public_url.as_str().trim_end_matches('/'),
     };
-    Ok(html(StatusCode::CREATED, message_page::token_made(&visitor.frame, &new)))
+    Ok(html(StatusCode::CREATED, message_page::token_created(&visitor.frame, &new)))
 }
 
 /// Signs people in and out of the pages.
-pub struct SignIn {
+pub struct SignInPages {
     pub(in crate::http) gateway: Gateway,
     pub(in crate::http) config: Arc<Config>,
-    pub(in crate::http) secrets: Arc<Secrets>,
+    pub(in crate::http) secrets: Arc<ServerSecrets>,
     pub(in crate::http) authenticator: Arc<Authenticator>,
     pub(in crate::http) channels: Arc<ChannelRegistry>,
-    pub(in crate::http) provider: Option<Provider>,
+    pub(in crate::http) provider: Option<IdentityProvider>,
     pub(in crate::http) cookies: Arc<Cookies>,
     pub(in crate::http) sealed_values: Arc<SealedValues>,
     pub(in crate::http) passkey_pages: Arc<PasskeyPages>,
 }
 
-impl SignIn {
+impl SignInPages {
     /// The sign-in page. It sets the browser binding of the coming session.
     pub(super) fn page(
         &self,
@@ -177,11 +179,11 @@ impl SignIn {
         token: Option<&str>,
     ) -> Response {
         let (browser, keep) = self.cookies.browser(headers);
-        let csrf = self.secrets.csrf(&browser);
-        let frame = Frame { csrf, ..Frame::anonymous(self.gateway.now()) };
-        let ways = Ways {
+        let csrf = self.secrets.csrf_token(&browser);
+        let frame = PageContext { csrf, ..PageContext::anonymous(self.gateway.now()) };
+        let ways = SignInMethods {
             mail: self.channels.email.is_some(),
-            passkey: self.passkey_pages.question(&browser),
+            passkey: self.passkey_pages.sign_in_challenge(&browser),
             provider: self.provider.as_ref().map(|provider| provider.settings().name.clone()),
         };
         let mut answer = html(status, views::sign_in::page(&frame, &ways, token));
@@ -191,15 +193,21 @@ impl SignIn {
 
     /// Checks that a form of an anonymous visitor comes from this server and was shown
     /// in the same browser.
-    pub(super) fn own_form(&self, headers: &HeaderMap, form: &Submitted) -> Result<(), Instead> {
-        let shown =
-            self.cookies.get(headers, Cookie::Browser).map(|browser| self.secrets.csrf(browser));
+    pub(super) fn check_form_origin(
+        &self,
+        headers: &HeaderMap,
+        form: &SubmittedForm,
+    ) -> Result<(), PageError> {
+        let shown = self
+            .cookies
+            .get(headers, Cookie::Browser)
+            .map(|browser| self.secrets.csrf_token(browser));
         let given = form.value("csrf").unwrap_or_default();
         let ours = shown.is_some_and(|csrf| given.as_bytes().ct_eq(csrf.as_bytes()).into());
-        if ours && !from_elsewhere(headers) {
+        if ours && !is_cross_site(headers) {
             return Ok(());
         }
-        let frame = Frame::anonymous(self.gateway.now());
+        let frame = PageContext::anonymous(self.gateway.now());
         Err(page(StatusCode::FORBIDDEN, message_page::stale_page(&frame, paths::SIGN_IN)))
     }
 
@@ -210,14 +218,14 @@ impl SignIn {
         let Some(human) = directory.human_by_email(email).filter(|human| human.active) else {
             return;
         };
-        if self.authenticator.login_rate_limit().person(&human.id).is_err() {
+        if self.authenticator.login_rate_limit().count_person(&human.id).is_err() {
             tracing::warn!(human.id = %human.id, "too many sign-in links were asked for");
             return;
         }
         let seed = Digest(random());
         let link = NewLink {
             human: human.id.clone(),
-            hash: Digest::of(self.secrets.link(&seed).as_bytes()),
+            hash: Digest::of(self.secrets.sign_in_secret(&seed).as_bytes()),
             seed,
             expires_at: self.gateway.now().plus_seconds(SIGN_IN_MINUTES * 60),
         };
@@ -228,10 +236,10 @@ impl SignIn {
     }
 
     /// Begins a session in a browser that presented a proof of identity.
-    pub(super) async fn enter(
+    pub(super) async fn begin_session(
         &self,
         headers: &HeaderMap,
-        proof: Proof,
+        proof: SignInProof,
     ) -> Result<Response, StoreError> {
         let lifetime = self.config.sign_in.lifetime;
         let (session, (browser, keep)) =
@@ -252,12 +260,12 @@ impl SignIn {
     }
 
     /// The page of a browser that was signed out.
-    pub(super) fn goodbye(&self, session: KeyId) -> Response {
-        let frame = Frame::anonymous(self.gateway.now());
+    pub(super) fn signed_out_page(&self, session: KeyId) -> Response {
+        let frame = PageContext::anonymous(self.gateway.now());
         let directory = self.gateway.directory();
         let by_provider = |key: &Key| {
-            let Holder::Session { visit, .. } = &key.holder else { return false };
-            visit.is_some_and(|visit| visit.way == Way::Oidc)
+            let CredentialKind::Session { visit, .. } = &key.holder else { return false };
+            visit.is_some_and(|visit| visit.way == SignInMethod::Oidc)
         };
         let name = self.provider.as_ref().map(|provider| provider.settings().name.as_str());
         let name = name.filter(|_| directory.key(session).is_some_and(by_provider));
@@ -268,23 +276,24 @@ impl SignIn {
     }
 
     /// Counts an attempt to sign in. Too many get the page of the login rate limit.
-    pub(super) fn check_rate(&self, parts: &Parts) -> Result<(), Instead> {
+    pub(super) fn check_rate(&self, parts: &Parts) -> Result<(), PageError> {
         let ip = client_address(parts, &self.config.sign_in.trusted_proxies);
-        let counted = ip.map_or(Ok(()), |ip| self.authenticator.login_rate_limit().address(ip));
-        counted.map_err(|wait| self.told_to_wait(wait))
+        let counted =
+            ip.map_or(Ok(()), |ip| self.authenticator.login_rate_limit().count_address(ip));
+        counted.map_err(|wait| self.rate_limit_page(wait))
     }
 
     /// The page of the login rate limit.
-    pub(super) fn told_to_wait(&self, wait: Duration) -> Instead {
-        let frame = Frame::anonymous(self.gateway.now());
+    pub(super) fn rate_limit_page(&self, wait: Duration) -> PageError {
+        let frame = PageContext::anonymous(self.gateway.now());
         let busy = html(StatusCode::TOO_MANY_REQUESTS, message_page::too_many_attempts(&frame));
         let after = [(header::RETRY_AFTER, (wait.as_secs() + 1).to_string())];
-        Instead(Box::new((after, busy).into_response()))
+        PageError(Box::new((after, busy).into_response()))
     }
 }
 
 /// Whether another website sent the form.
-pub(crate) fn from_elsewhere(headers: &HeaderMap) -> bool {
+pub(crate) fn is_cross_site(headers: &HeaderMap) -> bool {
     headers
         .get("sec-fetch-site")
         .is_some_and(|site| site != "same-origin" && site != "none" && site != "same-site")

@@ -5,34 +5,34 @@ use std::sync::Arc;
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
-use gateway::oidc::person::{Arrival, arrive};
-use gateway::oidc::{Flow, Provider, Return};
-use kernel::directory::Proof;
+use gateway::oidc::person::{OidcSignIn, find_or_create};
+use gateway::oidc::{IdentityProvider, OidcCallback, OidcFlow};
+use kernel::directory::SignInProof;
 use kernel::{Actor, DirectoryCommand};
 use store::StoreError;
 use url::Url;
 use views::site::paths;
-use views::{Frame, message_page};
+use views::{PageContext, message_page};
 
 use crate::http::pages::cookies::{Cookie, Cookies};
 use crate::http::pages::sealed_values::{SECONDS, SealedValues};
-use crate::http::pages::sign_in::SignIn;
-use crate::http::pages::{Instead, Page, html, page};
+use crate::http::pages::sign_in::SignInPages;
+use crate::http::pages::{PageError, PageResult, html, page};
 
 /// `GET /sign-in/oidc`: redirects to the provider. It changes nothing.
-pub(super) async fn leave(
-    State(sign_in): State<Arc<SignIn>>,
+pub(super) async fn redirect_to_provider(
+    State(sign_in): State<Arc<SignInPages>>,
     State(cookies): State<Arc<Cookies>>,
     State(sealed_values): State<Arc<SealedValues>>,
     from: Request,
-) -> Page {
+) -> PageResult {
     let (parts, _) = from.into_parts();
-    let provider = sign_in.providing()?;
+    let provider = sign_in.require_provider()?;
     sign_in.check_rate(&parts)?;
     let (browser, keep) = cookies.browser(&parts.headers);
-    let begun = provider.begin(&sign_in.oidc_back(), sign_in.gateway.wall_time()).await;
-    let (url, flow) = begun.map_err(|error| sign_in.unreached(&error))?;
-    let sealed = sealed_values.entrust("oidc", &browser, flow).unwrap_or_default();
+    let begun = provider.begin(&sign_in.callback_url(), sign_in.gateway.wall_time()).await;
+    let (url, flow) = begun.map_err(|error| sign_in.provider_unreachable(&error))?;
+    let sealed = sealed_values.seal("oidc", &browser, flow).unwrap_or_default();
     let cookies = AppendHeaders([
         (header::SET_COOKIE, cookies.set(Cookie::Flow, &sealed, SECONDS)),
         (header::SET_COOKIE, keep),
@@ -41,16 +41,16 @@ pub(super) async fn leave(
 }
 
 /// Handles the redirect from the provider, in the browser that was sent there.
-pub(super) async fn come_back(
-    State(sign_in): State<Arc<SignIn>>,
+pub(super) async fn handle_callback(
+    State(sign_in): State<Arc<SignInPages>>,
     State(cookies): State<Arc<Cookies>>,
-    Query(came): Query<Return>,
+    Query(came): Query<OidcCallback>,
     from: Request,
-) -> Page {
+) -> PageResult {
     let (parts, _) = from.into_parts();
-    let provider = sign_in.providing()?;
+    let provider = sign_in.require_provider()?;
     sign_in.check_rate(&parts)?;
-    let mut answer = match Box::pin(sign_in.arrived(provider, &parts.headers, &came)).await {
+    let mut answer = match Box::pin(sign_in.sign_in_claims(provider, &parts.headers, &came)).await {
         Ok(entered) => entered,
         Err(instead) => instead.into_response(),
     };
@@ -61,17 +61,17 @@ pub(super) async fn come_back(
 
 /// `GET /sign-out/oidc`: redirects to the sign-out of the provider, after the person
 /// was signed out here.
-pub(super) async fn sign_out(State(sign_in): State<Arc<SignIn>>) -> Page {
-    let provider = sign_in.providing()?;
+pub(super) async fn sign_out(State(sign_in): State<Arc<SignInPages>>) -> PageResult {
+    let provider = sign_in.require_provider()?;
     let back = sign_in.address(paths::SIGN_IN);
-    let known = provider.goodbye(&back, sign_in.gateway.wall_time()).await;
-    let url = known.map_err(|error| sign_in.unreached(&error))?.unwrap_or(back);
+    let known = provider.sign_out_url(&back, sign_in.gateway.wall_time()).await;
+    let url = known.map_err(|error| sign_in.provider_unreachable(&error))?.unwrap_or(back);
     Ok(Redirect::to(url.as_str()).into_response())
 }
 
-impl SignIn {
-    fn providing(&self) -> Result<&Provider, Instead> {
-        let frame = Frame::anonymous(self.gateway.now());
+impl SignInPages {
+    fn require_provider(&self) -> Result<&IdentityProvider, PageError> {
+        let frame = PageContext::anonymous(self.gateway.now());
         let none = || page(StatusCode::NOT_FOUND, message_page::not_found(&frame));
         self.provider.as_ref().ok_or_else(none)
     }
@@ -83,39 +83,39 @@ impl SignIn {
         url
     }
 
-    fn oidc_back(&self) -> Url {
-        self.address(paths::OIDC_BACK)
+    fn callback_url(&self) -> Url {
+        self.address(paths::OIDC_REDIRECT)
     }
 
-    fn unreached(&self, error: &anyhow::Error) -> Instead {
+    fn provider_unreachable(&self, error: &anyhow::Error) -> PageError {
         tracing::warn!(error = format!("{error:#}"), "the provider of identities cannot be used");
-        let frame = Frame::anonymous(self.gateway.now());
+        let frame = PageContext::anonymous(self.gateway.now());
         let mut busy = html(StatusCode::SERVICE_UNAVAILABLE, message_page::unavailable(&frame));
         busy.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("10"));
-        Instead(Box::new(busy))
+        PageError(Box::new(busy))
     }
 
-    async fn arrived(
+    async fn sign_in_claims(
         &self,
-        provider: &Provider,
+        provider: &IdentityProvider,
         headers: &HeaderMap,
-        came: &Return,
-    ) -> Result<Response, Instead> {
-        let frame = Frame::anonymous(self.gateway.now());
+        came: &OidcCallback,
+    ) -> Result<Response, PageError> {
+        let frame = PageContext::anonymous(self.gateway.now());
         let refused = || page(StatusCode::UNAUTHORIZED, message_page::provider_refused(&frame));
         let browser = self.cookies.get(headers, Cookie::Browser).ok_or_else(refused)?;
         let sealed = self.cookies.get(headers, Cookie::Flow).ok_or_else(refused)?;
-        let flow: Flow =
-            self.sealed_values.entrusted("oidc", browser, sealed).ok_or_else(refused)?;
+        let flow: OidcFlow =
+            self.sealed_values.open("oidc", browser, sealed).ok_or_else(refused)?;
         let now = self.gateway.wall_time();
-        let claims = provider.finish(&flow, came, &self.oidc_back(), now).await;
+        let claims = provider.finish(&flow, came, &self.callback_url(), now).await;
         let claims = claims.map_err(|error| {
             tracing::warn!(error = format!("{error:#}"), "a sign-in with the provider was refused");
             refused()
         })?;
-        let found = arrive(provider.settings(), &self.gateway.directory(), &claims);
-        let Some(Arrival { human, save, email }) = found else {
-            return Err(page(StatusCode::FORBIDDEN, message_page::not_known(&frame)));
+        let found = find_or_create(provider.settings(), &self.gateway.directory(), &claims);
+        let Some(OidcSignIn { human, save, email }) = found else {
+            return Err(page(StatusCode::FORBIDDEN, message_page::no_account(&frame)));
         };
         if let Some(new) = save {
             match self.gateway.run(Actor::System, DirectoryCommand::SaveHuman(new)).await {
@@ -128,7 +128,7 @@ impl SignIn {
                 Err(error) => return Err(error.into()),
             }
         }
-        match self.enter(headers, Proof::Oidc(human, email)).await {
+        match self.begin_session(headers, SignInProof::Oidc(human, email)).await {
             Ok(entered) => Ok(entered),
             Err(StoreError::Refused(_)) => Err(refused()),
             Err(error) => Err(error.into()),

@@ -8,33 +8,35 @@ use axum::response::{IntoResponse, Redirect, Response};
 use gateway::Gateway;
 use gateway::auth::Authenticator;
 use gateway::ids::random;
-use gateway::passkeys::{Asked, Asserted, Passkeys};
+use gateway::passkeys::{PasskeyAssertion, PasskeyOptions, Passkeys};
 use kernel::ask::answer::PasskeyAnswer;
 use kernel::audit::Digest;
-use kernel::directory::{Authority, Directory, Holder, Key, NewPasskey, PasskeyUse, Proof};
+use kernel::directory::{
+    CredentialKind, Directory, Key, NewPasskey, PasskeyAuthority, PasskeyUse, SignInProof,
+};
 use kernel::passkey_evidence::{AnswerStatement, PasskeyEvidence};
 use kernel::question::Reply;
 use kernel::{Ask, AskCommand, Assurance, DirectoryCommand, HumanId, KeyId, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::StoreError;
-use views::banner::Notice;
-use views::sign_in::passkeys::{self, Adding, Listed, Question};
+use views::banner::ActionOutcome;
+use views::sign_in::passkeys::{self, AddPasskey, PasskeyChallenge, PasskeyEntry};
 use views::site::paths;
-use views::{Frame, message_page};
+use views::{PageContext, message_page};
 
 use crate::config::Config;
 use crate::http::pages::cookies::{Cookie, Cookies};
 use crate::http::pages::request::{RequestPages, answer_unless_claimed, refused};
 use crate::http::pages::sealed_values::SealedValues;
-use crate::http::pages::sign_in::SignIn;
-use crate::http::pages::visitors::{AskForm, Visitors};
-use crate::http::pages::{Instead, Page, Visitor, html, page};
-use crate::http::submitted;
+use crate::http::pages::sign_in::SignInPages;
+use crate::http::pages::visitor::{AskForm, Visitors};
+use crate::http::pages::{PageError, PageResult, Visitor, html, page};
+use crate::http::posted_form;
 
 /// An answer that waits for its passkey.
 #[derive(Serialize, Deserialize)]
-struct Unconfirmed {
+struct UnconfirmedAnswer {
     reply: Reply,
     nonce: Digest,
     /// The holder of the claim that the owner knowingly answers over.
@@ -43,7 +45,7 @@ struct Unconfirmed {
 
 /// A checked assertion that vouches for a new passkey until that is created.
 #[derive(Serialize, Deserialize)]
-struct Vouched {
+struct VouchingAssertion {
     challenge: [u8; 32],
     response: String,
 }
@@ -53,7 +55,10 @@ const VOUCH: &str = "vouch for passkey";
 /// The purpose of the sealed assertion until the new passkey is created.
 const VOUCHED: &str = "vouched for passkey";
 
-pub(super) async fn show(State(passkey_pages): State<Arc<PasskeyPages>>, visitor: Visitor) -> Page {
+pub(super) async fn show(
+    State(passkey_pages): State<Arc<PasskeyPages>>,
+    visitor: Visitor,
+) -> PageResult {
     passkey_pages.page(&visitor, StatusCode::OK, None, None).await
 }
 
@@ -65,21 +70,20 @@ pub(super) async fn change(
     State(sealed_values): State<Arc<SealedValues>>,
     State(config): State<Arc<Config>>,
     from: Request,
-) -> Page {
-    let (visitor, submitted) = visitors.acting(from, paths::PASSKEYS).await?;
+) -> PageResult {
+    let (visitor, submitted) = visitors.visitor_and_form(from, paths::PASSKEYS).await?;
     let human = &visitor.human.id;
     let value = |name: &str| submitted.value(name).unwrap_or_default();
     let directory = passkey_pages.gateway.directory();
     if !value("vouch").is_empty() {
-        let challenge =
-            sealed_values.entrusted(VOUCH, &visitor.session.to_string(), value("sealed"));
+        let challenge = sealed_values.open(VOUCH, &visitor.session.to_string(), value("sealed"));
         let asserted = challenge.and_then(|c| {
-            Some((c, passkey_pages.asserted(human, &directory, c, value("response"))?))
+            Some((c, passkey_pages.verify_assertion(human, &directory, c, value("response"))?))
         });
         let Some((challenge, _)) = asserted else {
             return passkey_pages.refused(&visitor, NOT_USED).await;
         };
-        let vouched = Vouched { challenge, response: value("response").to_owned() };
+        let vouched = VouchingAssertion { challenge, response: value("response").to_owned() };
         return passkey_pages.page(&visitor, StatusCode::OK, None, Some(vouched)).await;
     }
     let (command, done) = if let Some(id) = submitted.value("remove") {
@@ -90,24 +94,26 @@ pub(super) async fn change(
         };
         let purpose = format!("remove passkey {id}");
         let holder = visitor.session.to_string();
-        let challenge = sealed_values.entrusted(&purpose, &holder, value("sealed"));
+        let challenge = sealed_values.open(&purpose, &holder, value("sealed"));
         let authority = match (submitted.value("sealed"), challenge) {
-            (None, _) if passkey_pages.is_fresh(&visitor) => Authority::SignIn(visitor.session),
+            (None, _) if passkey_pages.is_fresh(&visitor) => {
+                PasskeyAuthority::SignIn(visitor.session)
+            }
             (None, _) => return Ok(passkey_pages.removal_page(&visitor, id, &purpose)),
             (Some(_), challenge) => {
-                let asserted = challenge
-                    .and_then(|c| passkey_pages.asserted(human, &directory, c, value("response")));
+                let asserted = challenge.and_then(|c| {
+                    passkey_pages.verify_assertion(human, &directory, c, value("response"))
+                });
                 match asserted {
-                    Some((used, _)) => Authority::Passkey(used),
+                    Some((used, _)) => PasskeyAuthority::Passkey(used),
                     None => return passkey_pages.refused(&visitor, NOT_USED).await,
                 }
             }
         };
-        (DirectoryCommand::RemovePasskey(id, Box::new(authority)), Notice::PasskeyRemoved)
+        (DirectoryCommand::RemovePasskey(id, Box::new(authority)), ActionOutcome::PasskeyRemoved)
     } else {
         let holder = visitor.session.to_string();
-        let state: Option<Value> =
-            sealed_values.entrusted("make passkey", &holder, value("sealed"));
+        let state: Option<Value> = sealed_values.open("make passkey", &holder, value("sealed"));
         let made = match (&passkey_pages.passkeys, state) {
             (Ok(passkeys), Some(state)) => passkeys.made(state, value("response")).ok(),
             _ => None,
@@ -116,14 +122,15 @@ pub(super) async fn change(
             return passkey_pages.refused(&visitor, "the passkey was not made").await;
         };
         let authority = match submitted.value("vouched").filter(|sealed| !sealed.is_empty()) {
-            None => Authority::SignIn(visitor.session),
+            None => PasskeyAuthority::SignIn(visitor.session),
             Some(sealed) => {
-                let vouched: Option<Vouched> = sealed_values.entrusted(VOUCHED, &holder, sealed);
+                let vouched: Option<VouchingAssertion> =
+                    sealed_values.open(VOUCHED, &holder, sealed);
                 let asserted = vouched.and_then(|v| {
-                    passkey_pages.asserted(human, &directory, v.challenge, &v.response)
+                    passkey_pages.verify_assertion(human, &directory, v.challenge, &v.response)
                 });
                 match asserted {
-                    Some((used, _)) => Authority::Passkey(used),
+                    Some((used, _)) => PasskeyAuthority::Passkey(used),
                     None => return passkey_pages.refused(&visitor, NOT_USED).await,
                 }
             }
@@ -137,12 +144,15 @@ pub(super) async fn change(
             label: label.unwrap_or("passkey").to_owned(),
             wait: config.sign_in.passkey_wait,
         };
-        (DirectoryCommand::EnrolPasskey(Box::new(new), Box::new(authority)), Notice::PasskeyAdded)
+        (
+            DirectoryCommand::EnrolPasskey(Box::new(new), Box::new(authority)),
+            ActionOutcome::PasskeyAdded,
+        )
     };
     match passkey_pages.gateway.run(visitor.actor.clone(), command).await {
         Ok(_) => passkey_pages.page(&visitor, StatusCode::OK, Some(&done), None).await,
         Err(StoreError::Refused(refusal)) => {
-            let refused = Notice::Passkey(refusal);
+            let refused = ActionOutcome::Passkey(refusal);
             passkey_pages.page(&visitor, StatusCode::CONFLICT, Some(&refused), None).await
         }
         Err(error) => Err(error.into()),
@@ -153,40 +163,39 @@ const NOT_USED: &str = "the passkey was not used, or its signature does not fit"
 
 /// `POST /sign-in/passkey`
 pub(super) async fn sign_in(
-    State(sign_in): State<Arc<SignIn>>,
+    State(sign_in): State<Arc<SignInPages>>,
     State(passkey_pages): State<Arc<PasskeyPages>>,
     State(cookies): State<Arc<Cookies>>,
     State(sealed_values): State<Arc<SealedValues>>,
     from: Request,
-) -> Page {
+) -> PageResult {
     let (parts, body) = from.into_parts();
     sign_in.check_rate(&parts)?;
-    let frame = Frame::anonymous(passkey_pages.gateway.now());
+    let frame = PageContext::anonymous(passkey_pages.gateway.now());
     let refused = || page(StatusCode::UNAUTHORIZED, message_page::passkey_refused(&frame));
-    let submitted = submitted::small(body).await?;
+    let submitted = posted_form::small(body).await?;
     let browser = cookies.get(&parts.headers, Cookie::Browser).ok_or_else(refused)?;
-    sign_in.own_form(&parts.headers, &submitted).map_err(|_| refused())?;
+    sign_in.check_form_origin(&parts.headers, &submitted).map_err(|_| refused())?;
     let passkeys = passkey_pages.passkeys.as_ref().map_err(|_| refused())?;
     let sealed = submitted.value("sealed").unwrap_or_default();
-    let challenge: [u8; 32] =
-        sealed_values.entrusted("sign in", browser, sealed).ok_or_else(refused)?;
+    let challenge: [u8; 32] = sealed_values.open("sign in", browser, sealed).ok_or_else(refused)?;
     let response = submitted.value("response").unwrap_or_default();
     let directory = passkey_pages.gateway.directory();
-    let (key, human, public) = used(passkeys, &directory, response).ok_or_else(refused)?;
+    let (key, human, public) = used_passkey(passkeys, &directory, response).ok_or_else(refused)?;
     let asserted = passkeys.check(challenge, response, public).map_err(|error| {
         tracing::warn!(human.id = %human, key.id = %key.id, error = format!("{error:#}"), "a passkey was refused");
-        match passkey_pages.authenticator.login_rate_limit().person(human) {
+        match passkey_pages.authenticator.login_rate_limit().count_person(human) {
             Ok(()) => refused(),
-            Err(wait) => sign_in.told_to_wait(wait),
+            Err(wait) => sign_in.rate_limit_page(wait),
         }
     })?;
-    let proof = Proof::Passkey(PasskeyUse {
+    let proof = SignInProof::Passkey(PasskeyUse {
         key: key.id,
         public: asserted.public,
         challenge: Digest(challenge),
         counter: asserted.counter,
     });
-    match sign_in.enter(&parts.headers, proof).await {
+    match sign_in.begin_session(&parts.headers, proof).await {
         Ok(entered) => {
             passkey_pages.authenticator.note_use(key.id, passkey_pages.gateway.now());
             Ok(entered)
@@ -203,13 +212,14 @@ pub(crate) async fn confirm(
     State(request_pages): State<Arc<RequestPages>>,
     Path(id): Path<String>,
     AskForm { visitor, ask, form: submitted }: AskForm,
-) -> Page {
+) -> PageResult {
     let directory = passkey_pages.gateway.directory();
-    let proven = passkey_pages.proven(&visitor, &ask, &directory, |name| submitted.value(name));
+    let proven =
+        passkey_pages.confirmed_answer(&visitor, &ask, &directory, |name| submitted.value(name));
     let Some((given, reply, over)) = proven else {
         let refused =
             Refusal::AssuranceTooLow { have: Assurance::Session, need: Assurance::Passkey };
-        let notice = Notice::Refused(refused);
+        let notice = ActionOutcome::Refused(refused);
         return request_pages
             .page(&visitor, &ask, StatusCode::FORBIDDEN, Some(&notice), None)
             .await;
@@ -231,12 +241,12 @@ pub(crate) async fn confirm(
             Ok(Redirect::to(&paths::answered(ask.id)).into_response())
         }
         Err(StoreError::Refused(refusal @ Refusal::NotAllowed { .. })) => {
-            let notice = Notice::Passkey(refusal);
+            let notice = ActionOutcome::Passkey(refusal);
             let status = StatusCode::FORBIDDEN;
             request_pages.page(&visitor, &ask, status, Some(&notice), None).await
         }
         Err(StoreError::Refused(refusal)) => {
-            let now = visitors.seen_by(&visitor, &id).await?;
+            let now = visitors.visible_ask(&visitor, &id).await?;
             let notice = refused(refusal, &now, &visitor.human);
             request_pages.page(&visitor, &now, StatusCode::CONFLICT, Some(&notice), None).await
         }
@@ -245,21 +255,21 @@ pub(crate) async fn confirm(
 }
 
 /// The passkey that a browser says it used, with its person and its public key.
-fn used<'d>(
+fn used_passkey<'d>(
     passkeys: &Passkeys,
     directory: &'d Directory,
     response: &str,
 ) -> Option<(&'d Key, &'d HumanId, &'d str)> {
     let key = directory.key_by_hash(&passkeys.named(response).ok()?)?;
     match &key.holder {
-        Holder::Passkey { human, public, .. } if key.revoked_at.is_none() => {
+        CredentialKind::Passkey { human, public, .. } if key.revoked_at.is_none() => {
             Some((key, human, public))
         }
-        Holder::Passkey { .. }
-        | Holder::Agent { .. }
-        | Holder::Token { .. }
-        | Holder::Link { .. }
-        | Holder::Session { .. } => None,
+        CredentialKind::Passkey { .. }
+        | CredentialKind::Agent { .. }
+        | CredentialKind::Token { .. }
+        | CredentialKind::Link { .. }
+        | CredentialKind::Session { .. } => None,
     }
 }
 
@@ -273,11 +283,11 @@ pub struct PasskeyPages {
 
 impl PasskeyPages {
     /// The challenge for signing in with a passkey; `None` if this server has no passkeys.
-    pub(super) fn question(&self, browser: &str) -> Option<Question> {
+    pub(super) fn sign_in_challenge(&self, browser: &str) -> Option<PasskeyChallenge> {
         let challenge: [u8; 32] = random();
         let options = self.passkeys.as_ref().ok()?.ask(challenge, &[]).ok()?;
-        let sealed = self.sealed_values.entrust("sign in", browser, challenge)?;
-        Some(Question { options: options.to_string(), sealed })
+        let sealed = self.sealed_values.seal("sign in", browser, challenge)?;
+        Some(PasskeyChallenge { options: options.to_string(), sealed })
     }
 
     /// The page on which an answer is confirmed with a passkey.
@@ -306,11 +316,11 @@ impl PasskeyPages {
                 return html(StatusCode::FORBIDDEN, shown);
             }
         };
-        let shown = passkeys::answer_words(ask, &reply);
-        let unconfirmed = Unconfirmed { reply, nonce, over };
-        let sealed = self.sealed_values.entrust("answer", &holder(visitor, ask), unconfirmed);
+        let shown = passkeys::summarize_answer(ask, &reply);
+        let unconfirmed = UnconfirmedAnswer { reply, nonce, over };
+        let sealed = self.sealed_values.seal("answer", &holder(visitor, ask), unconfirmed);
         if let Some((options, sealed)) = options.zip(sealed) {
-            let question = Question { options: options.to_string(), sealed };
+            let question = PasskeyChallenge { options: options.to_string(), sealed };
             return html(
                 StatusCode::OK,
                 passkeys::confirm(&visitor.frame, ask.id, &shown, &question),
@@ -327,15 +337,15 @@ impl PasskeyPages {
     }
 
     /// An assertion over a challenge by a passkey of this person, if its signature is valid.
-    fn asserted(
+    fn verify_assertion(
         &self,
         human: &HumanId,
         directory: &Directory,
         challenge: [u8; 32],
         response: &str,
-    ) -> Option<(PasskeyUse, Asserted)> {
+    ) -> Option<(PasskeyUse, PasskeyAssertion)> {
         let passkeys = self.passkeys.as_ref().ok()?;
-        let (key, whose, public) = used(passkeys, directory, response)?;
+        let (key, whose, public) = used_passkey(passkeys, directory, response)?;
         if whose != human {
             return None;
         }
@@ -358,19 +368,20 @@ impl PasskeyPages {
     }
 
     /// The answer that was shown, if a passkey of this person confirmed it.
-    fn proven<'v>(
+    fn confirmed_answer<'v>(
         &self,
         visitor: &Visitor,
         ask: &Ask,
         directory: &Directory,
         value: impl Fn(&str) -> Option<&'v str>,
     ) -> Option<(PasskeyAnswer, Reply, Option<HumanId>)> {
-        let Unconfirmed { reply, nonce, over } =
-            self.sealed_values.entrusted("answer", &holder(visitor, ask), value("sealed")?)?;
+        let UnconfirmedAnswer { reply, nonce, over } =
+            self.sealed_values.open("answer", &holder(visitor, ask), value("sealed")?)?;
         let human = &visitor.human.id;
         let statement = AnswerStatement::of(ask, human, &reply, nonce)?;
         let challenge = statement.challenge().0;
-        let (used, asserted) = self.asserted(human, directory, challenge, value("response")?)?;
+        let (used, asserted) =
+            self.verify_assertion(human, directory, challenge, value("response")?)?;
         let evidence = PasskeyEvidence {
             key: used.key,
             credential_id: asserted.credential_id,
@@ -386,19 +397,23 @@ impl PasskeyPages {
     }
 
     /// The page after a passkey was refused.
-    async fn refused(&self, visitor: &Visitor, why: &'static str) -> Page {
-        let notice = Notice::Passkey(Refusal::NotAllowed { why });
+    async fn refused(&self, visitor: &Visitor, why: &'static str) -> PageResult {
+        let notice = ActionOutcome::Passkey(Refusal::NotAllowed { why });
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         self.page(visitor, status, Some(&notice), None).await
     }
 
     /// The challenge that one of these passkeys has to sign.
-    fn assertion(&self, visitor: &Visitor, purpose: &str, have: &[&str]) -> Option<Question> {
+    fn assertion_challenge(
+        &self,
+        visitor: &Visitor,
+        purpose: &str,
+        have: &[&str],
+    ) -> Option<PasskeyChallenge> {
         let challenge: [u8; 32] = random();
         let options = self.passkeys.as_ref().ok()?.ask(challenge, have).ok()?;
-        let sealed =
-            self.sealed_values.entrust(purpose, &visitor.session.to_string(), challenge)?;
-        Some(Question { options: options.to_string(), sealed })
+        let sealed = self.sealed_values.seal(purpose, &visitor.session.to_string(), challenge)?;
+        Some(PasskeyChallenge { options: options.to_string(), sealed })
     }
 
     /// The page on which a person confirms the removal of a passkey if their sign-in is not recent.
@@ -406,7 +421,7 @@ impl PasskeyPages {
         let directory = self.gateway.directory();
         let have: Vec<&str> = directory.passkeys_of(&visitor.human.id).filter_map(public).collect();
         let name = directory.key(id).map(|key| key.label.as_str()).unwrap_or_default();
-        let question = self.assertion(visitor, purpose, &have);
+        let question = self.assertion_challenge(visitor, purpose, &have);
         let shown = passkeys::removal(&visitor.frame, id, name, question.as_ref());
         html(StatusCode::OK, shown)
     }
@@ -415,9 +430,9 @@ impl PasskeyPages {
         &self,
         visitor: &Visitor,
         status: StatusCode,
-        notice: Option<&Notice>,
-        vouched: Option<Vouched>,
-    ) -> Page {
+        notice: Option<&ActionOutcome>,
+        vouched: Option<VouchingAssertion>,
+    ) -> PageResult {
         let directory = self.gateway.directory();
         let human = &visitor.human.id;
         let passkeys = match &self.passkeys {
@@ -437,29 +452,30 @@ impl PasskeyPages {
                 .key_used(key.id)
                 .await?
                 .max(self.authenticator.just_used(key.id));
-            listed.push(Listed { key, used });
+            listed.push(PasskeyEntry { key, used });
         }
         let adding = if !have.is_empty() && vouched.is_none() {
-            self.assertion(visitor, VOUCH, &have).map_or(Adding::SignInAgain, Adding::Vouch)
+            self.assertion_challenge(visitor, VOUCH, &have)
+                .map_or(AddPasskey::SignInAgain, AddPasskey::Vouch)
         } else if vouched.is_none() && !self.is_fresh(visitor) {
-            Adding::SignInAgain
+            AddPasskey::SignInAgain
         } else {
-            let name = views::components::words::person(&directory, human);
+            let name = views::components::words::person_name(&directory, human);
             let asked = passkeys.make(human.as_str(), &name, &have).map_err(|error| {
                 tracing::error!(error = format!("{error:#}"), "cannot ask for a passkey");
-                Instead(Box::new(html(
+                PageError(Box::new(html(
                     StatusCode::INTERNAL_SERVER_ERROR,
                     message_page::server_error(&visitor.frame, "passkeys"),
                 )))
             })?;
-            let Asked { options, state } = asked;
+            let PasskeyOptions { options, state } = asked;
             let session = visitor.session.to_string();
             let sealed =
-                self.sealed_values.entrust("make passkey", &session, state).unwrap_or_default();
+                self.sealed_values.seal("make passkey", &session, state).unwrap_or_default();
             let vouched =
-                vouched.and_then(|vouched| self.sealed_values.entrust(VOUCHED, &session, vouched));
-            let question = Question { options: options.to_string(), sealed };
-            Adding::Make { question, vouched: vouched.unwrap_or_default() }
+                vouched.and_then(|vouched| self.sealed_values.seal(VOUCHED, &session, vouched));
+            let question = PasskeyChallenge { options: options.to_string(), sealed };
+            AddPasskey::Make { question, vouched: vouched.unwrap_or_default() }
         };
         let shown = passkeys::page(&visitor.frame, &directory, &listed, &adding, notice);
         Ok(html(status, shown))
@@ -473,10 +489,10 @@ fn holder(visitor: &Visitor, ask: &Ask) -> String {
 
 fn public(key: &Key) -> Option<&str> {
     match &key.holder {
-        Holder::Passkey { public, .. } => Some(public),
-        Holder::Agent { .. }
-        | Holder::Token { .. }
-        | Holder::Link { .. }
-        | Holder::Session { .. } => None,
+        CredentialKind::Passkey { public, .. } => Some(public),
+        CredentialKind::Agent { .. }
+        | CredentialKind::Token { .. }
+        | CredentialKind::Link { .. }
+        | CredentialKind::Session { .. } => None,
     }
 }

@@ -7,30 +7,30 @@ use axum::http::StatusCode;
 use gateway::Gateway;
 use gateway::sessions::Sessions;
 use kernel::{DirectoryCommand, KeyId};
-use views::Notice;
+use views::ActionOutcome;
 use views::sign_in::sessions::{self, Session};
 use views::site::paths;
 
-use crate::http::pages::sign_in::SignIn;
-use crate::http::pages::visitors::Visitors;
-use crate::http::pages::{Page, Visitor, html};
+use crate::http::pages::sign_in::SignInPages;
+use crate::http::pages::visitor::Visitors;
+use crate::http::pages::{PageResult, Visitor, html};
 
 pub(super) async fn show(
     State(gateway): State<Gateway>,
     State(sessions): State<Sessions>,
     visitor: Visitor,
-) -> Page {
+) -> PageResult {
     sessions_page(&gateway, &sessions, &visitor, None).await
 }
 
 /// `POST /settings/sessions`: ends one session, or all others.
 pub(super) async fn end(
     State(visitors): State<Arc<Visitors>>,
-    State(sign_in): State<Arc<SignIn>>,
+    State(sign_in): State<Arc<SignInPages>>,
     State(sessions): State<Sessions>,
     from: Request,
-) -> Page {
-    let (visitor, submitted) = visitors.acting(from, paths::SESSIONS).await?;
+) -> PageResult {
+    let (visitor, submitted) = visitors.visitor_and_form(from, paths::SESSIONS).await?;
     let named = submitted.value("end").and_then(|id| id.parse::<KeyId>().ok());
     let human = &visitor.human.id;
     let command = match (submitted.value("others"), named) {
@@ -45,17 +45,17 @@ pub(super) async fn end(
     };
     sign_in.gateway.run(visitor.actor.clone(), command).await?;
     if named == Some(visitor.session) {
-        return Ok(sign_in.goodbye(visitor.session));
+        return Ok(sign_in.signed_out_page(visitor.session));
     }
-    sessions_page(&sign_in.gateway, &sessions, &visitor, Some(&Notice::SignedOut)).await
+    sessions_page(&sign_in.gateway, &sessions, &visitor, Some(&ActionOutcome::SignedOut)).await
 }
 
 async fn sessions_page(
     gateway: &Gateway,
     sessions: &Sessions,
     visitor: &Visitor,
-    notice: Option<&Notice>,
-) -> Page {
+    notice: Option<&ActionOutcome>,
+) -> PageResult {
     let (directory, now) = (gateway.directory(), gateway.now());
     let mut shown = Vec::new();
     for key in directory.sessions_of(&visitor.human.id).rev().filter(|key| key.is_live(now)) {

@@ -5,38 +5,41 @@ use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
-use gateway::Terms;
+use gateway::CommandConditions;
 use jiff::tz::TimeZone;
-use kernel::ask::Shown;
-use kernel::directory::about::About;
-use kernel::task::{Given, Handover, TaskCommand};
+use kernel::ask::DisplayedContent;
+use kernel::directory::profile_settings::ProfileSettings;
+use kernel::task::{AgentInput, Handover, TaskCommand};
 use kernel::{Command, Task};
 use store::StoreError;
-use views::Submitted;
+use views::SubmittedForm;
 use views::components::task::INTENTS;
 use views::site::paths;
-use views::tasks::room::Told;
+use views::tasks::room::TaskActionResult;
 use views::tasks::{actions, review};
 
-use super::once;
+use super::form_idempotency;
 use crate::http::pages::tasks::TaskPages;
-use crate::http::pages::{Page, Visitor, parts};
+use crate::http::pages::{PageResult, Visitor, parts};
 
 /// The command of a form, or the correction it needs.
-type Meant = Result<TaskCommand, &'static str>;
+type FormCommand = Result<TaskCommand, &'static str>;
 
 /// `POST /tasks/{id}/assign`
 pub(super) async fn assign(
     State(task_pages): State<Arc<TaskPages>>,
     Path(id): Path<String>,
     from: Request,
-) -> Page {
-    let done = Told::Done("The task was given out", "The agent was told, and begins on its own.");
+) -> PageResult {
+    let done = TaskActionResult::Done(
+        "The task was given out",
+        "The agent was told, and begins on its own.",
+    );
     task_pages
-        .act(&id, "assign", from, done, |_, task, sent| {
+        .run_form_command(&id, "assign", from, done, |_, task, sent| {
             let agent = sent.value("agent").and_then(|name| name.parse().ok());
             let agent = agent.ok_or("Choose an agent")?;
-            Ok(TaskCommand::Assign(task.id, agent, Given::default()))
+            Ok(TaskCommand::Assign(task.id, agent, AgentInput::default()))
         })
         .await
 }
@@ -46,10 +49,10 @@ pub(super) async fn cancel(
     State(task_pages): State<Arc<TaskPages>>,
     Path(id): Path<String>,
     from: Request,
-) -> Page {
-    let done = Told::Done("The task was called off", "Its agent was told to stop.");
+) -> PageResult {
+    let done = TaskActionResult::Done("The task was called off", "Its agent was told to stop.");
     task_pages
-        .act(&id, "cancel", from, done, |_, task, sent| {
+        .run_form_command(&id, "cancel", from, done, |_, task, sent| {
             let reason = sent.text("reason").filter(|text| !text.trim().is_empty());
             Ok(TaskCommand::Cancel(task.id, reason))
         })
@@ -61,12 +64,12 @@ pub(super) async fn interrupt(
     State(task_pages): State<Arc<TaskPages>>,
     Path(id): Path<String>,
     from: Request,
-) -> Page {
+) -> PageResult {
     let text = "It goes on as soon as you answer the request that is in your inbox now.";
-    let done = Told::Done("The agent was stopped", text);
+    let done = TaskActionResult::Done("The agent was stopped", text);
     task_pages
-        .act(&id, "interrupt", from, done, |_, task, sent| {
-            let prompt = said(sent, "prompt").ok_or("Say why you stop it")?;
+        .run_form_command(&id, "interrupt", from, done, |_, task, sent| {
+            let prompt = text_field(sent, "prompt").ok_or("Say why you stop it")?;
             Ok(TaskCommand::Interrupt(task.id, prompt))
         })
         .await
@@ -77,11 +80,15 @@ pub(super) async fn amend(
     State(task_pages): State<Arc<TaskPages>>,
     Path(id): Path<String>,
     from: Request,
-) -> Page {
-    let done = Told::Done("The agent was told", "It goes on working and takes it into account.");
+) -> PageResult {
+    let done = TaskActionResult::Done(
+        "The agent was told",
+        "It goes on working and takes it into account.",
+    );
     task_pages
-        .act(&id, "amend", from, done, |_, task, sent| {
-            let text = said(sent, "text").ok_or("Write what the agent should take into account")?;
+        .run_form_command(&id, "amend", from, done, |_, task, sent| {
+            let text =
+                text_field(sent, "text").ok_or("Write what the agent should take into account")?;
             let intent = sent.value("intent").unwrap_or_default();
             let intent = INTENTS.into_iter().find(|one| one.as_str() == intent);
             Ok(TaskCommand::Amend(task.id, text, intent.ok_or("Choose to what end you say it")?))
@@ -94,12 +101,13 @@ pub(super) async fn grant(
     State(task_pages): State<Arc<TaskPages>>,
     Path(id): Path<String>,
     from: Request,
-) -> Page {
-    let done = Told::Done("The permission was set", "The agent was told.");
+) -> PageResult {
+    let done = TaskActionResult::Done("The permission was set", "The agent was told.");
     task_pages
-        .act(&id, "grant", from, done, |visitor, task, sent| {
-            let zone = visitor.human.about().map_or(TimeZone::UTC, About::zone);
-            let grant = actions::grant(sent, &zone);
+        .run_form_command(&id, "grant", from, done, |visitor, task, sent| {
+            let zone =
+                visitor.human.profile_settings().map_or(TimeZone::UTC, ProfileSettings::zone);
+            let grant = actions::parse_grant(sent, &zone);
             let wrong = "Say whether it may, what it is about, and for how long";
             Ok(TaskCommand::Grant(task.id, grant.ok_or(wrong)?))
         })
@@ -111,11 +119,14 @@ pub(super) async fn transfer(
     State(task_pages): State<Arc<TaskPages>>,
     Path(id): Path<String>,
     from: Request,
-) -> Page {
-    let done = Told::Done("The task was handed over", "Whoever worked on it was told to stop.");
+) -> PageResult {
+    let done = TaskActionResult::Done(
+        "The task was handed over",
+        "Whoever worked on it was told to stop.",
+    );
     task_pages
-        .act(&id, "transfer", from, done, |_, task, sent| {
-            let to = sent.value("to").and_then(actions::party).ok_or("Choose somebody")?;
+        .run_form_command(&id, "transfer", from, done, |_, task, sent| {
+            let to = sent.value("to").and_then(actions::parse_party).ok_or("Choose somebody")?;
             Ok(TaskCommand::Transfer(task.id, to, Handover::Handoff))
         })
         .await
@@ -126,11 +137,14 @@ pub(super) async fn review(
     State(task_pages): State<Arc<TaskPages>>,
     Path(id): Path<String>,
     from: Request,
-) -> Page {
-    let done = Told::Done("Your verdict was recorded", "The agent has it now, with all you wrote.");
+) -> PageResult {
+    let done = TaskActionResult::Done(
+        "Your verdict was recorded",
+        "The agent has it now, with all you wrote.",
+    );
     task_pages
-        .act(&id, "review", from, done, |_, task, sent| {
-            Ok(TaskCommand::Review(task.id, Box::new(review::verdict(sent)?)))
+        .run_form_command(&id, "review", from, done, |_, task, sent| {
+            Ok(TaskCommand::Review(task.id, Box::new(review::parse_review(sent)?)))
         })
         .await
 }
@@ -140,36 +154,37 @@ pub(super) async fn remark(
     State(task_pages): State<Arc<TaskPages>>,
     Path(id): Path<String>,
     from: Request,
-) -> Page {
-    let done = Told::Done("Your comment was added", "Whoever sees this task can read it.");
+) -> PageResult {
+    let done =
+        TaskActionResult::Done("Your comment was added", "Whoever sees this task can read it.");
     task_pages
-        .act(&id, "remark", from, done, |_, task, sent| {
+        .run_form_command(&id, "remark", from, done, |_, task, sent| {
             let review = sent.value("review").and_then(|id| id.parse().ok());
             let review = review.ok_or("Load the page again")?;
-            said(sent, "body").ok_or("Write what you want to add")?;
-            Ok(TaskCommand::Remark(task.id, review, review::remark(sent)))
+            text_field(sent, "body").ok_or("Write what you want to add")?;
+            Ok(TaskCommand::Remark(task.id, review, review::parse_remark(sent)))
         })
         .await
 }
 
 /// The trimmed text of a field, if it is not empty.
-fn said(sent: &Submitted, name: &str) -> Option<String> {
+fn text_field(sent: &SubmittedForm, name: &str) -> Option<String> {
     sent.text(name).filter(|text| !text.trim().is_empty())
 }
 
 impl TaskPages {
     /// Executes the command of a form and shows the task again. A refused form keeps its input.
-    async fn act(
+    async fn run_form_command(
         &self,
         id: &str,
         act: &'static str,
         from: Request,
-        done: Told,
-        meant: impl FnOnce(&Visitor, &Task, &Submitted) -> Meant,
-    ) -> Page {
+        done: TaskActionResult,
+        meant: impl FnOnce(&Visitor, &Task, &SubmittedForm) -> FormCommand,
+    ) -> PageResult {
         let (headers, body) = parts(from);
         let visitor = self.visitors.visitor(&headers).await?;
-        let task = self.seen_by(&visitor, id).await?;
+        let task = self.visible_task(&visitor, id).await?;
         let sent = self.visitors.submitted(&visitor, &headers, body, &paths::task(task.id)).await?;
         let draft = Some((act, &sent));
         // The button for more comment fields is no verdict.
@@ -179,23 +194,28 @@ impl TaskPages {
         let command = match meant(&visitor, &task, &sent) {
             Ok(command) => command,
             Err(wrong) => {
-                let (told, status) = (Told::Wrong(wrong), StatusCode::UNPROCESSABLE_ENTITY);
+                let (told, status) =
+                    (TaskActionResult::Wrong(wrong), StatusCode::UNPROCESSABLE_ENTITY);
                 return self.room(&visitor, &task, status, Some(&told), draft).await;
             }
         };
         let scope = format!("{act}/{}", task.id);
-        let idempotency = once(&visitor, &sent, &scope);
+        let idempotency = form_idempotency(&visitor, &sent, &scope);
         // The page of a task shows a summary with the deliverables, not the whole question.
-        let terms = Terms { idempotency, shown: Shown::Summary, ..Terms::default() };
+        let terms = CommandConditions {
+            idempotency,
+            shown: DisplayedContent::Summary,
+            ..CommandConditions::default()
+        };
         let command = Command::Task(Box::new(command));
-        match self.gateway.run_on(terms, visitor.actor.clone(), command).await {
+        match self.gateway.run_with_conditions(terms, visitor.actor.clone(), command).await {
             Ok(outcome) => {
                 let now = outcome.task.map_or(task, |now| *now);
                 self.room(&visitor, &now, StatusCode::OK, Some(&done), None).await
             }
             Err(StoreError::Refused(refusal)) => {
-                let now = self.seen_by(&visitor, id).await?;
-                let told = Told::Refused(refusal);
+                let now = self.visible_task(&visitor, id).await?;
+                let told = TaskActionResult::Refused(refusal);
                 self.room(&visitor, &now, StatusCode::CONFLICT, Some(&told), draft).await
             }
             Err(error) => Err(error.into()),

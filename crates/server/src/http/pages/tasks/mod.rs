@@ -1,7 +1,7 @@
 //! The task board: `GET /tasks`; and creating a task: `GET /tasks/new`, `POST /tasks`.
 
 mod actions;
-mod room;
+mod task_page;
 
 use std::sync::Arc;
 
@@ -12,23 +12,23 @@ use axum::response::{IntoResponse, Redirect};
 use axum::routing::get;
 use bytes::Bytes;
 use gateway::blobs::Blobs;
-use gateway::{Gateway, Terms};
+use gateway::{CommandConditions, Gateway};
 use kernel::audit::Digest;
 use kernel::directory::Human;
-use kernel::task::{Given, Party, TaskCommand};
+use kernel::task::{AgentInput, Party, TaskCommand};
 use kernel::{Actor, AgentId, Command, ProjectId, Task, TaskId};
 use serde::{Deserialize, Serialize};
-use store::{Count, Idempotency, Scope, StoreError, TaskList};
+use store::{Count, Idempotency, ListScope, StoreError, TaskListQuery};
 use views::components::query::Query as Narrowed;
 use views::site::paths;
-use views::tasks::new::{self, Begun};
-use views::tasks::room::Told;
-use views::tasks::{self, Board, Column, Filling, KNOWN};
-use views::{FormProblem, Frame, Submitted};
+use views::tasks::new::{self, NewTaskInput};
+use views::tasks::room::TaskActionResult;
+use views::tasks::{self, BoardColumn, ColumnTasks, QUERY_PARAMETERS, TaskBoardPage};
+use views::{FormProblems, PageContext, SubmittedForm};
 
-use super::{Page, html};
-use crate::http::pages::live::{self, Looked, Sent};
-use crate::http::pages::visitors::{Visitor, Visitors};
+use super::{PageResult, html};
+use crate::http::pages::live::{self, LiveList, SentState};
+use crate::http::pages::visitor::{Visitor, Visitors};
 use crate::http::services::Streaming;
 use crate::http::{Shared, sse};
 
@@ -45,36 +45,36 @@ pub(super) fn routes() -> Router<Shared> {
         .route("/tasks", get(board).post(create))
         .route("/tasks/new", get(show_new))
         .route("/tasks/live", get(follow_board))
-        .route("/tasks/{id}", get(room::show))
-        .route("/tasks/{id}/live", get(room::live))
-        .route("/tasks/{id}/version", get(room::version))
-        .route("/tasks/{id}/assign", get(room::back).post(actions::assign))
-        .route("/tasks/{id}/cancel", get(room::back).post(actions::cancel))
-        .route("/tasks/{id}/interrupt", get(room::back).post(actions::interrupt))
-        .route("/tasks/{id}/amend", get(room::back).post(actions::amend))
-        .route("/tasks/{id}/grant", get(room::back).post(actions::grant))
-        .route("/tasks/{id}/transfer", get(room::back).post(actions::transfer))
-        .route("/tasks/{id}/review", get(room::back).post(actions::review))
-        .route("/tasks/{id}/remark", get(room::back).post(actions::remark))
+        .route("/tasks/{id}", get(task_page::show))
+        .route("/tasks/{id}/live", get(task_page::live))
+        .route("/tasks/{id}/version", get(task_page::version))
+        .route("/tasks/{id}/assign", get(task_page::back).post(actions::assign))
+        .route("/tasks/{id}/cancel", get(task_page::back).post(actions::cancel))
+        .route("/tasks/{id}/interrupt", get(task_page::back).post(actions::interrupt))
+        .route("/tasks/{id}/amend", get(task_page::back).post(actions::amend))
+        .route("/tasks/{id}/grant", get(task_page::back).post(actions::grant))
+        .route("/tasks/{id}/transfer", get(task_page::back).post(actions::transfer))
+        .route("/tasks/{id}/review", get(task_page::back).post(actions::review))
+        .route("/tasks/{id}/remark", get(task_page::back).post(actions::remark))
 }
 
 /// The number of tasks in a column of the whole board, and in a column shown alone.
 const FEW: usize = 8;
 const MANY: usize = 40;
 /// The most reads to fill a column.
-const ROUNDS: usize = 4;
+const MAX_READS_PER_COLUMN: usize = 4;
 
 /// The filters of the board.
-pub(super) struct Wanted {
+pub(super) struct BoardFilter {
     pub(super) query: Narrowed,
-    pub(super) list: TaskList,
+    pub(super) list: TaskListQuery,
     agent: Option<AgentId>,
-    column: Option<Column>,
+    column: Option<BoardColumn>,
 }
 
-impl Wanted {
-    pub(super) fn of(gateway: &Gateway, human: &Human, pairs: &[(String, String)]) -> Self {
-        let mut query = Narrowed::of(pairs, &KNOWN);
+impl BoardFilter {
+    pub(super) fn from_query(gateway: &Gateway, human: &Human, pairs: &[(String, String)]) -> Self {
+        let mut query = Narrowed::of(pairs, &QUERY_PARAMETERS);
         let mine = query.take("view", |name| (name == "mine").then_some(())).is_some();
         let mut projects = tasks::projects_of(human, &gateway.directory());
         let open = |id: &ProjectId| human.admin || projects.contains(id);
@@ -83,10 +83,10 @@ impl Wanted {
             projects = vec![project];
         }
         let agent = query.parsed::<AgentId>("agent");
-        let column = query.take("column", Column::named);
+        let column = query.take("column", BoardColumn::named);
         let after = query.parsed::<TaskId>("after").filter(|_| column.is_some());
         let principal = mine.then(|| human.id.clone());
-        let list = TaskList { projects, principal, after, ..TaskList::default() };
+        let list = TaskListQuery { projects, principal, after, ..TaskListQuery::default() };
         Self { query, list, agent, column }
     }
 }
@@ -95,12 +95,12 @@ async fn board(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
     visitor: Visitor,
-) -> Page {
-    let wanted = Wanted::of(&gateway, &visitor.human, &pairs);
+) -> PageResult {
+    let wanted = BoardFilter::from_query(&gateway, &visitor.human, &pairs);
     let columns = board_columns(&gateway, &visitor.actor, &wanted).await?;
     let directory = gateway.directory();
     let (me, query) = (&visitor.human, &wanted.query);
-    let board = Board { me, directory: &directory, query, columns: &columns };
+    let board = TaskBoardPage { me, directory: &directory, query, columns: &columns };
     Ok(html(StatusCode::OK, tasks::page(&visitor.frame, &board)))
 }
 
@@ -108,11 +108,11 @@ async fn board(
 pub(super) async fn board_columns(
     gateway: &Gateway,
     actor: &Actor,
-    wanted: &Wanted,
-) -> Result<Vec<Filling>, StoreError> {
+    wanted: &BoardFilter,
+) -> Result<Vec<ColumnTasks>, StoreError> {
     let counts = gateway.store().task_counts(wanted.list.clone()).await?;
     let mut columns = Vec::new();
-    for column in Column::ALL {
+    for column in BoardColumn::ALL {
         if wanted.column.is_some_and(|only| only != column) {
             continue;
         }
@@ -128,22 +128,22 @@ pub(super) async fn board_columns(
 async fn filled(
     gateway: &Gateway,
     actor: &Actor,
-    wanted: &Wanted,
-    column: Column,
+    wanted: &BoardFilter,
+    column: BoardColumn,
     counted: &[Count],
-) -> Result<Filling, StoreError> {
+) -> Result<ColumnTasks, StoreError> {
     let limit = if wanted.column.is_some() { MANY } else { FEW };
-    let mut list = TaskList { states: column.states().to_vec(), limit, ..wanted.list.clone() };
+    let mut list = TaskListQuery { states: column.states().to_vec(), limit, ..wanted.list.clone() };
     let directory = gateway.directory();
     let shown = |task: &Task| {
         let of_agent = wanted.agent.as_ref().is_none_or(|agent| {
             task.assignee.agent() == Some(agent)
                 || task.run.as_ref().is_some_and(|run| run.agent == *agent)
         });
-        of_agent && task.is_shown_to(actor, &directory)
+        of_agent && task.is_visible_to(actor, &directory)
     };
     let mut tasks = Vec::new();
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_READS_PER_COLUMN {
         let page = gateway.store().tasks(list.clone()).await?;
         tasks.extend(page.tasks.into_iter().filter(|task| shown(task)));
         list.after = page.next;
@@ -165,37 +165,37 @@ async fn filled(
         (Some(_), None) => tasks.len().to_string(),
         (Some(_), Some(_)) => format!("{}+", tasks.len()),
     };
-    Ok(Filling { column, tasks, count, next })
+    Ok(ColumnTasks { column, tasks, count, next })
 }
 
 fn new_task_page(
     gateway: &Gateway,
     visitor: &Visitor,
-    begun: Begun<'_>,
-    problems: &FormProblem,
+    begun: NewTaskInput<'_>,
+    problems: &FormProblems,
 ) -> String {
     let (directory, once) = (gateway.directory(), gateway.ids().ulid().to_string());
-    let begun = Begun { once: &once, ..begun };
+    let begun = NewTaskInput { once: &once, ..begun };
     new::page(&visitor.frame, &visitor.human, &directory, begun, problems)
 }
 
 /// The parent of a new task.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Part {
+struct ParentQuery {
     parent: String,
 }
 
 /// `GET /tasks/new`
 async fn show_new(
     State(gateway): State<Gateway>,
-    Query(part): Query<Part>,
+    Query(part): Query<ParentQuery>,
     visitor: Visitor,
-) -> Page {
+) -> PageResult {
     // The parent must be a task id. Other text is not shown to anyone.
     let parent = part.parent.parse::<TaskId>().map(|id| id.to_string()).unwrap_or_default();
-    let begun = Begun { parent: &parent, ..Begun::default() };
-    Ok(html(StatusCode::OK, new_task_page(&gateway, &visitor, begun, &FormProblem::default())))
+    let begun = NewTaskInput { parent: &parent, ..NewTaskInput::default() };
+    Ok(html(StatusCode::OK, new_task_page(&gateway, &visitor, begun, &FormProblems::default())))
 }
 
 /// `POST /tasks`: a form that is sent twice creates one task.
@@ -203,37 +203,41 @@ async fn create(
     State(visitors): State<Arc<Visitors>>,
     State(task_pages): State<Arc<TaskPages>>,
     from: Request,
-) -> Page {
-    let (visitor, form) = visitors.acting(from, paths::NEW_TASK).await?;
-    let refuse = |problem: &FormProblem| {
-        let begun = Begun { sent: Some(&form), ..Begun::default() };
+) -> PageResult {
+    let (visitor, form) = visitors.visitor_and_form(from, paths::NEW_TASK).await?;
+    let refuse = |problem: &FormProblems| {
+        let begun = NewTaskInput { sent: Some(&form), ..NewTaskInput::default() };
         let shown = new_task_page(&task_pages.gateway, &visitor, begun, problem);
         Ok(html(StatusCode::UNPROCESSABLE_ENTITY, shown))
     };
-    let new = match new::written(&form, &visitor.human) {
+    let new = match new::parse_new_task(&form, &visitor.human) {
         Ok(new) => new,
         Err(problem) => return refuse(&problem),
     };
-    let terms = Terms { idempotency: once(&visitor, &form, "create"), ..Terms::default() };
-    let command = Command::Task(Box::new(TaskCommand::Create(Box::new(new))));
-    let task = match task_pages.gateway.run_on(terms, visitor.actor.clone(), command).await {
-        Ok(outcome) => outcome.task,
-        Err(StoreError::Refused(refusal)) => return refuse(&new::refused(&refusal)),
-        Err(error) => return Err(error.into()),
+    let terms = CommandConditions {
+        idempotency: form_idempotency(&visitor, &form, "create"),
+        ..CommandConditions::default()
     };
+    let command = Command::Task(Box::new(TaskCommand::Create(Box::new(new))));
+    let task =
+        match task_pages.gateway.run_with_conditions(terms, visitor.actor.clone(), command).await {
+            Ok(outcome) => outcome.task,
+            Err(StoreError::Refused(refusal)) => return refuse(&new::refused(&refusal)),
+            Err(error) => return Err(error.into()),
+        };
     let Some(task) = task else { return Ok(Redirect::to(paths::TASKS).into_response()) };
     let agent = form.value("agent").and_then(|name| name.parse::<AgentId>().ok());
     let given = task.assignee != Party::Human(visitor.human.id.clone());
     let Some(agent) = agent.filter(|_| !given) else {
         return Ok(Redirect::to(&paths::task(task.id)).into_response());
     };
-    let command = TaskCommand::Assign(task.id, agent, Given::default());
+    let command = TaskCommand::Assign(task.id, agent, AgentInput::default());
     let command = Command::Task(Box::new(command));
     match task_pages.gateway.run(visitor.actor.clone(), command).await {
         Ok(_) => Ok(Redirect::to(&paths::task(task.id)).into_response()),
         // The task was created nevertheless. The person can assign it on its page.
         Err(StoreError::Refused(refusal)) => {
-            let told = Told::Refused(refusal);
+            let told = TaskActionResult::Refused(refusal);
             task_pages.room(&visitor, &task, StatusCode::CONFLICT, Some(&told), None).await
         }
         Err(error) => Err(error.into()),
@@ -241,7 +245,11 @@ async fn create(
 }
 
 /// The idempotency key of a form, so that a double submission runs once.
-pub(super) fn once(visitor: &Visitor, form: &Submitted, act: &str) -> Option<Idempotency> {
+pub(super) fn form_idempotency(
+    visitor: &Visitor,
+    form: &SubmittedForm,
+    act: &str,
+) -> Option<Idempotency> {
     let key = form.value("once").filter(|key| (1..=64).contains(&key.len()))?.to_owned();
     let said = form.pairs.iter().filter(|(name, _)| name != "csrf");
     let said: Vec<_> = said.collect();
@@ -260,72 +268,72 @@ async fn follow_board(
     State(streaming): State<Streaming>,
     Query(pairs): Query<Vec<(String, String)>>,
     visitor: Visitor,
-) -> Page {
-    let (actor, sent) = (visitor.actor.clone(), Sent::said(&pairs));
-    Ok(live::follow(gateway, &streaming, visitor, Columns { pairs, actor, sent }))
+) -> PageResult {
+    let (actor, sent) = (visitor.actor.clone(), SentState::from_query(&pairs));
+    Ok(live::follow(gateway, &streaming, visitor, LiveBoard { pairs, actor, sent }))
 }
 
 /// A board on an open page.
-struct Columns {
+struct LiveBoard {
     pairs: Vec<(String, String)>,
     actor: Actor,
-    sent: Sent,
+    sent: SentState,
 }
 
 /// The difference from the state that the browser has.
 #[derive(Serialize)]
-struct News {
+struct BoardUpdate {
     /// Whether all columns are empty.
     empty: bool,
     /// The count of the inbox: requests that tasks wait for are there.
     inbox: String,
     /// Every column in order, with its HTML where the browser lacks it.
-    columns: Vec<ColumnNews>,
+    columns: Vec<ColumnUpdate>,
 }
 
 #[derive(Serialize)]
-struct ColumnNews {
+struct ColumnUpdate {
     key: String,
     v: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     html: Option<String>,
 }
 
-impl Looked for Columns {
-    fn scopes(&self, gateway: &Gateway, human: &Human) -> Vec<Scope> {
-        Wanted::of(gateway, human, &self.pairs)
+impl LiveList for LiveBoard {
+    fn scopes(&self, gateway: &Gateway, human: &Human) -> Vec<ListScope> {
+        BoardFilter::from_query(gateway, human, &self.pairs)
             .list
             .projects
             .into_iter()
-            .map(Scope::Tasks)
+            .map(ListScope::Tasks)
             .collect()
     }
 
-    async fn news(
+    async fn update(
         &mut self,
         gateway: &Gateway,
         human: &Human,
-        frame: &Frame,
+        frame: &PageContext,
     ) -> Result<(u64, Option<Bytes>), StoreError> {
-        let wanted = Wanted::of(gateway, human, &self.pairs);
+        let wanted = BoardFilter::from_query(gateway, human, &self.pairs);
         let columns = board_columns(gateway, &self.actor, &wanted).await?;
         let directory = gateway.directory();
         let (me, query) = (human, &wanted.query);
-        let board = Board { me, directory: &directory, query, columns: &columns };
+        let board = TaskBoardPage { me, directory: &directory, query, columns: &columns };
         let drawn = tasks::columns(frame, &board);
         let digest = tasks::digest(&drawn);
         let parts = drawn.iter().map(|column| (column.key(), column.version.clone())).collect();
-        let sent = Sent { digest: Some(digest), parts };
+        let sent = SentState { digest: Some(digest), parts };
         let before = std::mem::replace(&mut self.sent, sent);
         if before.digest == Some(digest) {
             return Ok((digest, None));
         }
-        let news = News {
+        let news = BoardUpdate {
             empty: tasks::is_empty(&drawn),
-            inbox: gateway.waiting(human).await?.n.to_string(),
+            inbox: gateway.count_waiting(human).await?.n.to_string(),
             columns: drawn
                 .iter()
-                .map(|column| ColumnNews {
+                .map(|column| ColumnUpdate {
                     key: column.key(),
                     v: column.version.clone(),
                     html: (before.parts.get(&column.key()) != Some(&column.version))
