@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use dialects::proof::{Jwks, RevocationClaims, verify};
 use gateway::Gateway;
-use gateway::audit::{Against, check, check_export};
+use gateway::audit::{AuditBaseline, check, check_export};
 use gateway::bootstrap;
 use gateway::clock::OsClock;
 use gateway::installation::Installation;
@@ -108,7 +108,7 @@ pub(crate) fn backups(bytes: &[u8]) {
     // Anything may be wrong with it. Opening and verifying must report it and not panic.
     let Ok(store) = Sqlite::open_to_check(&path) else { return };
     let store: Arc<dyn Store> = Arc::new(store);
-    let against = Against {
+    let against = AuditBaseline {
         keys: Arc::new(VECTORS.0.clone()),
         known: None,
         marked: Heads::default(),

@@ -21,7 +21,7 @@ pub(crate) struct PlatformResponse {
 }
 
 /// Reads an answer. The error says why there is none.
-pub(crate) async fn answer(
+pub(crate) async fn read_response(
     platform: &str,
     sent: Result<Response, reqwest::Error>,
 ) -> Result<PlatformResponse, DeliveryError> {

@@ -15,7 +15,8 @@ use axum::{Json, Router};
 use client::Client;
 use client::hitl::Outcome;
 use client::hitl::service::{
-    Choice, Decision, Desk, Files, NewCase, Priority, Suggestion, done, needs_human, skipped,
+    CaseRunner, Choice, Decision, FileCallStore, NewCase, Priority, Suggestion, done, needs_human,
+    skipped,
 };
 use serde_json::{Map, Value, json};
 use tokio::io::AsyncWriteExt as _;
@@ -38,9 +39,9 @@ pub(crate) async fn serve(
     listener: TcpListener,
     folder: &Path,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let calls = Files::open(folder.join("calls"))?;
+    let calls = FileCallStore::open(folder.join("calls"))?;
     let book = folder.join("refunds.txt");
-    let desk = Desk::builder(countersign, calls)
+    let desk = CaseRunner::builder(countersign, calls)
         .callback(format!("http://{}/hitl/callback", listener.local_addr()?))
         .on("refund", move |decision| refund(book.clone(), decision))
         .build()?;
@@ -100,7 +101,7 @@ async fn write(book: &Path, line: &str) -> std::io::Result<()> {
 }
 
 /// `GET /refunds/{case_id}`: what became of it.
-async fn show(State(desk): State<Desk>, Segment(case_id): Segment<String>) -> Response {
+async fn show(State(desk): State<CaseRunner>, Segment(case_id): Segment<String>) -> Response {
     match desk.finished(&case_id).await {
         Ok(Some(finished)) => Json(json!({ "result": finished.result.ok() })).into_response(),
         Ok(None) => StatusCode::NOT_FOUND.into_response(),

@@ -88,7 +88,7 @@ pub struct Ended {
 
 impl Ended {
     /// The answer, typed.
-    pub fn said(&self) -> Option<Answer> {
+    pub fn typed_answer(&self) -> Option<Answer> {
         serde_json::from_value(self.answer.clone()?).ok()
     }
 

@@ -114,7 +114,7 @@ impl EventFrames {
                 Ok(())
             }
             Ok(None) => Err(ClientError::NoStream),
-            Err(error) if self.retry.again(&error).await => Ok(()),
+            Err(error) if self.retry.wait_and_retry(&error).await => Ok(()),
             Err(error) => Err(error),
         }
     }

@@ -210,7 +210,7 @@ impl Client {
         loop {
             let request = self.prepare(method.clone(), path, body, headers).timeout(CALL);
             match self.once(request).await {
-                Err(error) if retry.again(&error).await => {}
+                Err(error) if retry.wait_and_retry(&error).await => {}
                 Err(error) => return Err(error),
                 Ok(answer) => return self.read(answer).await,
             }

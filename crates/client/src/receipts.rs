@@ -6,8 +6,8 @@ use reqwest::Method;
 
 pub use dialects::proof::record_check::Inclusion;
 pub use dialects::proof::{
-    EvidenceError, EvidenceStatus, Jwks, ProofError, ReceiptClaims, RevokedReceipt,
-    verify_enrolment, verify_evidence, words,
+    EvidenceError, EvidenceStatus, Jwks, ProofError, ReceiptClaims, RevokedReceipt, explanation,
+    verify_enrolment, verify_evidence,
 };
 pub use kernel::passkey_evidence::PasskeyEvidence;
 

@@ -36,7 +36,7 @@ impl Retry {
     }
 
     /// Whether to try again; waits before it returns true.
-    pub(crate) async fn again(&mut self, error: &ClientError) -> bool {
+    pub(crate) async fn wait_and_retry(&mut self, error: &ClientError) -> bool {
         if !error.is_passing() || self.tried >= self.attempts {
             return false;
         }
@@ -93,14 +93,18 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn passing_errors_are_tried_again_and_others_are_not() {
         for (status, again) in [(429, true), (503, true), (502, true), (500, false), (409, false)] {
-            assert_eq!(Retry::default().again(&refused(status, None)).await, again, "{status}");
+            assert_eq!(
+                Retry::default().wait_and_retry(&refused(status, None)).await,
+                again,
+                "{status}"
+            );
         }
-        assert!(!Retry::never().again(&refused(503, None)).await);
+        assert!(!Retry::never().wait_and_retry(&refused(503, None)).await);
         let mut retry = Retry::default();
         for _ in 0..ATTEMPTS {
-            assert!(retry.again(&refused(503, None)).await);
+            assert!(retry.wait_and_retry(&refused(503, None)).await);
         }
-        assert!(!retry.again(&refused(503, None)).await);
+        assert!(!retry.wait_and_retry(&refused(503, None)).await);
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl Client {
                 }
                 Err(error) => {
                     let too_long = away.get_or_insert_with(Instant::now).elapsed() > AWAY;
-                    if left.is_zero() || too_long || !retry.again(&error).await {
+                    if left.is_zero() || too_long || !retry.wait_and_retry(&error).await {
                         return Err(error);
                     }
                 }

@@ -25,7 +25,7 @@ use store::{Damage, Inspection, Store, StoreError};
 use crate::feed_head;
 use crate::sealed_head::Heads;
 
-pub use export::Export;
+pub use export::AuditExport;
 pub use finding::{AuditFinding, FindingLocation};
 pub use proof::{NoProof, proof};
 pub use verify_export::check_export;
@@ -72,7 +72,7 @@ impl AuditReport {
 
 /// What to verify against.
 #[derive(Clone, Default)]
-pub struct Against {
+pub struct AuditBaseline {
     /// The keys that sign blocks.
     pub keys: Arc<Jwks>,
     /// A block that the operator recorded elsewhere. It must be in the chain.
@@ -86,7 +86,7 @@ pub struct Against {
 
 /// The progress of a verification, in bytes or events.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Progress {
+pub struct AuditProgress {
     pub done: u64,
     /// The total, as far as it is known.
     pub total: u64,
@@ -97,8 +97,8 @@ pub struct Progress {
 /// Verifies everything in a store.
 pub async fn check(
     store: &Arc<dyn Store>,
-    against: &Against,
-    progress: &mut (dyn FnMut(Progress) + Send),
+    against: &AuditBaseline,
+    progress: &mut (dyn FnMut(AuditProgress) + Send),
 ) -> Result<AuditReport, StoreError> {
     let mut report = AuditReport::default();
     if !against.quick {

@@ -56,7 +56,7 @@ impl Gateway {
             return Ok(Err(BotTokenGone));
         };
         let Some(secrets) = self.secrets() else { return Ok(Err(BotTokenGone)) };
-        let plain = cipher::open(&secrets.secret_answer_key(ask.id), &name().0, &closed);
+        let plain = cipher::decrypt(&secrets.secret_answer_key(ask.id), &name().0, &closed);
         let token = plain.and_then(|plain| String::from_utf8(plain).ok());
         Ok(token.map(|token| Some(SecretString::new(token))).ok_or(BotTokenGone))
     }

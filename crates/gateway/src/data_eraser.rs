@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use kernel::audit::{self, RecordRow};
 use kernel::question::Answer;
-use kernel::task::{Party, State, TaskCommand, TaskEvent};
+use kernel::task::{Party, TaskCommand, TaskEvent, TaskState};
 use kernel::{
     Actor, ArtifactId, AskCommand, AskEvent, AskId, Command, DirectoryCommand, DomainEvent, Event,
     HumanId, Phase, Refusal, Subject, TaskId,
@@ -75,7 +75,8 @@ impl DataEraser {
         };
         let asks = self.gateway.list(list).await?.asks;
         let mut found: Vec<String> = asks.iter().map(|ask| ask.id.to_string()).collect();
-        let open: Vec<State> = State::ALL.into_iter().filter(|state| !state.is_closed()).collect();
+        let open: Vec<TaskState> =
+            TaskState::ALL.into_iter().filter(|state| !state.is_closed()).collect();
         let all = TaskListQuery {
             projects: self
                 .gateway
@@ -105,7 +106,7 @@ impl DataEraser {
         let over = self.gateway.store().task(id).await?.filter(|task| task.state.is_closed());
         let mut asks = BTreeSet::new();
         if over.is_some() && self.gateway.directory().administers(&actor) {
-            let mut chain = self.gateway.chain(id, 0);
+            let mut chain = self.gateway.task_history(id, 0);
             while let Some(record) = chain.next().await? {
                 asks.extend(audit::open(&record.body, &[]).as_ref().and_then(checkpoint_ask));
             }

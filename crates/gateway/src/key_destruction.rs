@@ -122,7 +122,7 @@ impl KeyDestruction {
         let mut whole = false;
         while left > 0 && !whole {
             let wanted = left.min(BATCH);
-            let ids = self.gateway.store().ids(walk.after, wanted).await?;
+            let ids = self.gateway.store().ask_ids(walk.after, wanted).await?;
             whole = ids.len() < wanted;
             walk.stored += self.store_signatures(kid, &ids).await?;
             walk.examined += ids.len() as u64;

@@ -60,6 +60,6 @@ pub mod streams;
 pub mod task_history;
 pub mod vault;
 pub mod verification;
-pub mod wake;
+pub mod waiters;
 
 pub use crate::gateway::{CommandCheck, CommandConditions, DATABASE_USER, Gateway};

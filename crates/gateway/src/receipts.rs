@@ -69,7 +69,7 @@ impl Receipts {
         if ask.is_pooled() {
             return None;
         }
-        Some(views::components::words::person_name(&self.gateway.directory(), id))
+        Some(views::components::wording::person_name(&self.gateway.directory(), id))
     }
 
     /// The receipt of a closed ask as HITL carries it, beside the result.

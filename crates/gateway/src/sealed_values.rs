@@ -39,7 +39,7 @@ pub fn open<T: DeserializeOwned>(
     sealed: &str,
 ) -> Option<T> {
     let closed = BASE64_URL_SAFE_NO_PAD.decode(sealed).ok()?;
-    let plain = cipher::open(&secrets.form_key(), &associated_data(purpose, holder), &closed)?;
+    let plain = cipher::decrypt(&secrets.form_key(), &associated_data(purpose, holder), &closed)?;
     let SealedValue { until, value } = serde_json::from_slice(&plain).ok()?;
     (now < until).then_some(value)
 }

@@ -70,7 +70,7 @@ impl ServerSecrets {
 
     /// The stored hash of a code that was sent to an address of a person. Without the seed, a
     /// million guesses would find the code.
-    pub fn code(&self, human: &HumanId, means: &Digest, code: &str) -> Digest {
+    pub fn code_hash(&self, human: &HumanId, means: &Digest, code: &str) -> Digest {
         let claim = Digest::of_json(&(human, means, code));
         Digest(self.derive(b"code", &[&claim.0]))
     }

@@ -20,7 +20,7 @@ pub struct Streams {
 
 /// The kind of connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wire {
+pub enum ConnectionKind {
     Events,
     Socket,
     /// The bytes of an artifact, up or down.
@@ -31,7 +31,7 @@ pub enum Wire {
 pub struct OpenStream {
     streams: Arc<Streams>,
     counted: Vec<Subject>,
-    wire: Wire,
+    wire: ConnectionKind,
 }
 
 impl Streams {
@@ -42,7 +42,11 @@ impl Streams {
 
     /// Opens a stream for a key, or for a person with a token of the issuer. A caller without a
     /// credential, if allowed, is not counted.
-    pub fn open(self: &Arc<Self>, who: Option<Subject>, wire: Wire) -> Result<OpenStream, Denied> {
+    pub fn open(
+        self: &Arc<Self>,
+        who: Option<Subject>,
+        wire: ConnectionKind,
+    ) -> Result<OpenStream, Denied> {
         self.open_with_quotas(who, Vec::new(), wire)
     }
 
@@ -52,7 +56,7 @@ impl Streams {
         self: &Arc<Self>,
         who: Option<Subject>,
         others: Vec<(Subject, u64)>,
-        wire: Wire,
+        wire: ConnectionKind,
     ) -> Result<OpenStream, Denied> {
         let own = who.map(|who| (who, u64::from(self.most)));
         let all: Vec<(Subject, u64)> = own.into_iter().chain(others).collect();
@@ -83,7 +87,7 @@ impl Streams {
         self: &Arc<Self>,
         gateway: &Gateway,
         who: Option<Subject>,
-        wire: Wire,
+        wire: ConnectionKind,
     ) -> Result<OpenStream, Denied> {
         let directory = gateway.directory();
         let holder = match &who {
@@ -120,7 +124,7 @@ impl Streams {
     }
 }
 
-impl Wire {
+impl ConnectionKind {
     fn gauge(self) -> metrics::Gauge {
         match self {
             Self::Events => metrics::gauge!("countersign_event_streams"),
@@ -153,10 +157,10 @@ mod tests {
     fn each_credential_has_its_own_count_and_both_wires_share_it() {
         let who = |name: &str| Some(Subject::Human(name.parse().unwrap()));
         let streams = Streams::new(2);
-        let one = streams.open(who("ann"), Wire::Events).ok();
-        let two = streams.open(who("ann"), Wire::Socket).ok();
+        let one = streams.open(who("ann"), ConnectionKind::Events).ok();
+        let two = streams.open(who("ann"), ConnectionKind::Socket).ok();
         assert!(one.is_some() && two.is_some());
-        let refused = |name| streams.open(who(name), Wire::Events).err();
+        let refused = |name| streams.open(who(name), ConnectionKind::Events).err();
         assert_eq!(refused("ann"), Some(Denied::TooManyStreams));
         assert_eq!(refused("bob"), None);
         drop(one);
@@ -165,7 +169,7 @@ mod tests {
         assert!(streams.lock().is_empty(), "nobody is remembered who is gone");
         let agent = || (Subject::Agent("bot".parse().unwrap()), 2);
         let key = |n: u128| Some(Subject::Key(kernel::KeyId::new(n.into())));
-        let open = |n| streams.open_with_quotas(key(n), vec![agent()], Wire::Events);
+        let open = |n| streams.open_with_quotas(key(n), vec![agent()], ConnectionKind::Events);
         let held: Vec<_> = (1..=2).filter_map(|n| open(n).ok()).collect();
         assert_eq!(held.len(), 2);
         assert_eq!(open(3).err(), Some(Denied::TooManyStreams), "two keys of one agent");
@@ -173,8 +177,9 @@ mod tests {
         drop(held);
         assert!(streams.lock().is_empty());
         let free = Streams::new(0);
-        let many: Vec<_> = (0..500).map(|_| free.open(who("ann"), Wire::Events)).collect();
+        let many: Vec<_> =
+            (0..500).map(|_| free.open(who("ann"), ConnectionKind::Events)).collect();
         assert!(many.iter().all(Result::is_ok));
-        assert!((0..9).all(|_| streams.open(None, Wire::Socket).is_ok()));
+        assert!((0..9).all(|_| streams.open(None, ConnectionKind::Socket).is_ok()));
     }
 }

@@ -22,7 +22,7 @@ pub struct TaskHistory<'g> {
 
 impl Gateway {
     /// The records of a task after number `after`, in order.
-    pub fn chain(&self, task: TaskId, after: u64) -> TaskHistory<'_> {
+    pub fn task_history(&self, task: TaskId, after: u64) -> TaskHistory<'_> {
         TaskHistory { gateway: self, task, after, read: IntoIter::default(), ended: false }
     }
 }
@@ -54,7 +54,7 @@ impl Gateway {
             source,
         };
         let mut task = None;
-        let mut chain = self.chain(id, 0);
+        let mut chain = self.task_history(id, 0);
         while let Some(record) = chain.next().await?.filter(|record| until(record)) {
             let event = record.event().map_err(|broken| damaged(broken.into()))?;
             let next = kernel::evolve(task, &event, record.hash);

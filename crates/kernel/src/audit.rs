@@ -217,7 +217,7 @@ pub trait Slot {
     /// Takes the content out and leaves the commitment.
     fn take_content(&mut self) -> Option<Value>;
     /// Puts a content back; `false` if it does not match the commitment.
-    fn open(&mut self, content: Value) -> bool;
+    fn put_content(&mut self, content: Value) -> bool;
 }
 
 impl<T: Serialize + DeserializeOwned> Slot for Erasable<T> {
@@ -225,7 +225,7 @@ impl<T: Serialize + DeserializeOwned> Slot for Erasable<T> {
         self.content.take().and_then(|content| serde_json::to_value(content).ok())
     }
 
-    fn open(&mut self, content: Value) -> bool {
+    fn put_content(&mut self, content: Value) -> bool {
         // The raw content is checked before it is read into a type that could ignore a member.
         let Ok(found) = serde_json::from_value::<Content<Value>>(content) else { return false };
         if found.commitment() != self.commitment {
@@ -332,7 +332,8 @@ fn open_with(body: &str, mut contents: impl ExactSizeIterator<Item = Value>) -> 
     }
     let mut intact = true;
     event.what.slots(&mut |slot| {
-        intact &= contents.next().is_some_and(|content| content.is_null() || slot.open(content));
+        intact &=
+            contents.next().is_some_and(|content| content.is_null() || slot.put_content(content));
     });
     (intact && contents.next().is_none()).then_some(event)
 }
@@ -421,8 +422,8 @@ mod tests {
         let content = slot.take_content().unwrap();
         let mut forged = content.clone();
         forged["value"] = 6.into();
-        assert!(!slot.open(forged));
-        assert!(slot.open(content));
+        assert!(!slot.put_content(forged));
+        assert!(slot.put_content(content));
         assert_eq!(slot.value(), Some(&5));
     }
 

@@ -8,8 +8,8 @@ use crate::ask::{
 };
 use crate::command::{AskCommand, Command, DirectoryCommand, Envelope};
 use crate::directory::{
-    address, erase as erase_human, group, key, notification_preferences, passkey, people, profile,
-    project, revoke_access, rule, session, sign_in_link, signing_key, webhook,
+    edit_contacts, erase as erase_human, group, key, notification_preferences, passkey, people,
+    profile, project, revoke_access, rule, session, sign_in_link, signing_key, webhook,
 };
 use crate::refusal::Refusal;
 use crate::task;
@@ -104,12 +104,12 @@ fn of_directory(
         DirectoryCommand::SaveNotices(new) => {
             notification_preferences::decide(world, envelope, new)
         }
-        DirectoryCommand::AddContact(human, new) => address::add(world, envelope, human, new),
+        DirectoryCommand::AddContact(human, new) => edit_contacts::add(world, envelope, human, new),
         DirectoryCommand::RemoveContact(human, gone) => {
-            address::remove(world, envelope, human, gone)
+            edit_contacts::remove(world, envelope, human, gone)
         }
         DirectoryCommand::VerifyContact(human, means) => {
-            address::verify(world, envelope, human, means)
+            edit_contacts::verify(world, envelope, human, means)
         }
         DirectoryCommand::SaveGroup(new) => group::decide(world, envelope, new),
         DirectoryCommand::IssueKey(new) => key::issue(world, envelope, new),

@@ -34,7 +34,7 @@ pub fn parse(text: &str) -> Option<u64> {
 }
 
 /// The number of seconds as a text that [`parse`] reads.
-pub fn words(seconds: u64) -> String {
+pub fn to_text(seconds: u64) -> String {
     let (mut left, mut words) = (seconds, String::new());
     for (size, name) in [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")] {
         let n = left / size;
@@ -81,7 +81,7 @@ mod tests {
         for (seconds, shown) in
             [(0, "0 s"), (59, "59 s"), (3600, "1 h"), (93_784, "1 d 2 h 3 min 4 s")]
         {
-            assert_eq!(words(seconds), shown);
+            assert_eq!(to_text(seconds), shown);
             assert_eq!(parse(shown), Some(seconds));
         }
     }

@@ -32,7 +32,7 @@ pub struct Addressee<'a> {
 
 /// A notification, and the attempts so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Notice<'a> {
+pub struct PendingNotification<'a> {
     /// How urgent the ask is.
     pub priority: Priority,
     /// Why the person is notified now.
@@ -56,7 +56,11 @@ pub enum NextNotification {
 }
 
 /// The next step for a notification.
-pub fn next_notification(to: &Addressee<'_>, notice: &Notice<'_>, now: Time) -> NextNotification {
+pub fn next_notification(
+    to: &Addressee<'_>,
+    notice: &PendingNotification<'_>,
+    now: Time,
+) -> NextNotification {
     let Some(next) = untried(to, notice).next() else { return NextNotification::Nothing };
     let can_wait = notice.priority == Priority::Low && notice.why != NotificationReason::Escalated;
     if let Some(at) = next_digest_at(to.digest, to.about, now).filter(|_| can_wait) {
@@ -71,19 +75,19 @@ pub fn next_notification(to: &Addressee<'_>, notice: &Notice<'_>, now: Time) -> 
 
 /// When to try the next contact method if the person does not react to this attempt. `None` if
 /// there is no next one, or if one is enough.
-pub fn retry_at(to: &Addressee<'_>, notice: &Notice<'_>, now: Time) -> Option<Time> {
+pub fn retry_at(to: &Addressee<'_>, notice: &PendingNotification<'_>, now: Time) -> Option<Time> {
     untried(to, notice).next()?;
     Some(now.plus_seconds(response_wait(notice.priority)?))
 }
 
 /// Whether there is a contact method that was not tried.
-pub fn has_untried_method(to: &Addressee<'_>, notice: &Notice<'_>) -> bool {
+pub fn has_untried_method(to: &Addressee<'_>, notice: &PendingNotification<'_>) -> bool {
     untried(to, notice).next().is_some()
 }
 
 fn untried<'a>(
     to: &'a Addressee<'_>,
-    notice: &'a Notice<'_>,
+    notice: &'a PendingNotification<'_>,
 ) -> impl Iterator<Item = &'a ContactMethod> {
     to.means.iter().filter(|means| !notice.tried.contains(&means.digest()))
 }
@@ -250,11 +254,11 @@ mod tests {
         ] {
             let to = Addressee { means: &both, about: Some(&day), digest };
             let tried: Vec<Digest> = tried.iter().map(|means| means.digest()).collect();
-            let notice = Notice { priority, why, tried: &tried };
+            let notice = PendingNotification { priority, why, tried: &tried };
             assert_eq!(next_notification(&to, &notice, at(now)), expected, "{what}");
         }
         let nobody = Addressee { means: &[], about: None, digest: hour };
-        let notice = Notice { priority: Low, why: Asked, tried: &[] };
+        let notice = PendingNotification { priority: Low, why: Asked, tried: &[] };
         assert_eq!(
             next_notification(&nobody, &notice, at(noon)),
             NextNotification::Nothing,
@@ -274,10 +278,14 @@ mod tests {
             (Priority::Normal, Some(900)),
             (Priority::Low, None),
         ] {
-            let once = Notice { priority, why: NotificationReason::Asked, tried: &tried[..1] };
+            let once = PendingNotification {
+                priority,
+                why: NotificationReason::Asked,
+                tried: &tried[..1],
+            };
             let until = seconds.map(|seconds| now.plus_seconds(seconds));
             assert_eq!(retry_at(&to, &once, now), until, "{priority:?}");
-            let all = Notice { tried: &tried, ..once };
+            let all = PendingNotification { tried: &tried, ..once };
             assert_eq!(retry_at(&to, &all, now), None, "{priority:?}");
         }
     }

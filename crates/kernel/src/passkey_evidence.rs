@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::ask::Ask;
 use crate::audit::{Digest, canonical};
 use crate::ids::{AskId, HumanId, KeyId};
-use crate::question::{Answer, Body, Question, Reply};
+use crate::question::{Answer, Question, QuestionBody, Reply};
 use crate::receipt::QuestionDigests;
 
 /// The version of [`AnswerStatement`].
@@ -120,12 +120,12 @@ impl PasskeyEvidence {
 pub fn without_secrets(reply: Reply, question: Option<&Question>) -> (Reply, Vec<String>) {
     let Answer::Provided { values } = reply.answer else { return (reply, Vec::new()) };
     let form = question.and_then(|question| match question.body() {
-        Body::Provide { form } => Some(form),
-        Body::Approve { .. }
-        | Body::Choose { .. }
-        | Body::Confirm { .. }
-        | Body::Escalate { .. }
-        | Body::Converse => None,
+        QuestionBody::Provide { form } => Some(form),
+        QuestionBody::Approve { .. }
+        | QuestionBody::Choose { .. }
+        | QuestionBody::Confirm { .. }
+        | QuestionBody::Escalate { .. }
+        | QuestionBody::Converse => None,
     });
     // Values that the form does not know are left out too.
     let open = |key: &str| {

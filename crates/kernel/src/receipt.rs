@@ -26,7 +26,7 @@ pub struct Receipt {
     /// The kind of question.
     pub kind: QuestionKind,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: ReceiptOutcome,
     /// When the agent asked.
     pub asked_at: Time,
     /// When a person first claimed or opened it, or else when it was asked.
@@ -42,7 +42,7 @@ pub struct Receipt {
 /// How an ask ended.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
-pub enum Outcome {
+pub enum ReceiptOutcome {
     /// A person answered, or a default was taken.
     Completed {
         /// The answer; `None` once erased.
@@ -80,7 +80,7 @@ impl Receipt {
         let AskState::Over { place, ending } = &ask.state else { return None };
         let (outcome, ended_at) = match &**ending {
             Ending::Completed(resolution) => (
-                Outcome::Completed {
+                ReceiptOutcome::Completed {
                     reply: resolution.reply.value().cloned(),
                     by: resolution.by.clone(),
                     via: resolution.via,
@@ -95,11 +95,11 @@ impl Receipt {
                 },
                 resolution.at,
             ),
-            Ending::Expired { at, report } => (Outcome::Expired { report: *report }, *at),
-            Ending::Failed { at } => (Outcome::Failed, *at),
+            Ending::Expired { at, report } => (ReceiptOutcome::Expired { report: *report }, *at),
+            Ending::Failed { at } => (ReceiptOutcome::Failed, *at),
             Ending::Cancelled { at, by, reason, .. } => {
                 let reason = reason.as_ref().and_then(|reason| reason.value().cloned());
-                (Outcome::Cancelled { by: by.clone(), reason }, *at)
+                (ReceiptOutcome::Cancelled { by: by.clone(), reason }, *at)
             }
         };
         Some(Self {
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::actor::Actor;
     use crate::command::{AskCommand, DirectoryCommand, NewAsk};
-    use crate::question::Body;
+    use crate::question::QuestionBody;
     use crate::testing::{Cast, human, new_ask, yes};
 
     /// A receipt names the deciding event, whatever is added to the chain later.
@@ -264,7 +264,7 @@ mod tests {
     fn an_exhibit_tells_questions_apart_and_is_gone_with_the_words() {
         let mut cast = Cast::new();
         let asked = |prompt: &str| NewAsk {
-            question: Question::new(prompt, None, Body::Converse).unwrap(),
+            question: Question::new(prompt, None, QuestionBody::Converse).unwrap(),
             ..new_ask()
         };
         let exhibits: Vec<_> = ["Pay 10?", "Pay 100?", "Pay\u{200b} 10?"]

@@ -22,7 +22,7 @@ pub const ALIASES: &[&str] = &[
 ];
 
 /// The same name with the other separator between its words.
-pub fn other(name: &str) -> String {
+pub fn other_separator(name: &str) -> String {
     let swap = |c: char| match c {
         '_' => '-',
         '-' => '_',
@@ -89,11 +89,11 @@ mod tests {
         }
         for format in WebhookFormat::ALL {
             let name = format.as_str();
-            assert_eq!(canonical::<WebhookFormat>(&other(name)), Some(json!(name)));
+            assert_eq!(canonical::<WebhookFormat>(&other_separator(name)), Some(json!(name)));
         }
         for topic in Topic::ALL {
             let name = topic.as_str();
-            assert_eq!(canonical::<Topic>(&other(name)), Some(json!(name)));
+            assert_eq!(canonical::<Topic>(&other_separator(name)), Some(json!(name)));
         }
         for verdict in ["changes_requested", "changes-requested"] {
             let read: Answer = serde_json::from_value(json!({ "verdict": verdict })).unwrap();

@@ -26,7 +26,7 @@ use crate::evolve::{Entity, apply_decision};
 use crate::follow_up::FollowUp;
 use crate::ids::{AskId, HumanId, KeyId, RuleId, Subject};
 use crate::passkey_evidence::{AnswerStatement, PasskeyEvidence};
-use crate::question::{Answer, Body, Question, Reply};
+use crate::question::{Answer, Question, QuestionBody, Reply};
 use crate::refusal::Refusal;
 use crate::time::Time;
 use crate::world::{DecideOutcome, Loaded, World};
@@ -83,7 +83,7 @@ pub fn sent_back(ask: &Ask, comment: &str) -> Ask {
 
 /// A plain approval for the owner without a deadline.
 pub fn new_ask() -> NewAsk {
-    let body = Body::Approve {
+    let body = QuestionBody::Approve {
         details: Map::new(),
         editable: false.into(),
         reject_requires_reason: false,

@@ -10,7 +10,7 @@ use kernel::ask::experience_envelope::EnvelopeFindings;
 use kernel::ask::{Labels, NewExperienceEnvelope, Route};
 use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::directory::{NewHuman, Profile};
-use kernel::question::{Answer, Body, Choice, Options, PickMode, Question, Reply};
+use kernel::question::{Answer, Choice, Options, PickMode, Question, QuestionBody, Reply};
 use kernel::task::{
     AgentInput, Capability, CheckpointKind, Evidence, ExternalRef, GrantDecision, GrantDuration,
     Intent, NewEntry, NewGrant, ProposedAction, ResolutionAction, Severity, Spec, TaskCommand,
@@ -205,7 +205,7 @@ fn story(words: &mut Words) -> Cast {
     let (edits, others) =
         (words.edited(&details, "edits"), words.edited(&details, "default-edits"));
     let (edits, others) = (Some(edits), Some(others));
-    let approve = Body::Approve {
+    let approve = QuestionBody::Approve {
         details,
         editable: true.into(),
         reject_requires_reason: false,
@@ -222,25 +222,31 @@ fn story(words: &mut Words) -> Cast {
         &mut cast,
         words,
         "choose",
-        Body::Choose { options, pick: PickMode::One, suggested: None },
+        QuestionBody::Choose { options, pick: PickMode::One, suggested: None },
         chosen,
     );
 
     let items = choices.iter().map(|choice| choice.id.clone()).collect();
     let (yes, no) = (words.secret("yes"), words.secret("no"));
-    let confirm = Body::Confirm { items: choices, yes, no };
+    let confirm = QuestionBody::Confirm { items: choices, yes, no };
     answered(&mut cast, words, "confirm", confirm, Answer::Confirmed { items });
 
     let (error, params) = (words.object("error"), words.object("params"));
     let retry = Answer::Retry { params: words.object("changed-params") };
-    answered(&mut cast, words, "escalate", Body::Escalate { error, params }, retry);
+    answered(&mut cast, words, "escalate", QuestionBody::Escalate { error, params }, retry);
 
     let text = words.secret("replied");
-    answered(&mut cast, words, "converse", Body::Converse, Answer::Replied { text });
+    answered(&mut cast, words, "converse", QuestionBody::Converse, Answer::Replied { text });
 
     let (form, values) = form(words);
     let values = serde_json::from_value(values).unwrap();
-    answered(&mut cast, words, "provide", Body::Provide { form }, Answer::Provided { values });
+    answered(
+        &mut cast,
+        words,
+        "provide",
+        QuestionBody::Provide { form },
+        Answer::Provided { values },
+    );
 
     let comment = Some(words.secret("default-comment"));
     let default = Reply { answer: Answer::Approved { edits: others }, comment };
@@ -255,7 +261,7 @@ fn story(words: &mut Words) -> Cast {
     cast
 }
 
-fn answered(cast: &mut Cast, words: &mut Words, place: &str, body: Body, answer: Answer) {
+fn answered(cast: &mut Cast, words: &mut Words, place: &str, body: QuestionBody, answer: Answer) {
     let prompt = words.secret(&format!("{place}-prompt"));
     let context = Some(words.secret(&format!("{place}-context")));
     let agent = Some(words.clear(&format!("{place}-agent-label")));
@@ -303,7 +309,7 @@ fn numbers_read_back_as_they_were_committed_to() {
     let mut cast = Cast::new();
     for digits in ["6.934698245112694e276", "8.383658838626809e-78", "1e21", "5e-324", "-0.0"] {
         let details = serde_json::from_str(&format!(r#"{{"n":{digits}}}"#)).unwrap();
-        let body = Body::Approve {
+        let body = QuestionBody::Approve {
             details,
             editable: false.into(),
             reject_requires_reason: false,

@@ -8,7 +8,7 @@ use kernel::audit::Digest;
 use kernel::directory::{ContactMethod, DigestFrequency, ProfileSettings, QuietHours, TimeOfDay};
 use kernel::follow_up::NotificationReason;
 use kernel::notification_steps::{
-    Addressee, NextNotification, Notice, next_digest_at, next_notification, retry_at,
+    Addressee, NextNotification, PendingNotification, next_digest_at, next_notification, retry_at,
 };
 use proptest::prelude::*;
 
@@ -94,13 +94,13 @@ proptest! {
         let mut tried: Vec<Digest> = Vec::new();
         let mut told = Vec::new();
         for _ in 0..=2 * n {
-            let notice = Notice { priority, why: NotificationReason::Asked, tried: &tried };
+            let notice = PendingNotification { priority, why: NotificationReason::Asked, tried: &tried };
             match next_notification(&to, &notice, now) {
                 NextNotification::Tell(by) => {
                     prop_assert!(priority == Priority::Critical || about.quiet_until(now).is_none());
                     tried.push(by.digest());
                     told.push(by);
-                    let after = Notice { priority, why: NotificationReason::Asked, tried: &tried };
+                    let after = PendingNotification { priority, why: NotificationReason::Asked, tried: &tried };
                     let more = retry_at(&to, &after, now);
                     let goes_on = told.len() < n && priority != Priority::Low;
                     prop_assert_eq!(more.is_some(), goes_on);
@@ -129,7 +129,7 @@ proptest! {
         let means = means(1);
         let to = Addressee { means: &means, about: Some(&about), digest: cadence };
         for why in [NotificationReason::Asked, NotificationReason::Assigned, NotificationReason::Reminder, NotificationReason::Escalated] {
-            let gathered = matches!(next_notification(&to, &Notice { priority, why, tried: &[] }, now), NextNotification::Gather(_));
+            let gathered = matches!(next_notification(&to, &PendingNotification { priority, why, tried: &[] }, now), NextNotification::Gather(_));
             let can_wait = priority == Priority::Low && why != NotificationReason::Escalated;
             prop_assert_eq!(gathered, can_wait && cadence != DigestFrequency::Off, "{:?}", why);
         }

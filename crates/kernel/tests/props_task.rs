@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kernel::actor::ActorRef;
 use kernel::audit::{Record, Verifier};
-use kernel::task::{Outcome, Party, State, TRANSITIONS, Task, TaskEvent, Trigger};
+use kernel::task::{CheckpointOutcome, Party, TRANSITIONS, Task, TaskEvent, TaskState, Trigger};
 use kernel::testing::{Cast, human};
 use kernel::{Command, DomainEvent, Entity, Event, FollowUp, Refusal, Subject, TaskId, evolve};
 use proptest::prelude::*;
@@ -74,12 +74,12 @@ fn states(chain: &[Record]) -> Vec<(Event, Task)> {
     states
 }
 
-fn is_legal(from: State, to: State) -> bool {
+fn is_legal(from: TaskState, to: TaskState) -> bool {
     TRANSITIONS.iter().any(|step| (step.0, step.1) == (from, to))
 }
 
 /// A verdict begins a review where none has begun, so it may take two steps.
-fn is_legal_in_two(from: State, to: State) -> bool {
+fn is_legal_in_two(from: TaskState, to: TaskState) -> bool {
     let begun = TRANSITIONS.iter().find(|step| step.0 == from && step.2 == Trigger::Begin);
     begun.is_some_and(|begun| is_legal(begun.1, to))
 }
@@ -176,7 +176,7 @@ proptest! {
                 match event.what.name() {
                     "ownership_transferred" => handed = true,
                     // While it waits to be judged, the first verdict changes no hands.
-                    _ if after.state == State::UnderReview => {}
+                    _ if after.state == TaskState::UnderReview => {}
                     _ if before.state != after.state => handed = false,
                     _ => {}
                 }
@@ -195,13 +195,13 @@ proptest! {
     fn at_most_one_checkpoint_is_pending(script in any_script()) {
         play(&script, |step| {
             for task in step.after.tasks() {
-                let waits = task.checkpoints.iter().filter(|one| one.outcome == Outcome::Pending);
+                let waits = task.checkpoints.iter().filter(|one| one.outcome == CheckpointOutcome::Pending);
                 let waits: Vec<_> = waits.collect();
                 prop_assert!(waits.len() <= 1);
-                prop_assert!(waits.is_empty() || task.state == State::Blocked);
+                prop_assert!(waits.is_empty() || task.state == TaskState::Blocked);
                 for raised in &task.checkpoints {
                     let open = step.after.seen(raised.ask).is_open();
-                    prop_assert_eq!(open, raised.outcome == Outcome::Pending);
+                    prop_assert_eq!(open, raised.outcome == CheckpointOutcome::Pending);
                 }
             }
             Ok(())
@@ -339,7 +339,7 @@ fn the_scripts_go_everywhere() {
     for (from, to, _) in TRANSITIONS {
         let taken = |from| steps.contains(&(from, to));
         // What a verdict does to a review it begins itself is one event.
-        let begun = from == State::UnderReview && taken(State::ReviewReady);
+        let begun = from == TaskState::UnderReview && taken(TaskState::ReviewReady);
         assert!(taken(from) || begun, "{from:?} {to:?} never happens");
     }
 }
@@ -374,7 +374,7 @@ fn may(before: &Task, event: &Event) -> bool {
             principal || administrator
         }
         TaskEvent::Started => assignee,
-        TaskEvent::Committed { .. } => assignee && before.state == State::InProgress,
+        TaskEvent::Committed { .. } => assignee && before.state == TaskState::InProgress,
         TaskEvent::Raised { .. } => principal || (assignee && !is_person),
         TaskEvent::Resolved { .. } | TaskEvent::Remarked { .. } => principal || reviewer,
         TaskEvent::Lapsed { .. } => {

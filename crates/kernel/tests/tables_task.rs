@@ -7,8 +7,8 @@ use std::fmt::Write;
 use kernel::ids::{AskId, ReviewId, TaskId};
 use kernel::task::{
     AgentInput, AnchoredComment, CheckpointKind, GrantDecision, GrantDuration, Handover, Intent,
-    NewEntry, NewGrant, Party, Quorum, Role, Severity, State, TRANSITIONS, TaskCommand, TaskInput,
-    Verdict, VersionRef,
+    NewEntry, NewGrant, Party, Quorum, Role, Severity, TRANSITIONS, TaskCommand, TaskInput,
+    TaskState, Verdict, VersionRef,
 };
 use kernel::testing::{Cast, approve, new_task, raising, verdict, version, yes};
 use kernel::{Actor, AskCommand, Command};
@@ -45,10 +45,10 @@ fn the_states_are_those_of_the_protocol() {
         writeln!(table, "{} | {} | {trigger:?}", from.as_str(), to.as_str()).unwrap();
     }
     assert_eq!(tidy(&table), tidy(LEGAL), "\n{table}");
-    for state in State::ALL {
+    for state in TaskState::ALL {
         let leaves = TRANSITIONS.iter().any(|(from, ..)| *from == state);
         assert_eq!(leaves, !state.is_closed(), "{state:?}");
-        let over = matches!(state, State::Completed | State::Rejected);
+        let over = matches!(state, TaskState::Completed | TaskState::Rejected);
         assert_eq!(state.is_closed(), over, "{state:?}");
         let stored = serde_json::to_value(state).unwrap();
         assert_eq!(stored, state.as_str());

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use gateway::Gateway;
 use gateway::secrets::ServerSecrets;
 use kernel::form::{Field, FieldKind, Form, Layout};
-use kernel::question::{Answer, Body, PickMode, Question, Reply};
+use kernel::question::{Answer, PickMode, Question, QuestionBody, Reply};
 use kernel::{Actor, Ask, AskCommand, AskId, Assurance};
 use store::StoreError;
 
-use views::components::words::{self, are_protocol_labels, is_destructive};
+use views::components::wording::{self, are_protocol_labels, is_destructive};
 use views::message_card::{AnswerOptions, ButtonTone, CardButton, LONGEST_TOKEN, one_line};
 
 /// With more offers than this a message shows no buttons.
@@ -47,7 +47,7 @@ pub(crate) fn button_answers(question: &Question) -> Vec<ButtonAnswer> {
     };
     let go = if is_destructive(question.prompt()) { ButtonTone::Danger } else { ButtonTone::Yes };
     match question.body() {
-        Body::Approve { reject_requires_reason, reject_options, .. } => {
+        QuestionBody::Approve { reject_requires_reason, reject_options, .. } => {
             let yes = offer("Approve", "yes", go, Answer::Approved { edits: None });
             let no = offer("Reject", "no", ButtonTone::No, Answer::REJECTED);
             let no = ButtonAnswer { wants_words: *reject_requires_reason, ..no };
@@ -58,7 +58,7 @@ pub(crate) fn button_answers(question: &Question) -> Vec<ButtonAnswer> {
             };
             [yes, no].into_iter().chain(reject_options.iter().enumerate().map(because)).collect()
         }
-        Body::Choose { options, pick: PickMode::One, .. } => {
+        QuestionBody::Choose { options, pick: PickMode::One, .. } => {
             let choose = |(n, option): (usize, &kernel::question::Choice)| {
                 let answer = Answer::Chosen { options: vec![option.id.clone()] };
                 let tone = if is_destructive(&option.label) {
@@ -70,7 +70,7 @@ pub(crate) fn button_answers(question: &Question) -> Vec<ButtonAnswer> {
             };
             options.choices().iter().enumerate().map(choose).collect()
         }
-        Body::Confirm { items, yes, no } => {
+        QuestionBody::Confirm { items, yes, no } => {
             let items = items.iter().map(|item| item.id.clone()).collect();
             let stop = if is_destructive(no) { ButtonTone::Danger } else { ButtonTone::No };
             let go = if is_destructive(yes) {
@@ -83,7 +83,7 @@ pub(crate) fn button_answers(question: &Question) -> Vec<ButtonAnswer> {
             };
             // The protocol's own labels: "Cancel" alone could mean to cancel the order.
             let (yes, no) = if are_protocol_labels(yes, no) {
-                (words::GO_AHEAD, words::DO_NOT_GO_AHEAD)
+                (wording::GO_AHEAD, wording::DO_NOT_GO_AHEAD)
             } else {
                 (yes.as_str(), no.as_str())
             };
@@ -92,12 +92,14 @@ pub(crate) fn button_answers(question: &Question) -> Vec<ButtonAnswer> {
                 offer(no, "no", stop, Answer::Declined),
             ]
         }
-        Body::Escalate { .. } => vec![
+        QuestionBody::Escalate { .. } => vec![
             offer("Try again", "retry", go, Answer::Retry { params: serde_json::Map::new() }),
             offer("Skip", "skip", ButtonTone::Plain, Answer::Skip),
             offer("Stop", "abort", ButtonTone::No, Answer::Abort),
         ],
-        Body::Choose { .. } | Body::Provide { .. } | Body::Converse => Vec::new(),
+        QuestionBody::Choose { .. } | QuestionBody::Provide { .. } | QuestionBody::Converse => {
+            Vec::new()
+        }
     }
 }
 
@@ -204,22 +206,22 @@ impl AnswerOffers {
         let buttons: Vec<CardButton> =
             if offers.len() > MAX_BUTTONS { Vec::new() } else { buttons.collect() };
         let form = match question.body() {
-            Body::Provide { form } => {
+            QuestionBody::Provide { form } => {
                 Some((button_token(&self.secrets, ask.id, ButtonAction::Form), form.clone()))
             }
-            Body::Approve { .. }
-            | Body::Choose { .. }
-            | Body::Confirm { .. }
-            | Body::Escalate { .. }
-            | Body::Converse => None,
+            QuestionBody::Approve { .. }
+            | QuestionBody::Choose { .. }
+            | QuestionBody::Confirm { .. }
+            | QuestionBody::Escalate { .. }
+            | QuestionBody::Converse => None,
         };
         let reply = match question.body() {
-            Body::Converse => takes(&Answer::Replied { text: "ok".to_owned() }),
-            Body::Provide { form } => only_text_field(form).is_some(),
-            Body::Approve { .. }
-            | Body::Choose { .. }
-            | Body::Confirm { .. }
-            | Body::Escalate { .. } => false,
+            QuestionBody::Converse => takes(&Answer::Replied { text: "ok".to_owned() }),
+            QuestionBody::Provide { form } => only_text_field(form).is_some(),
+            QuestionBody::Approve { .. }
+            | QuestionBody::Choose { .. }
+            | QuestionBody::Confirm { .. }
+            | QuestionBody::Escalate { .. } => false,
         };
         Ok(AnswerOptions { buttons, form, reply, code: None })
     }
@@ -235,11 +237,11 @@ mod tests {
     #[test]
     fn destructive_offers_are_marked() {
         use kernel::question::{Choice, Options};
-        let tones = |prompt: &str, body: Body| {
+        let tones = |prompt: &str, body: QuestionBody| {
             let question = Question::new(prompt, None, body).unwrap();
             button_answers(&question).iter().map(|offer| offer.tone).collect::<Vec<_>>()
         };
-        let confirm = |yes: &str, no: &str| Body::Confirm {
+        let confirm = |yes: &str, no: &str| QuestionBody::Confirm {
             items: Vec::new(),
             yes: yes.to_owned(),
             no: no.to_owned(),
@@ -255,12 +257,14 @@ mod tests {
         assert_eq!(tones("Volumes?", confirm("Keep both", "Delete both")), turned);
         let both = [ButtonTone::Danger, ButtonTone::Danger];
         assert_eq!(tones("Which?", confirm("Delete the old", "Delete the new")), both);
-        let stuck =
-            || Body::Escalate { error: serde_json::Map::new(), params: serde_json::Map::new() };
+        let stuck = || QuestionBody::Escalate {
+            error: serde_json::Map::new(),
+            params: serde_json::Map::new(),
+        };
         assert_eq!(tones("Dropping the table failed.", stuck())[0], ButtonTone::Yes);
         assert_eq!(tones("Delete of the volume failed.", stuck())[0], ButtonTone::Danger);
         let options = Options::new(["Keep", "Drop it"].map(Choice::plain).to_vec()).unwrap();
-        let choose = Body::Choose { options, pick: PickMode::One, suggested: None };
+        let choose = QuestionBody::Choose { options, pick: PickMode::One, suggested: None };
         assert_eq!(tones("So?", choose), [ButtonTone::Plain, ButtonTone::Danger]);
     }
 
@@ -269,9 +273,9 @@ mod tests {
     fn a_protocols_own_labels_are_not_shown_bare() {
         let body = |yes: &str, no: &str| {
             let (yes, no) = (yes.to_owned(), no.to_owned());
-            Body::Confirm { items: Vec::new(), yes, no }
+            QuestionBody::Confirm { items: Vec::new(), yes, no }
         };
-        let labels = |body: Body| {
+        let labels = |body: QuestionBody| {
             let question = Question::new("Cancel the order?", None, body).unwrap();
             button_answers(&question).into_iter().map(|offer| offer.label).collect::<Vec<_>>()
         };

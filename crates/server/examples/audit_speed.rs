@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use gateway::Gateway;
-use gateway::audit::{Against, Export, check, check_export};
+use gateway::audit::{AuditBaseline, AuditExport, check, check_export};
 use gateway::clock::OsClock;
 use gateway::signing::Signer;
 use gateway::vault::Vault;
@@ -53,7 +53,8 @@ async fn main() -> anyhow::Result<()> {
     drop(sealer);
 
     let store: Arc<dyn Store> = Arc::new(Sqlite::open_to_check(&path)?);
-    let against = Against { keys: Arc::clone(&keys), quick: true, ..Against::default() };
+    let against =
+        AuditBaseline { keys: Arc::clone(&keys), quick: true, ..AuditBaseline::default() };
     for _ in 0..3 {
         let begun = Begun::now();
         let report = check(&store, &against, &mut |_| ()).await?;
@@ -63,7 +64,7 @@ async fn main() -> anyhow::Result<()> {
 
     let file = folder.path().join("export.jsonl");
     let begun = Begun::now();
-    let mut export = Export::begin(store, signer, issuer, clock.now(), 0).await?;
+    let mut export = AuditExport::begin(store, signer, issuer, clock.now(), 0).await?;
     let mut out = std::fs::File::create(&file)?;
     while let Some(lines) = export.next().await? {
         std::io::Write::write_all(&mut out, &lines)?;

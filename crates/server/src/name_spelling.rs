@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 pub use kernel::spelling::nearest;
-use kernel::spelling::{ALIASES, other};
+use kernel::spelling::{ALIASES, other_separator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -35,7 +35,9 @@ impl TypedValueParser for NameParser {
         given: &OsStr,
     ) -> Result<String, clap::Error> {
         let Self(names) = self;
-        let spelt = given.to_str().and_then(|given| names.iter().find(|name| other(name) == given));
+        let spelt = given
+            .to_str()
+            .and_then(|given| names.iter().find(|name| other_separator(name) == given));
         let given = spelt.map_or(given, OsStr::new);
         PossibleValuesParser::new(names.iter().copied()).parse_ref(command, flag, given)
     }

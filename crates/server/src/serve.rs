@@ -45,7 +45,7 @@ use crate::connections::{ConnectionLimits, Connections};
 use crate::http::api::DevServices;
 use crate::http::callers::Callers;
 use crate::http::services::{
-    CoreServices, Operations, Services, Shared, StorageServices, Streaming,
+    AppState, CoreServices, Operations, Services, StorageServices, Streaming,
 };
 use crate::http::{operations_router, refusal_router, router};
 use crate::listener::Listener;
@@ -55,7 +55,7 @@ use crate::workers::{housekeeping, keys, retention, timers};
 
 /// A server that runs until [`Server::stop`].
 pub struct Server {
-    app: Shared,
+    app: AppState,
     feed_head: HeadFile,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -175,7 +175,7 @@ impl Server {
         let sealer = Arc::new(sealer);
         let readiness = Readiness::default();
         let reported = Operations { readiness, metrics, sealer, files };
-        let app = Shared::new(Services::new(core, storage, notifier, reported, provider, dev));
+        let app = AppState::new(Services::new(core, storage, notifier, reported, provider, dev));
         let server = Self { app, feed_head: head, tasks, stop, listening, operations, welcome };
         server.start_workers();
         server.listen(listeners, tls)?;
@@ -199,7 +199,7 @@ impl Server {
     }
 
     /// The state that the handlers share.
-    pub fn app(&self) -> &Shared {
+    pub fn app(&self) -> &AppState {
         &self.app
     }
 

@@ -259,7 +259,7 @@ pub trait AskStore: Send + Sync {
 
     /// The ids of all asks after the given one, in order; at most `limit`. The verification uses
     /// it: an ask that cannot be read still has an id.
-    async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>>;
+    async fn ask_ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>>;
 
     /// The ask that an idempotency key stands for, while the key is kept.
     async fn ask_by_idempotency_key(

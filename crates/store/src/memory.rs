@@ -107,7 +107,7 @@ impl AskStore for Memory {
         Ok(self.state().ask(id)?.map(Arc::new))
     }
 
-    async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
+    async fn ask_ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
         let from = after.map_or(Bound::Unbounded, Bound::Excluded);
         let ids = self
             .state()

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use kernel::Ask;
 use kernel::audit::Digest;
-use kernel::question::{Answer, Body, Question};
+use kernel::question::{Answer, Question, QuestionBody};
 use serde_json::{Map, Value};
 
 use crate::Result;
@@ -161,20 +161,20 @@ pub(crate) fn tokens(ask: &Ask) -> BTreeSet<String> {
 
 fn in_question(question: &Question, add: &mut impl FnMut(&str)) {
     match question.body() {
-        Body::Approve { details, .. } => in_object(details, add),
-        Body::Escalate { error, params } => {
+        QuestionBody::Approve { details, .. } => in_object(details, add),
+        QuestionBody::Escalate { error, params } => {
             in_object(error, add);
             in_object(params, add);
         }
-        Body::Choose { options, .. } => {
+        QuestionBody::Choose { options, .. } => {
             for choice in options.choices() {
                 add(&choice.label);
                 add(choice.description.as_deref().unwrap_or_default());
             }
         }
-        Body::Confirm { items, .. } => items.iter().for_each(|item| add(&item.label)),
-        Body::Provide { form } => form.fields().for_each(|field| add(field.label())),
-        Body::Converse => {}
+        QuestionBody::Confirm { items, .. } => items.iter().for_each(|item| add(&item.label)),
+        QuestionBody::Provide { form } => form.fields().for_each(|field| add(field.label())),
+        QuestionBody::Converse => {}
     }
 }
 

@@ -106,7 +106,7 @@ macro_rules! suite {
                 what_was_written_is_written_once,
                 a_conversation_is_found_by_its_words_until_they_are_erased,
             }
-            $crate::suite! { @in $open, $missing; narrow:
+            $crate::suite! { @in $open, $missing; list_filters:
                 everything_is_in_the_lists_of_kinds,
                 a_narrowed_list_is_where_lists_meet,
                 what_is_rare_is_found_without_reading_the_rest,

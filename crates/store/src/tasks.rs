@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use kernel::audit::{Head, Record};
-use kernel::task::{Artifact, Contract, Entry, LedgerScope as Ledger, Party, State};
+use kernel::task::{Artifact, Contract, Entry, LedgerScope as Ledger, Party, TaskState};
 use kernel::{
     AgentId, ArtifactId, DomainEvent, EntryId, Event, HumanId, ProjectId, ReviewId, Subject, Task,
     TaskId, Time,
@@ -24,7 +24,7 @@ pub struct TaskListQuery {
     /// The projects of the tasks. A list always names its projects.
     pub projects: Vec<ProjectId>,
     /// The states of the tasks; empty for any.
-    pub states: Vec<State>,
+    pub states: Vec<TaskState>,
     /// The current assignee of the tasks.
     pub assignee: Option<Party>,
     /// The principal of the tasks.
@@ -44,7 +44,7 @@ pub struct TaskListQuery {
 impl TaskListQuery {
     /// The ranges that make up the list. They are disjoint.
     pub(crate) fn ranges(&self) -> BTreeSet<String> {
-        let states: Vec<Option<State>> = match &self.states[..] {
+        let states: Vec<Option<TaskState>> = match &self.states[..] {
             [] => vec![None],
             some => some.iter().copied().map(Some).collect(),
         };
@@ -59,14 +59,14 @@ impl TaskListQuery {
     }
 
     /// The same list, limited to one state.
-    pub(crate) fn of_state(&self, state: State) -> Self {
+    pub(crate) fn of_state(&self, state: TaskState) -> Self {
         Self { states: vec![state], ..self.clone() }
     }
 
     /// The states in the list.
-    pub(crate) fn wanted_states(&self) -> Vec<State> {
-        let wanted = |state: &State| self.states.is_empty() || self.states.contains(state);
-        State::ALL.into_iter().filter(wanted).collect()
+    pub(crate) fn wanted_states(&self) -> Vec<TaskState> {
+        let wanted = |state: &TaskState| self.states.is_empty() || self.states.contains(state);
+        TaskState::ALL.into_iter().filter(wanted).collect()
     }
 
     /// The page, from a read of one task more than the limit.
@@ -128,12 +128,12 @@ const ANY: &str = "*";
 /// The stored key of a range. Names contain neither spaces nor stars.
 fn range(
     project: &ProjectId,
-    state: Option<State>,
+    state: Option<TaskState>,
     assignee: Option<&Party>,
     principal: Option<&HumanId>,
     parent: Option<TaskId>,
 ) -> String {
-    let state = state.map_or(ANY, State::as_str);
+    let state = state.map_or(ANY, TaskState::as_str);
     let assignee = assignee.map_or_else(|| ANY.to_owned(), name);
     let principal = principal.map_or(ANY, HumanId::as_str);
     let parent = parent.map_or_else(|| ANY.to_owned(), |id| id.to_string());
@@ -141,8 +141,8 @@ fn range(
 }
 
 /// The range of the tasks ever assigned to an agent.
-fn known(agent: &AgentId, state: Option<State>) -> String {
-    format!("agent/{agent} {}", state.map_or(ANY, State::as_str))
+fn known(agent: &AgentId, state: Option<TaskState>) -> String {
+    format!("agent/{agent} {}", state.map_or(ANY, TaskState::as_str))
 }
 
 /// The prefix of the ranges, one per project, of the tasks ever assigned to an agent.
@@ -202,7 +202,7 @@ pub trait TaskStore: AuditFeed {
 
     /// The number of tasks in each state, in the order of the states. The page position and the
     /// limit of the list are ignored. Each count stops at [`TASKS_COUNTED`] and is not exact above.
-    async fn task_counts(&self, list: TaskListQuery) -> Result<Vec<(State, Count)>>;
+    async fn task_counts(&self, list: TaskListQuery) -> Result<Vec<(TaskState, Count)>>;
 
     /// Up to `limit` tasks that ended at `since` or before and still have their text, longest ended
     /// first. Two workers on the same task erase it only once.

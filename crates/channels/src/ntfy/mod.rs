@@ -92,7 +92,7 @@ impl Ntfy {
             Some(token) => call.bearer_auth(token.reveal()),
             None => self.authenticated(call),
         };
-        let answer = platform_http::answer(PLATFORM, call.send().await).await?;
+        let answer = platform_http::read_response(PLATFORM, call.send().await).await?;
         if answer.status.is_success() { Ok(answer) } else { Err(error_from(&answer)) }
     }
 
@@ -180,7 +180,7 @@ impl Channel for Ntfy {
 
     async fn check(&self) -> Result<String, DeliveryError> {
         let at = |path: &str| self.client.get(join_path(&self.settings.server, path));
-        let health = platform_http::answer(PLATFORM, at("v1/health").send().await).await?;
+        let health = platform_http::read_response(PLATFORM, at("v1/health").send().await).await?;
         if !health.status.is_success() {
             return Err(error_from(&health));
         }
@@ -191,7 +191,7 @@ impl Channel for Ntfy {
             return Ok("ntfy is healthy, and notices are published as anybody".to_owned());
         }
         let account = self.authenticated(at("v1/account"));
-        let account = platform_http::answer(PLATFORM, account.send().await).await?;
+        let account = platform_http::read_response(PLATFORM, account.send().await).await?;
         if !account.status.is_success() {
             return Err(error_from(&account));
         }

@@ -118,7 +118,7 @@ pub struct PushMessage {
 impl PushMessage {
     /// A message without a topic.
     pub fn new(notification: &PushNotification, keep: u64, priority: Priority) -> Self {
-        Self { words: notification.words(), keep, priority, topic: None }
+        Self { words: notification.json(), keep, priority, topic: None }
     }
 
     /// The message in the format that the channel `push` sends.

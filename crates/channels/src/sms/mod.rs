@@ -81,7 +81,7 @@ impl Channel for Sms {
             return Ok(status);
         }
         Ok(match form.inbound_text(sms_contact)? {
-            Some(written) => form.said(written, None, InReplyTo::Nothing),
+            Some(written) => form.parse_text(written, None, InReplyTo::Nothing),
             None => acknowledge(Vec::new()),
         })
     }

@@ -380,7 +380,7 @@ impl Telegram {
         if let Some(patience) = patience {
             call = call.timeout(patience);
         }
-        let answer = platform_http::answer(PLATFORM, call.send().await)
+        let answer = platform_http::read_response(PLATFORM, call.send().await)
             .await
             .map_err(TelegramError::Failed)?;
         if answer.status.is_success() && answer.body.get("ok") == Some(&Value::Bool(true)) {

@@ -162,7 +162,8 @@ impl TwilioClient {
     pub(crate) async fn delete_content(&self, sid: &str) -> Result<(), DeliveryError> {
         let call =
             self.client.delete(join_path(&self.account.content, &format!("v1/Content/{sid}")));
-        let answer = platform_http::answer(PLATFORM, self.authenticated(call).send().await).await?;
+        let answer =
+            platform_http::read_response(PLATFORM, self.authenticated(call).send().await).await?;
         if answer.status.is_success() || answer.status.as_u16() == 404 {
             return Ok(());
         }
@@ -198,7 +199,8 @@ impl TwilioClient {
     }
 
     async fn send_request(&self, call: RequestBuilder) -> Result<PlatformResponse, DeliveryError> {
-        let answer = platform_http::answer(PLATFORM, self.authenticated(call).send().await).await?;
+        let answer =
+            platform_http::read_response(PLATFORM, self.authenticated(call).send().await).await?;
         if answer.status.is_success() { Ok(answer) } else { Err(error_from(&answer)) }
     }
 }
@@ -356,7 +358,7 @@ impl TwilioForm {
 
     /// The content of a text: unsubscribing or subscribing again, as Twilio or the usual words say,
     /// and an answer.
-    pub(crate) fn said(
+    pub(crate) fn parse_text(
         &self,
         written: TwilioText<'_>,
         name: Option<&str>,

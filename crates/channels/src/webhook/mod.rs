@@ -84,7 +84,7 @@ impl WebhookChannel {
         for (name, value) in self.key.headers(id, at, &body) {
             call = call.header(name, value);
         }
-        let answer = platform_http::answer(PLATFORM, call.body(body).send().await).await?;
+        let answer = platform_http::read_response(PLATFORM, call.body(body).send().await).await?;
         if answer.status.is_success() {
             return Ok(answer);
         }

@@ -199,7 +199,7 @@ impl Channel for TwilioWhatsapp {
         let above = form.member("OriginalRepliedMessageSid").map(str::to_owned);
         let name = form.member("ProfileName");
         let Some(token) = form.member("ButtonPayload").or_else(|| form.member("ListId")) else {
-            return Ok(form.said(
+            return Ok(form.parse_text(
                 written,
                 name,
                 above.map_or(InReplyTo::Nothing, InReplyTo::Posted),

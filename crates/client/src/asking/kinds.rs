@@ -10,7 +10,7 @@ pub trait Kind {
     type Answer;
 
     /// The answer in this kind's type; `None` if it belongs to another kind.
-    fn said(answer: Answer) -> Option<Self::Answer>;
+    fn typed_answer(answer: Answer) -> Option<Self::Answer>;
 }
 
 /// See [`Draft::approve`](super::Draft::approve).
@@ -67,7 +67,7 @@ pub enum Escalation {
 impl Kind for Approve {
     type Answer = Approval;
 
-    fn said(answer: Answer) -> Option<Approval> {
+    fn typed_answer(answer: Answer) -> Option<Approval> {
         match answer {
             Answer::Approved { edits } => Some(Approval::Approved { edits }),
             Answer::Rejected { .. } => Some(Approval::Rejected),
@@ -81,7 +81,7 @@ impl Kind for Approve {
 impl Kind for Choose {
     type Answer = Option<Vec<String>>;
 
-    fn said(answer: Answer) -> Option<Self::Answer> {
+    fn typed_answer(answer: Answer) -> Option<Self::Answer> {
         match answer {
             Answer::Chosen { options } => Some(Some(options)),
             Answer::ChangesRequested { .. } => Some(None),
@@ -94,7 +94,7 @@ impl Kind for Choose {
 impl Kind for Provide {
     type Answer = Option<Map<String, Value>>;
 
-    fn said(answer: Answer) -> Option<Self::Answer> {
+    fn typed_answer(answer: Answer) -> Option<Self::Answer> {
         match answer {
             Answer::Provided { values } => Some(Some(values.as_map().clone())),
             Answer::ChangesRequested { .. } => Some(None),
@@ -106,7 +106,7 @@ impl Kind for Provide {
 impl Kind for Confirm {
     type Answer = Confirmation;
 
-    fn said(answer: Answer) -> Option<Confirmation> {
+    fn typed_answer(answer: Answer) -> Option<Confirmation> {
         match answer {
             Answer::Confirmed { items } => Some(Confirmation::Confirmed(items)),
             Answer::Declined => Some(Confirmation::Declined),
@@ -119,7 +119,7 @@ impl Kind for Confirm {
 impl Kind for Escalate {
     type Answer = Escalation;
 
-    fn said(answer: Answer) -> Option<Escalation> {
+    fn typed_answer(answer: Answer) -> Option<Escalation> {
         match answer {
             Answer::Retry { params } => Some(Escalation::Retry(params)),
             Answer::Skip => Some(Escalation::Skip),
@@ -134,7 +134,7 @@ impl Kind for Escalate {
 impl Kind for Converse {
     type Answer = Option<String>;
 
-    fn said(answer: Answer) -> Option<Self::Answer> {
+    fn typed_answer(answer: Answer) -> Option<Self::Answer> {
         match answer {
             Answer::Replied { text } => Some(Some(text)),
             Answer::ChangesRequested { .. } => Some(None),

@@ -48,8 +48,8 @@ impl<T> Outcome<T> {
                 None => AnswerState::Erased,
                 Some(answer) => {
                     let unexpected = || ClientError::Unexpected(answer.to_string());
-                    let typed = ended.said().ok_or_else(unexpected)?;
-                    let typed = K::said(typed).ok_or_else(unexpected)?;
+                    let typed = ended.typed_answer().ok_or_else(unexpected)?;
+                    let typed = K::typed_answer(typed).ok_or_else(unexpected)?;
                     if ask.revoked.is_some() {
                         AnswerState::Revoked(typed)
                     } else if ended.is_by_a_person() {

@@ -76,18 +76,18 @@ impl Follower {
         N: FnMut(Notice) -> F,
         F: Future<Output = ()>,
     {
-        let mut following = Following::new(self, case, notify);
+        let mut following = FollowedCase::new(self, case, notify);
         following.notify_person(false).await;
-        following.end().await
+        following.wait_for_end().await
     }
 
     /// Waits until the case is closed, without notifying the person.
     pub async fn wait(&self, case: &Case) -> Result<Outcome> {
-        Following::new(self, case, async |_: Notice| {}).end().await
+        FollowedCase::new(self, case, async |_: Notice| {}).wait_for_end().await
     }
 }
 
-struct Following<'f, N> {
+struct FollowedCase<'f, N> {
     wire: &'f HitlHttpClient,
     clock: &'f dyn Clock,
     case: &'f Case,
@@ -113,7 +113,7 @@ struct Following<'f, N> {
     asked_since_end: bool,
 }
 
-impl<'f, N, F> Following<'f, N>
+impl<'f, N, F> FollowedCase<'f, N>
 where
     N: FnMut(Notice) -> F,
     F: Future<Output = ()>,
@@ -159,7 +159,7 @@ where
         .await;
     }
 
-    async fn end(&mut self) -> Result<Outcome> {
+    async fn wait_for_end(&mut self) -> Result<Outcome> {
         let mut watch =
             self.case.events_url.as_ref().map(|url| CaseEventStream::new(url, self.clock.now()));
         loop {

@@ -73,7 +73,7 @@ impl PreparedCall {
         loop {
             let request = self.client.prepare(Method::POST, &path, Some(&body), &[]);
             match self.client.once(request.timeout(crate::CALL)).await {
-                Err(error) if retry.again(&error).await => {}
+                Err(error) if retry.wait_and_retry(&error).await => {}
                 Err(error) => return Err(error),
                 Ok(answer) => {
                     let next = answer.headers().get(NEXT).and_then(|next| next.to_str().ok());

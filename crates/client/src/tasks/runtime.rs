@@ -86,7 +86,7 @@ async fn retry_until_done<T, F: Future<Output = Result<T>>>(call: impl Fn() -> F
     let mut retry = Retry::unlimited();
     loop {
         match call().await {
-            Err(error) if retry.again(&error).await => {}
+            Err(error) if retry.wait_and_retry(&error).await => {}
             answer => return answer,
         }
     }

@@ -45,7 +45,7 @@ impl Tasks {
                     retry.reset();
                     stands = UploadState { offset: next, complete: next >= length, ..stands };
                 }
-                Err(error) if retry.again(&error).await => {
+                Err(error) if retry.wait_and_retry(&error).await => {
                     stands = self.upload_state(&stands).await?
                 }
                 Err(error) => return Err(error.into()),
@@ -65,7 +65,7 @@ impl Tasks {
                 request = request.header(RANGE, format!("bytes={from}-"));
             }
             match self.client.once(request).await {
-                Err(error) if retry.again(&error).await => {}
+                Err(error) if retry.wait_and_retry(&error).await => {}
                 answer => return answer,
             }
         }
@@ -80,7 +80,7 @@ impl Tasks {
                 request = request.header(CONTENT_TYPE, kind);
             }
             match self.client.once(request).await {
-                Err(error) if retry.again(&error).await => {}
+                Err(error) if retry.wait_and_retry(&error).await => {}
                 Err(error) => return Err(error),
                 Ok(answer) => return self.client.read(answer).await,
             }

@@ -11,7 +11,8 @@ use axum::routing::post;
 use client::Client;
 use client::hitl::Outcome;
 use client::hitl::service::{
-    CallStage, CallStore as _, Decision, Desk, Files, NewCase, PendingCall, needs_human,
+    CallStage, CallStore as _, CaseRunner, Decision, FileCallStore, NewCase, PendingCall,
+    needs_human,
 };
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -162,7 +163,7 @@ impl Desked {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let ran = Arc::<Mutex<Vec<Decision>>>::default();
         let noted = ran.clone();
-        let desk = Desk::builder(countersign, Files::open(folder).unwrap())
+        let desk = CaseRunner::builder(countersign, FileCallStore::open(folder).unwrap())
             .callback(format!("{url}/hitl/callback"))
             .on("pay", move |decision| {
                 noted.lock().unwrap().push(decision);
@@ -226,7 +227,7 @@ async fn one_decision_however_often_it_is_told() {
     for _ in 0..2 {
         assert_eq!(call(good(&body), body.clone()).await.unwrap().status(), 200);
     }
-    let kept = Files::open(folder.path()).unwrap();
+    let kept = FileCallStore::open(folder.path()).unwrap();
     let finished = eventually("it is over", async || match kept.all().unwrap().pop()?.stage {
         CallStage::Finished(finished) => Some(finished),
         _ => None,
@@ -260,7 +261,7 @@ async fn a_call_repeated_many_times_at_once_is_one() {
     assert!(answers.iter().all(|body| case(body) == case(&answers[0])), "{answers:?}");
     // Any of the links will do: each repetition brought fresh ones.
     server.respond(answers[7]["hitl"]["review_url"].as_str().unwrap(), "confirm", json!({})).await;
-    let kept = Files::open(folder.path()).unwrap();
+    let kept = FileCallStore::open(folder.path()).unwrap();
     eventually("it is over", async || {
         matches!(kept.all().unwrap().first()?.stage, CallStage::Finished(_)).then_some(())
     })
@@ -276,7 +277,7 @@ async fn what_was_under_way_when_it_was_killed() {
     })
     .await;
     let folder = tempfile::tempdir().unwrap();
-    let kept = Files::open(folder.path()).unwrap();
+    let kept = FileCallStore::open(folder.path()).unwrap();
     let call = |id: &str, stage| PendingCall {
         id: id.to_owned(),
         name: "pay".to_owned(),
@@ -325,5 +326,5 @@ async fn who_cannot_be_asked_is_told_so() {
     assert_eq!(desk.pay("b", "1").await.status(), 500);
     let lost = reqwest::Client::new().post(format!("{}/lost", desk.url)).send().await.unwrap();
     assert_eq!(lost.status(), 500, "nothing would go on with it");
-    assert_eq!(Files::open(folder.path()).unwrap().all().unwrap(), []);
+    assert_eq!(FileCallStore::open(folder.path()).unwrap().all().unwrap(), []);
 }

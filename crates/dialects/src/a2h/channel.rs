@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::create::OWN_APP;
-use super::errors::WireError;
+use super::errors::A2hWireError;
 use super::parse::Members;
 use super::view::member;
 
@@ -110,13 +110,16 @@ impl fmt::Debug for BotToken {
 
 /// Reads the channel under a key. An absent member, `null`, and an object whose members are all
 /// `null` mean the same.
-pub(super) fn read(from: Members<'_>, key: &str) -> Result<ParsedChannel, WireError> {
+pub(super) fn read(from: Members<'_>, key: &str) -> Result<ParsedChannel, A2hWireError> {
     let Some(map) = from.object(key)? else { return Ok(ParsedChannel::default()) };
     let path = from.path(key);
     read_map(map, &path)
 }
 
-pub(super) fn read_map(map: &Map<String, Value>, path: &str) -> Result<ParsedChannel, WireError> {
+pub(super) fn read_map(
+    map: &Map<String, Value>,
+    path: &str,
+) -> Result<ParsedChannel, A2hWireError> {
     let members = Members::new(map, path);
     let mut channel = ParsedChannel::default();
     let mut shown = Map::new();
@@ -152,7 +155,7 @@ pub(super) fn read_map(map: &Map<String, Value>, path: &str) -> Result<ParsedCha
         }
     }
     if shown.len() > 1 {
-        return Err(WireError::field(path, "one of slack, email, sms and whatsapp"));
+        return Err(A2hWireError::field(path, "one of slack, email, sms and whatsapp"));
     }
     if let Some(id) = members.either(&["human_id", "humanId"])? {
         let human = id.parse().map_err(|_| members.bad("human_id", "the id of a human"))?;
@@ -176,7 +179,7 @@ fn object(members: impl IntoIterator<Item = (&'static str, Option<Value>)>) -> M
     there.collect()
 }
 
-fn read_slack(slack: Members<'_>) -> Result<Map<String, Value>, WireError> {
+fn read_slack(slack: Members<'_>) -> Result<Map<String, Value>, A2hWireError> {
     let id = slack.either(&["channel_or_user_id", "channelOrUserId"])?;
     let id = id.ok_or_else(|| slack.bad("channel_or_user_id", "a string"))?;
     // An empty id stands for the person who installed the app (A2H-030).
@@ -206,7 +209,7 @@ fn read_slack(slack: Members<'_>) -> Result<Map<String, Value>, WireError> {
 }
 
 /// The token of the agent's own app; an empty token counts as none.
-fn read_token(slack: Members<'_>) -> Result<Option<BotToken>, WireError> {
+fn read_token(slack: Members<'_>) -> Result<Option<BotToken>, A2hWireError> {
     let token = slack.either(&["bot_token", "botToken"])?.filter(|token| !token.is_empty());
     let sent = |token: &String| {
         token.len() <= LONGEST_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic())
@@ -231,7 +234,7 @@ fn slack_place(slack: &Map<String, Value>) -> Option<PostingAddress> {
     })
 }
 
-fn read_email(email: Members<'_>) -> Result<(Map<String, Value>, Vec<String>), WireError> {
+fn read_email(email: Members<'_>) -> Result<(Map<String, Value>, Vec<String>), A2hWireError> {
     let address = email.required("address")?;
     if !is_email(address) {
         return Err(email.bad("address", "an email address"));
@@ -262,7 +265,7 @@ fn read_email(email: Members<'_>) -> Result<(Map<String, Value>, Vec<String>), W
     Ok((shown, addresses))
 }
 
-fn read_phone(phone: Members<'_>) -> Result<Map<String, Value>, WireError> {
+fn read_phone(phone: Members<'_>) -> Result<Map<String, Value>, A2hWireError> {
     let number = phone.either(&["phone_number", "phoneNumber"])?.unwrap_or_default();
     if !is_phone_number(&number) {
         let expected = "a phone number as in E.164, such as +4930123456";
@@ -293,7 +296,7 @@ impl EmailRecipient {
 }
 
 /// `additional_recipients`.
-pub(super) fn read_recipients(from: Members<'_>) -> Result<Vec<EmailRecipient>, WireError> {
+pub(super) fn read_recipients(from: Members<'_>) -> Result<Vec<EmailRecipient>, A2hWireError> {
     let keys = ["additional_recipients", "additionalRecipients"];
     let Some(key) = keys.into_iter().find(|key| from.present(key).is_some()) else {
         return Ok(Vec::new());
@@ -304,7 +307,7 @@ pub(super) fn read_recipients(from: Members<'_>) -> Result<Vec<EmailRecipient>, 
     }
     let read = |(n, item): (usize, &Value)| {
         let path = format!("{}[{n}]", from.path(key));
-        let map = item.as_object().ok_or_else(|| WireError::field(&path, "an object"))?;
+        let map = item.as_object().ok_or_else(|| A2hWireError::field(&path, "an object"))?;
         let item = Members::new(map, &path);
         let address = item.required("address")?;
         if !is_email(address) {
@@ -338,8 +341,8 @@ pub fn channels(configured: &[Medium]) -> Value {
 
 /// `POST /channels/validate`: whether the body is a channel, and whether its medium is configured.
 /// It sends nothing (A2H-125).
-pub fn validate_channel(bytes: &[u8], configured: &[Medium]) -> Result<Value, WireError> {
-    let body = super::parse::object::<WireError>(bytes)?;
+pub fn validate_channel(bytes: &[u8], configured: &[Medium]) -> Result<Value, A2hWireError> {
+    let body = super::parse::object::<A2hWireError>(bytes)?;
     let (medium, errors) = match read_map(&body, "") {
         Ok(ParsedChannel { medium: None, human: None, .. }) => {
             let message = "expected one of slack, email, sms, whatsapp and human_id";

@@ -4,7 +4,7 @@
 use kernel::{Ask, AskId};
 use serde_json::Value;
 
-use super::errors::WireError;
+use super::errors::A2hWireError;
 use super::message::API_VERSION;
 use super::wire::{
     ContactChannel, Metadata, Moment, NewConversation, NewConversationSpec, NewConversationStatus,
@@ -51,7 +51,7 @@ pub fn contact_channel(ask: &Ask) -> Option<ContactChannel> {
 
 /// The conversation that a `channel_id` names, which may not exist. A malformed id is reported like
 /// a missing conversation.
-pub(super) fn conversation_id(channel_id: &Value) -> Result<AskId, WireError> {
+pub(super) fn conversation_id(channel_id: &Value) -> Result<AskId, A2hWireError> {
     let id = channel_id.as_str().and_then(super::ask_id);
-    id.ok_or_else(WireError::no_conversation)
+    id.ok_or_else(A2hWireError::no_conversation)
 }

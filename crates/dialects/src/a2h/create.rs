@@ -9,14 +9,16 @@ use std::collections::BTreeSet;
 use kernel::ask::{DefaultAction, Dialect, Labels, PostingAddress, Priority, Route};
 use kernel::audit::Digest;
 use kernel::command::{NewAsk, NewOnExpiry};
-use kernel::question::{AnswerKind, Body, Choice, Options, PickMode, Question, QuestionError};
+use kernel::question::{
+    AnswerKind, Choice, Options, PickMode, Question, QuestionBody, QuestionError,
+};
 use kernel::text::is_storable_json;
 use kernel::{AskId, HumanId};
 use serde_json::{Map, Value, json};
 
 use super::channel::{self, BotToken, ParsedChannel};
 use super::conversation;
-use super::errors::WireError;
+use super::errors::A2hWireError;
 use super::options::{self, ResponseOption};
 use super::parse::{Members, object};
 use super::{CallKind, METADATA_KEY};
@@ -90,7 +92,7 @@ impl From<&ParsedChannel> for CallRecipient {
     }
 }
 
-pub fn parse_function_call(bytes: &[u8]) -> Result<NewCall, WireError> {
+pub fn parse_function_call(bytes: &[u8]) -> Result<NewCall, A2hWireError> {
     let body = storable(bytes)?;
     let call = Members::new(&body, "");
     let spec = spec(call)?;
@@ -101,7 +103,7 @@ pub fn parse_function_call(bytes: &[u8]) -> Result<NewCall, WireError> {
     let question = Question::new(
         name,
         None,
-        Body::Approve {
+        QuestionBody::Approve {
             details: kwargs,
             editable: false.into(),
             reject_requires_reason: false,
@@ -117,7 +119,7 @@ pub fn parse_function_call(bytes: &[u8]) -> Result<NewCall, WireError> {
     Ok(new.with_claims(bytes))
 }
 
-pub fn parse_human_contact(bytes: &[u8]) -> Result<NewCall, WireError> {
+pub fn parse_human_contact(bytes: &[u8]) -> Result<NewCall, A2hWireError> {
     let body = storable(bytes)?;
     let call = Members::new(&body, "");
     let spec = spec(call)?;
@@ -130,10 +132,10 @@ pub fn parse_human_contact(bytes: &[u8]) -> Result<NewCall, WireError> {
         choices.push(Choice { id: OTHER.to_owned(), label: OTHER_LABEL.to_owned(), description });
     }
     let (body, stance) = if choices.is_empty() {
-        (Body::Converse, AnswerKind::Reply)
+        (QuestionBody::Converse, AnswerKind::Reply)
     } else {
         let options = Options::new(choices).map_err(|error| refused(&error, "msg"))?;
-        (Body::Choose { options, pick: PickMode::One, suggested: None }, AnswerKind::Choose)
+        (QuestionBody::Choose { options, pick: PickMode::One, suggested: None }, AnswerKind::Choose)
     };
     let question = match subject {
         Some(subject) => Question::new(subject, Some(msg.to_owned()), body),
@@ -146,31 +148,31 @@ pub fn parse_human_contact(bytes: &[u8]) -> Result<NewCall, WireError> {
 }
 
 /// Reads a body whose strings the store accepts.
-pub(super) fn storable(bytes: &[u8]) -> Result<Map<String, Value>, WireError> {
-    let body = object::<WireError>(bytes)?;
+pub(super) fn storable(bytes: &[u8]) -> Result<Map<String, Value>, A2hWireError> {
+    let body = object::<A2hWireError>(bytes)?;
     if body.values().all(is_storable_json) {
         return Ok(body);
     }
-    Err(WireError::field("", "texts without NUL characters"))
+    Err(A2hWireError::field("", "texts without NUL characters"))
 }
 
-fn spec(call: Members<'_>) -> Result<Members<'_>, WireError> {
+fn spec(call: Members<'_>) -> Result<Members<'_>, A2hWireError> {
     let spec = call.object("spec")?.ok_or_else(|| call.bad("spec", "an object"))?;
     Ok(Members::new(spec, "spec"))
 }
 
-fn refused(error: &QuestionError, prompt: &str) -> WireError {
+fn refused(error: &QuestionError, prompt: &str) -> A2hWireError {
     let place = match error.field {
         "prompt" | "context" => prompt,
         "details" => "kwargs",
         "options" => "response_options",
         other => other,
     };
-    WireError::field(&format!("spec.{place}"), error.expected)
+    A2hWireError::field(&format!("spec.{place}"), error.expected)
 }
 
 /// An id that every client can put into a URL (A2H-014, A2H-015).
-pub(super) fn id(from: Members<'_>, key: &str) -> Result<String, WireError> {
+pub(super) fn id(from: Members<'_>, key: &str) -> Result<String, A2hWireError> {
     let expected =
         "1 to 200 bytes without / ? # % \\, control characters and blank ends, and not . or ..";
     let bad = || from.bad(key, expected);
@@ -201,7 +203,7 @@ impl CallParts {
         question: Question,
         stances: &[AnswerKind],
         silence: DefaultAction,
-    ) -> Result<NewCall, WireError> {
+    ) -> Result<NewCall, A2hWireError> {
         let run_id = call.required("run_id")?;
         if run_id.len() > LONGEST_ID {
             return Err(call.bad("run_id", "at most 200 bytes"));

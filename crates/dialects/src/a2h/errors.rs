@@ -13,7 +13,7 @@ pub const ANSWERED: &str = "call already has a response";
 /// An error of this dialect.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{code}: {message}")]
-pub struct WireError {
+pub struct A2hWireError {
     pub status: u16,
     /// A stable code, one of [`CODES`].
     pub code: &'static str,
@@ -56,7 +56,7 @@ codes! {
     UNAVAILABLE = "unavailable";
 }
 
-impl WireError {
+impl A2hWireError {
     /// An error that is about no field.
     pub fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), field: None }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::channel;
 use super::create::storable;
-use super::errors::WireError;
+use super::errors::A2hWireError;
 use super::parse::Members;
 
 /// A person as an agent sees them, or with `whole` as an administrator does.
@@ -73,7 +73,7 @@ pub struct HumanBody {
 }
 
 /// Reads `POST /humans` and `PUT /humans/{id}`.
-pub fn parse_human(bytes: &[u8]) -> Result<HumanBody, WireError> {
+pub fn parse_human(bytes: &[u8]) -> Result<HumanBody, A2hWireError> {
     let body = storable(bytes)?;
     let body = Members::new(&body, "");
     let name = body.required("name")?.to_owned();
@@ -83,15 +83,15 @@ pub fn parse_human(bytes: &[u8]) -> Result<HumanBody, WireError> {
     let list = body.list(key)?.unwrap_or_default();
     let contacts = list.iter().enumerate().map(|(n, item)| {
         let path = format!("{key}[{n}]");
-        let map = item.as_object().ok_or_else(|| WireError::field(&path, "an object"))?;
+        let map = item.as_object().ok_or_else(|| A2hWireError::field(&path, "an object"))?;
         if let Some(contact) = other_contact(Members::new(map, &path))? {
             return Ok(contact);
         }
         let channel = channel::read_map(map, &path)?;
         let expected = "one of slack, email, sms, whatsapp, telegram, ntfy and webhook";
-        read_contact(channel.shown.as_ref()).ok_or_else(|| WireError::field(&path, expected))
+        read_contact(channel.shown.as_ref()).ok_or_else(|| A2hWireError::field(&path, expected))
     });
-    let contacts = contacts.collect::<Result<_, WireError>>()?;
+    let contacts = contacts.collect::<Result<_, A2hWireError>>()?;
     let projects = match body.texts("projects")? {
         None => None,
         Some(names) => {
@@ -105,7 +105,7 @@ pub fn parse_human(bytes: &[u8]) -> Result<HumanBody, WireError> {
 
 /// A contact method that A2H has no name for. It is read as it is shown, so that a client that
 /// reads a person and writes them back loses nothing.
-fn other_contact(from: Members<'_>) -> Result<Option<Contact>, WireError> {
+fn other_contact(from: Members<'_>) -> Result<Option<Contact>, A2hWireError> {
     let read = |key: &str, id: &[&str; 2]| {
         let Some(map) = from.object(key)? else { return Ok(None) };
         let path = from.path(key);

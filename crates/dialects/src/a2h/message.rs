@@ -4,7 +4,7 @@
 use kernel::ask::DefaultAction;
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
-use kernel::question::{Answer, AnswerKind, Body, Question};
+use kernel::question::{Answer, AnswerKind, Question, QuestionBody};
 use kernel::{Ask, AskId};
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ use super::CallKind;
 use super::channel;
 use super::conversation;
 use super::create::{self, storable};
-use super::errors::WireError;
+use super::errors::A2hWireError;
 use super::parse::Members;
 use super::schema::{self, Shape, VALUE};
 use super::schema_limits;
@@ -37,7 +37,7 @@ pub struct NewA2hMessage {
     pub conversation: Option<AskId>,
 }
 
-pub fn parse_message(bytes: &[u8]) -> Result<NewA2hMessage, WireError> {
+pub fn parse_message(bytes: &[u8]) -> Result<NewA2hMessage, A2hWireError> {
     let body = storable(bytes)?;
     let body = Members::new(&body, "");
     for (key, only) in [("apiVersion", API_VERSION), ("kind", "Message")] {
@@ -95,14 +95,14 @@ pub fn parse_message(bytes: &[u8]) -> Result<NewA2hMessage, WireError> {
 /// The question that asks a person for such an answer.
 fn question(text: &str, schema: Option<&Value>) -> Option<(Question, AnswerKind)> {
     let (body, context, stance) = match schema.map(|schema| (schema, schema::shape(schema))) {
-        None => (Body::Converse, None, AnswerKind::Reply),
+        None => (QuestionBody::Converse, None, AnswerKind::Reply),
         Some((_, Shape::Object(form) | Shape::Value(form))) => {
-            (Body::Provide { form }, None, AnswerKind::Provide)
+            (QuestionBody::Provide { form }, None, AnswerKind::Provide)
         }
         Some((schema, Shape::Free)) => {
             let shown = serde_json::to_string_pretty(schema).ok()?;
             let context = format!("The agent reads the answer as JSON of this schema:\n{shown}");
-            (Body::Converse, Some(context), AnswerKind::Reply)
+            (QuestionBody::Converse, Some(context), AnswerKind::Reply)
         }
     };
     Some((Question::new(text, context, body).ok()?, stance))
@@ -160,7 +160,7 @@ pub fn message(
 /// The answer as the value that the schema describes.
 fn value(question: &Question, answer: &Answer, schema: &Value) -> Value {
     match (question.body(), answer) {
-        (Body::Provide { form }, Answer::Provided { values }) => {
+        (QuestionBody::Provide { form }, Answer::Provided { values }) => {
             let values = values.redacted(form);
             match schema::shape(schema) {
                 Shape::Value(_) => values.get(VALUE).cloned().unwrap_or_default(),

@@ -39,7 +39,7 @@ pub use channel::{EmailOptions, RecipientField, copy_count, email_options, is_co
 pub use channel::{is_sent_by_own_app, wants_plain_text};
 pub use conversation::{contact_channel, new_conversation};
 pub use create::{CallRecipient, NewCall, parse_function_call, parse_human_contact};
-pub use errors::{CODES, WireError};
+pub use errors::{A2hWireError, CODES};
 pub use humans::{HumanBody, human, humans, parse_human};
 pub use message::{NewA2hMessage, message, parse_message};
 pub use respond::{EmailEscalation, parse_escalation};

@@ -7,7 +7,7 @@ use kernel::ask::irreversible::marks_irreversible;
 use kernel::question::Choice;
 use serde::{Deserialize, Serialize};
 
-use super::errors::WireError;
+use super::errors::A2hWireError;
 use super::parse::Members;
 
 /// Maximum number of options.
@@ -72,7 +72,7 @@ impl ResponseOption {
 }
 
 /// The options of a spec; empty if the list is absent or empty.
-pub(super) fn read(spec: Members<'_>, key: &str) -> Result<Vec<ResponseOption>, WireError> {
+pub(super) fn read(spec: Members<'_>, key: &str) -> Result<Vec<ResponseOption>, A2hWireError> {
     let Some(list) = spec.list(key)? else { return Ok(Vec::new()) };
     if list.len() > MOST {
         return Err(spec.bad(key, "at most 20 options"));
@@ -80,7 +80,7 @@ pub(super) fn read(spec: Members<'_>, key: &str) -> Result<Vec<ResponseOption>, 
     let mut options: Vec<ResponseOption> = Vec::with_capacity(list.len());
     for (n, item) in list.iter().enumerate() {
         let path = format!("{}[{n}]", spec.path(key));
-        let map = item.as_object().ok_or_else(|| WireError::field(&path, "an object"))?;
+        let map = item.as_object().ok_or_else(|| A2hWireError::field(&path, "an object"))?;
         let item = Members::new(map, &path);
         let option = ResponseOption {
             name: item.required("name")?.to_owned(),

@@ -2,14 +2,14 @@
 
 use kernel::ask::irreversible::marks_irreversible;
 
-use super::errors::{WireError, code};
+use super::errors::{A2hWireError, code};
 use crate::members::InvalidBody;
 
 pub(super) use crate::members::object;
 
-pub(super) type Members<'m> = crate::members::Members<'m, WireError>;
+pub(super) type Members<'m> = crate::members::Members<'m, A2hWireError>;
 
-impl InvalidBody for WireError {
+impl InvalidBody for A2hWireError {
     fn not_json(message: String) -> Self {
         Self::at("", code::INVALID_JSON, message)
     }
@@ -36,7 +36,7 @@ impl Members<'_> {
     }
 
     /// A text under the first of its names that is present; the others are older spellings.
-    pub(super) fn either(self, names: &[&str]) -> Result<Option<String>, WireError> {
+    pub(super) fn either(self, names: &[&str]) -> Result<Option<String>, A2hWireError> {
         for name in names {
             if let Some(text) = self.text(name)? {
                 return Ok(Some(text.to_owned()));

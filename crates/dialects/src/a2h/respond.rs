@@ -5,12 +5,12 @@
 //! `responded_at` and the rest of the status and ignores the values in the body.
 
 use kernel::actor::AttestedIdentity;
-use kernel::question::{Answer, Body, Question, Reply};
+use kernel::question::{Answer, Question, QuestionBody, Reply};
 use kernel::{AgentId, Ask};
 
 use super::channel;
 use super::create::{OTHER, storable};
-use super::errors::WireError;
+use super::errors::A2hWireError;
 use super::parse::Members;
 use super::view::member;
 
@@ -18,7 +18,7 @@ pub fn read_function_response(
     bytes: &[u8],
     question: &Question,
     agent: &AgentId,
-) -> Result<(Reply, AttestedIdentity), WireError> {
+) -> Result<(Reply, AttestedIdentity), A2hWireError> {
     let body = storable(bytes)?;
     let status = Members::new(&body, "");
     let approved = status.flag("approved")?;
@@ -26,12 +26,12 @@ pub fn read_function_response(
     let comment = status.text("comment")?.map(ToOwned::to_owned);
     let option = status.text("reject_option_name")?.map(ToOwned::to_owned);
     let known = match question.body() {
-        Body::Approve { reject_options, .. } => reject_options.as_slice(),
-        Body::Choose { .. }
-        | Body::Provide { .. }
-        | Body::Confirm { .. }
-        | Body::Escalate { .. }
-        | Body::Converse => &[],
+        QuestionBody::Approve { reject_options, .. } => reject_options.as_slice(),
+        QuestionBody::Choose { .. }
+        | QuestionBody::Provide { .. }
+        | QuestionBody::Confirm { .. }
+        | QuestionBody::Escalate { .. }
+        | QuestionBody::Converse => &[],
     };
     if let Some(name) = &option {
         let bad = |expected: &str| Err(status.bad("reject_option_name", expected));
@@ -51,14 +51,14 @@ pub fn read_contact_response(
     bytes: &[u8],
     ask: &Ask,
     agent: &AgentId,
-) -> Result<(Reply, AttestedIdentity), WireError> {
+) -> Result<(Reply, AttestedIdentity), A2hWireError> {
     let body = storable(bytes)?;
     let status = Members::new(&body, "");
     let response = status.required("response")?.to_owned();
     let name = status.text("response_option_name")?;
-    let question = ask.question.value().ok_or_else(WireError::gone)?;
+    let question = ask.question.value().ok_or_else(A2hWireError::gone)?;
     let reply = match question.body() {
-        Body::Choose { options, .. } => {
+        QuestionBody::Choose { options, .. } => {
             let only = options.choices().iter().filter(|choice| choice.id != OTHER).count() == 1;
             let id = match name {
                 Some(name) if options.contains(name) => name,
@@ -73,11 +73,11 @@ pub fn read_contact_response(
                 comment: Some(response),
             }
         }
-        Body::Approve { .. }
-        | Body::Provide { .. }
-        | Body::Confirm { .. }
-        | Body::Escalate { .. }
-        | Body::Converse => {
+        QuestionBody::Approve { .. }
+        | QuestionBody::Provide { .. }
+        | QuestionBody::Confirm { .. }
+        | QuestionBody::Escalate { .. }
+        | QuestionBody::Converse => {
             if name.is_some() {
                 return Err(status.bad("response_option_name", "null: there are no options"));
             }
@@ -88,7 +88,7 @@ pub fn read_contact_response(
 }
 
 /// The person's name as the agent attests it, from `user_info` if present (A2H-063).
-fn attested(status: Members<'_>, agent: &AgentId) -> Result<AttestedIdentity, WireError> {
+fn attested(status: Members<'_>, agent: &AgentId) -> Result<AttestedIdentity, A2hWireError> {
     let user = status.object("user_info")?.map(|user| Members::new(user, "user_info"));
     let name = user.map(|user| user.either(&["name", "display_name", "username"])).transpose()?;
     Ok(AttestedIdentity {
@@ -113,7 +113,7 @@ pub struct EmailEscalation {
 
 impl EmailEscalation {
     /// The recorded text: the agent's message, and the addresses that belong to no known person.
-    pub fn words(&self, strangers: &[&str]) -> String {
+    pub fn recorded_text(&self, strangers: &[&str]) -> String {
         if strangers.is_empty() {
             return self.message.clone();
         }
@@ -128,7 +128,7 @@ pub fn addresses(ask: &Ask) -> Vec<String> {
     email.map(|channel| channel.addresses).unwrap_or_default()
 }
 
-pub fn parse_escalation(bytes: &[u8]) -> Result<EmailEscalation, WireError> {
+pub fn parse_escalation(bytes: &[u8]) -> Result<EmailEscalation, A2hWireError> {
     let body = storable(bytes)?;
     let escalation = Members::new(&body, "");
     let message = escalation.required("escalation_msg")?.to_owned();

@@ -8,7 +8,7 @@
 use kernel::actor::ActorRef;
 use kernel::ask::{Ending, RecordedAnswer};
 use kernel::audit::{Erasable, canonical};
-use kernel::question::{Answer, Body, Choice, Question, Reply};
+use kernel::question::{Answer, Choice, Question, QuestionBody, Reply};
 use kernel::task::ResolutionAction;
 use kernel::{AnswerInterface, Ask, Time};
 use serde_json::{Map, Value, json};
@@ -52,14 +52,15 @@ pub fn call(ask: &Ask, beside: CallContext) -> Option<Value> {
 fn function_call(ask: &Ask, beside: CallContext) -> Option<FunctionCall> {
     let question = ask.question.value()?;
     let kwargs = match question.body() {
-        Body::Approve { details, .. } => details.clone(),
-        Body::Confirm { items, .. } => {
+        QuestionBody::Approve { details, .. } => details.clone(),
+        QuestionBody::Confirm { items, .. } => {
             let labels: Vec<&str> = items.iter().map(|item| item.label.as_str()).collect();
             Map::from_iter([("items".to_owned(), json!(labels))])
         }
-        Body::Choose { .. } | Body::Provide { .. } | Body::Escalate { .. } | Body::Converse => {
-            Map::new()
-        }
+        QuestionBody::Choose { .. }
+        | QuestionBody::Provide { .. }
+        | QuestionBody::Escalate { .. }
+        | QuestionBody::Converse => Map::new(),
     };
     let reject_options = options(ask, question);
     let decided = ask.ending().map(|ending| call_decision(question, ending, &reject_options));
@@ -153,14 +154,14 @@ fn options(ask: &Ask, question: &Question) -> Vec<ResponseOption> {
     });
     given.unwrap_or_else(|| {
         let choices: &[Choice] = match question.body() {
-            Body::Approve { reject_options, .. } => reject_options,
-            Body::Choose { options, .. } => options.choices(),
-            Body::Provide { .. }
-            | Body::Confirm { .. }
-            | Body::Escalate { .. }
-            | Body::Converse => &[],
+            QuestionBody::Approve { reject_options, .. } => reject_options,
+            QuestionBody::Choose { options, .. } => options.choices(),
+            QuestionBody::Provide { .. }
+            | QuestionBody::Confirm { .. }
+            | QuestionBody::Escalate { .. }
+            | QuestionBody::Converse => &[],
         };
-        let escalate = matches!(question.body(), Body::Escalate { .. });
+        let escalate = matches!(question.body(), QuestionBody::Escalate { .. });
         let plain = |name: &str| Choice::plain(name);
         let own = ["retry", "skip", "abort"].map(plain);
         let choices = if escalate { &own[..] } else { choices };
@@ -324,12 +325,12 @@ fn call_decision(question: &Question, ending: &Ending, options: &[ResponseOption
         None => format!("{what}."),
     };
     let items = match question.body() {
-        Body::Confirm { items, .. } => items.len(),
-        Body::Approve { .. }
-        | Body::Choose { .. }
-        | Body::Provide { .. }
-        | Body::Escalate { .. }
-        | Body::Converse => 0,
+        QuestionBody::Confirm { items, .. } => items.len(),
+        QuestionBody::Approve { .. }
+        | QuestionBody::Choose { .. }
+        | QuestionBody::Provide { .. }
+        | QuestionBody::Escalate { .. }
+        | QuestionBody::Converse => 0,
     };
     match answer {
         Answer::Approved { edits: None } => {
@@ -445,12 +446,12 @@ pub(super) fn answer_text(question: &Question, answer: &Answer) -> String {
         Answer::Replied { text } => text.clone(),
         Answer::Provided { values } => {
             let values = match question.body() {
-                Body::Provide { form } => values.redacted(form),
-                Body::Approve { .. }
-                | Body::Choose { .. }
-                | Body::Confirm { .. }
-                | Body::Escalate { .. }
-                | Body::Converse => values.as_map().clone(),
+                QuestionBody::Provide { form } => values.redacted(form),
+                QuestionBody::Approve { .. }
+                | QuestionBody::Choose { .. }
+                | QuestionBody::Confirm { .. }
+                | QuestionBody::Escalate { .. }
+                | QuestionBody::Converse => values.as_map().clone(),
             };
             match values.iter().next() {
                 Some((_, only)) if values.len() == 1 => plain(only),
@@ -464,12 +465,12 @@ pub(super) fn answer_text(question: &Question, answer: &Answer) -> String {
         Answer::Chosen { options } => options.join(", "),
         Answer::Confirmed { .. } | Answer::Declined => {
             let label = |yes: bool| match question.body() {
-                Body::Confirm { yes: go, no, .. } => if yes { go } else { no }.clone(),
-                Body::Approve { .. }
-                | Body::Choose { .. }
-                | Body::Provide { .. }
-                | Body::Escalate { .. }
-                | Body::Converse => String::new(),
+                QuestionBody::Confirm { yes: go, no, .. } => if yes { go } else { no }.clone(),
+                QuestionBody::Approve { .. }
+                | QuestionBody::Choose { .. }
+                | QuestionBody::Provide { .. }
+                | QuestionBody::Escalate { .. }
+                | QuestionBody::Converse => String::new(),
             };
             label(matches!(answer, Answer::Confirmed { .. }))
         }

@@ -8,7 +8,7 @@
 
 use kernel::audit::{ChainError, Digest, Record};
 use kernel::evolve::{InapplicableEvent, evolve};
-use kernel::task::{self, CheckpointKind, State, TaskEvent};
+use kernel::task::{self, CheckpointKind, TaskEvent, TaskState};
 use kernel::{ActorRef, ArtifactId, DomainEvent, Entity, Event, LedgerId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -55,7 +55,7 @@ pub struct AuditSubject {
 /// A summary of a task, with the details of an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
-    pub state: State,
+    pub state: TaskState,
     /// How often the task was changed.
     pub revision: u64,
     pub assignee: String,
@@ -89,7 +89,7 @@ pub struct Reducer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reduced {
     pub id: TaskId,
-    pub state: State,
+    pub state: TaskState,
     /// The revision before the change.
     pub revision: u64,
     pub ownership: ReducedOwnership,
@@ -160,7 +160,7 @@ impl TaskReplayer {
     }
 
     /// Replays the next record and returns its event.
-    pub fn tell(&mut self, record: &Record) -> Result<Stamped<AuditEvent>, ReplayError> {
+    pub fn replay(&mut self, record: &Record) -> Result<Stamped<AuditEvent>, ReplayError> {
         let event = record.event()?;
         let DomainEvent::Task(what) = &event.what else { return Err(ReplayError::Other) };
         let before = self.task.take();
@@ -201,7 +201,7 @@ impl TaskReplayer {
     pub fn advance(&mut self, record: &Record) -> Result<(), ReplayError> {
         // An event of 0.2 holds the hash of the previous event as shown.
         if self.version.since_v02(|| ()).is_some() {
-            return self.tell(record).map(drop);
+            return self.replay(record).map(drop);
         }
         let before = self.task.take().map(Entity::Task);
         let Entity::Task(task) = evolve(before, &record.event()?, record.hash)? else {

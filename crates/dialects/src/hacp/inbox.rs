@@ -1,6 +1,6 @@
 //! `human.inbox`: the open items of a person, over all tasks they decide on. K-23.
 
-use kernel::task::{self, ReviewKind, State};
+use kernel::task::{self, ReviewKind, TaskState};
 use kernel::{ArtifactId, Ask, HumanId, ProjectId, TaskId, Time};
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +64,7 @@ pub fn open_item(who: &HumanId, task: &task::Task, ask: Option<&Ask>) -> Option<
             ..item(InboxKind::ResolveCheckpoint, raised.at)
         });
     }
-    let waits = matches!(task.state, State::ReviewReady | State::UnderReview);
+    let waits = matches!(task.state, TaskState::ReviewReady | TaskState::UnderReview);
     let delivered = task.delivered.last().filter(|_| waits)?;
     // A reviewer who reviewed this version is done; the other reviewers are not (K-23).
     let judged = task.reviews.iter().any(|review| {

@@ -40,9 +40,10 @@ pub use names::{
     agent as agent_name, by as actor_name, party as party_name, person as person_name,
 };
 pub use operation::Operation;
-pub use read::{ArtifactCommit, HacpCall, HacpCaller, NewPayload, Params, read};
+pub use read::{ArtifactCommit, HacpCall, HacpCaller, NewPayload, OperationParams, read};
 pub use version::{
-    HacpVersion, PROFILE_HEADER, SCHEMA_HEADER, VERSION_HEADER, VersionResponse, negotiate, spoken,
+    HacpVersion, PROFILE_HEADER, SCHEMA_HEADER, VERSION_HEADER, VersionResponse, negotiate,
+    version_response,
 };
 pub use wire::{Stamp, Stamped};
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use kernel::Time;
-use kernel::spelling::other;
+use kernel::spelling::other_separator;
 use kernel::text::is_storable_json;
 use kernel::time::LONGEST_TIMEOUT;
 use serde_json::{Map, Value, json};
@@ -125,7 +125,7 @@ impl<'m> Members<'m> {
     ) -> Result<Option<T>, HacpError> {
         let Some(value) = self.present(key) else { return Ok(None) };
         let given = value.as_str().unwrap_or_default();
-        let known = words.iter().find(|(word, _)| *word == given || other(word) == given);
+        let known = words.iter().find(|(word, _)| *word == given || other_separator(word) == given);
         let expected = || words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
         known.map(|(_, meant)| Some(*meant)).ok_or_else(|| self.bad(key, &one_of(&expected())))
     }

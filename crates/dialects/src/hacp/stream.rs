@@ -16,6 +16,6 @@ pub struct HacpEvent {
 }
 
 /// An event at its position in the feed.
-pub fn told(position: u64, event: &Stamped<AuditEvent>) -> HacpEvent {
+pub fn event_at(position: u64, event: &Stamped<AuditEvent>) -> HacpEvent {
     HacpEvent { event: event.object.action.clone(), id: position.to_string(), data: json!(event) }
 }

@@ -104,7 +104,7 @@ pub struct VersionResponse {
 }
 
 /// The body of `GET /hacp/v1/version`.
-pub fn spoken(version: HacpVersion) -> VersionResponse {
+pub fn version_response(version: HacpVersion) -> VersionResponse {
     let operations = Operation::ALL.into_iter().filter(|operation| operation.is_in(version));
     VersionResponse {
         stamp: version.stamp(),

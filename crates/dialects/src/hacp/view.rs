@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use kernel::audit::Erasable;
 use kernel::task::{
-    self, CheckpointKind, Grant, GrantDuration, LedgerScope, Outcome, Permission, RaisedCheckpoint,
-    Remark, ReviewText, Transfer,
+    self, CheckpointKind, CheckpointOutcome, Grant, GrantDuration, LedgerScope, Permission,
+    RaisedCheckpoint, Remark, ReviewText, Transfer,
 };
 use kernel::{Ask, DomainEvent, Event, LedgerId, Subject, TaskId};
 use serde_json::Value;
@@ -190,18 +190,18 @@ pub(super) fn kind(kind: CheckpointKind, version: HacpVersion) -> CheckpointKind
     }
 }
 
-pub(super) fn checkpoint_state(outcome: &Outcome) -> CheckpointState {
+pub(super) fn checkpoint_state(outcome: &CheckpointOutcome) -> CheckpointState {
     match outcome {
-        Outcome::Pending => CheckpointState::Pending,
-        Outcome::Resolved(_) => CheckpointState::Resolved,
-        Outcome::Expired { .. } => CheckpointState::Expired,
+        CheckpointOutcome::Pending => CheckpointState::Pending,
+        CheckpointOutcome::Resolved(_) => CheckpointState::Resolved,
+        CheckpointOutcome::Expired { .. } => CheckpointState::Expired,
     }
 }
 
 fn resolved(raised: &RaisedCheckpoint, version: HacpVersion) -> Option<CheckpointResolution> {
     match &raised.outcome {
-        Outcome::Resolved(decided) => Some(resolution(decided, version)),
-        Outcome::Pending | Outcome::Expired { .. } => None,
+        CheckpointOutcome::Resolved(decided) => Some(resolution(decided, version)),
+        CheckpointOutcome::Pending | CheckpointOutcome::Expired { .. } => None,
     }
 }
 

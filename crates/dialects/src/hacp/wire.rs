@@ -7,7 +7,7 @@ use std::ops::Deref;
 use kernel::task::{
     Autonomy, Capability, CheckpointKind, CheckpointOption, Evidence, ExternalRef, GrantDecision,
     Handover, Intent, OnSilence, PayloadKind, ProposedAction, Quorum, RaisedBy, ResolutionAction,
-    ReviewKind, Role, Severity, State, TaskInput, Verdict, VersionRef,
+    ReviewKind, Role, Severity, TaskInput, TaskState, Verdict, VersionRef,
 };
 use kernel::{ArtifactId, LedgerId, ProjectId, ReviewId, RunId, TaskId, Time};
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ pub struct Task {
     /// The assignment. Never changes.
     pub spec: TaskSpec,
     pub ownership: Nested<Ownership>,
-    pub state: State,
+    pub state: TaskState,
     pub parent_task: Option<TaskId>,
     pub created_at: Time,
     pub deadline: Option<Time>,

@@ -12,7 +12,7 @@ use kernel::text::is_storable_json;
 use kernel::{Ask, Time};
 use serde_json::{Map, Value, json};
 
-use super::errors::{WireError, code};
+use super::errors::{HitlWireError, code};
 use super::parse::{Members, object};
 use super::question::question;
 use super::types::{CaseType, HitlAction};
@@ -54,7 +54,7 @@ const ROUTING: [&str; 5] = ["role", "person", "project", "priority", "tags"];
 /// A case to create. The server adds its tokens and the challenge of its proofs, and checks
 /// `hitl_callback_url`.
 #[derive(Debug, Clone)]
-pub struct NewCase {
+pub struct NewHitlCase {
     /// The ask, without tokens.
     pub ask: NewAsk,
     pub version: HitlVersion,
@@ -68,10 +68,10 @@ pub(super) fn stored_members(ask: &Ask) -> Option<&Map<String, Value>> {
     ask.metadata.value()?.get(METADATA_KEY)?.as_object()
 }
 
-pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
+pub fn parse_create(bytes: &[u8]) -> Result<NewHitlCase, HitlWireError> {
     let body = object(bytes)?;
     if !body.values().all(is_storable_json) {
-        return Err(WireError::field("body", "texts without NUL characters"));
+        return Err(HitlWireError::field("body", "texts without NUL characters"));
     }
     let members = Members::new(&body, "");
     members.only(&FIELDS)?;
@@ -131,7 +131,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewCase, WireError> {
         copies: Vec::new(),
         claims: envelope(bytes, members, context)?,
     };
-    Ok(NewCase { ask, version })
+    Ok(NewHitlCase { ask, version })
 }
 
 /// The service's envelope. It is shown in `context`, so `context` must not hold another one.
@@ -139,7 +139,7 @@ fn envelope(
     bytes: &[u8],
     members: Members<'_>,
     context: Option<&Map<String, Value>>,
-) -> Result<Option<Box<NewExperienceEnvelope>>, WireError> {
+) -> Result<Option<Box<NewExperienceEnvelope>>, HitlWireError> {
     if members.present(claims::MEMBER).is_none() {
         return Ok(None);
     }
@@ -151,7 +151,7 @@ fn envelope(
 }
 
 /// The object that names people: `routing` or the body itself, but not both.
-fn routing(members: Members<'_>) -> Result<Members<'_>, WireError> {
+fn routing(members: Members<'_>) -> Result<Members<'_>, HitlWireError> {
     let Some(routing) = members.object("routing")? else { return Ok(members) };
     let routing = Members::new(routing, "routing");
     routing.only(&ROUTING)?;
@@ -161,7 +161,7 @@ fn routing(members: Members<'_>) -> Result<Members<'_>, WireError> {
     }
 }
 
-fn version(members: Members<'_>) -> Result<HitlVersion, WireError> {
+fn version(members: Members<'_>) -> Result<HitlVersion, HitlWireError> {
     let expected = "\"0.7\" or \"0.8\"";
     let version = match members.text("spec_version")? {
         None => HitlVersion::default(),
@@ -177,15 +177,15 @@ fn version(members: Members<'_>) -> Result<HitlVersion, WireError> {
     }
 }
 
-fn review_type(members: Members<'_>) -> Result<CaseType, WireError> {
+fn review_type(members: Members<'_>) -> Result<CaseType, HitlWireError> {
     members.present("type").and_then(Value::as_str).and_then(CaseType::named).ok_or_else(|| {
         let standard = CaseType::STANDARD.map(|one| one.as_str().to_owned()).join(", ");
         let expected = format!("{standard}, or a name of your own beginning with x-");
-        WireError::named(400, code::INVALID_TYPE, "type", &expected)
+        HitlWireError::named(400, code::INVALID_TYPE, "type", &expected)
     })
 }
 
-fn prompt(members: Members<'_>) -> Result<&str, WireError> {
+fn prompt(members: Members<'_>) -> Result<&str, HitlWireError> {
     let prompt = members.required("prompt")?;
     if prompt.chars().count() > LONGEST_PROMPT {
         return Err(members.bad("prompt", "at most 500 characters"));
@@ -193,7 +193,7 @@ fn prompt(members: Members<'_>) -> Result<&str, WireError> {
     Ok(prompt)
 }
 
-fn message(members: Members<'_>) -> Result<Option<&str>, WireError> {
+fn message(members: Members<'_>) -> Result<Option<&str>, HitlWireError> {
     let message = members.text("message")?;
     if message.is_some_and(|text| text.chars().count() > LONGEST_MESSAGE) {
         return Err(members.bad("message", "at most 2000 characters"));
@@ -201,7 +201,7 @@ fn message(members: Members<'_>) -> Result<Option<&str>, WireError> {
     Ok(message)
 }
 
-fn default_action(members: Members<'_>) -> Result<DefaultAction, WireError> {
+fn default_action(members: Members<'_>) -> Result<DefaultAction, HitlWireError> {
     match members.present("default_action").map(Value::as_str) {
         None => Ok(DefaultAction::default()),
         Some(Some("skip")) => Ok(DefaultAction::Skip),
@@ -234,7 +234,7 @@ impl ReminderTimes {
     }
 }
 
-fn reminders(members: Members<'_>) -> Result<Option<ReminderTimes>, WireError> {
+fn reminders(members: Members<'_>) -> Result<Option<ReminderTimes>, HitlWireError> {
     let key = "reminder_at";
     let bad = || members.bad(key, "a moment as in RFC 3339, or a list of at most 20 of them");
     let time = |value: &Value| value.as_str().and_then(|text| text.parse::<Time>().ok());
@@ -253,7 +253,7 @@ fn reminders(members: Members<'_>) -> Result<Option<ReminderTimes>, WireError> {
 fn inline(
     members: Members<'_>,
     kind: &CaseType,
-) -> Result<Option<BTreeSet<kernel::question::AnswerKind>>, WireError> {
+) -> Result<Option<BTreeSet<kernel::question::AnswerKind>>, HitlWireError> {
     let key = "inline_actions";
     let actions: Vec<HitlAction> = match members.texts(key)? {
         None => kind.inline(),
@@ -268,7 +268,7 @@ fn inline(
     Ok(Some(stances).filter(|stances| !stances.is_empty()))
 }
 
-fn surface(members: Members<'_>) -> Result<Option<&Map<String, Value>>, WireError> {
+fn surface(members: Members<'_>) -> Result<Option<&Map<String, Value>>, HitlWireError> {
     let Some(surface) = members.object("surface")? else { return Ok(None) };
     let inner = Members::new(surface, "surface");
     inner.text("format")?;
@@ -276,7 +276,7 @@ fn surface(members: Members<'_>) -> Result<Option<&Map<String, Value>>, WireErro
     Ok(Some(surface))
 }
 
-fn priority(members: Members<'_>) -> Result<Priority, WireError> {
+fn priority(members: Members<'_>) -> Result<Priority, HitlWireError> {
     match members.present("priority").map(Value::as_str) {
         None => Ok(Priority::default()),
         Some(Some("low")) => Ok(Priority::Low),
@@ -288,7 +288,7 @@ fn priority(members: Members<'_>) -> Result<Priority, WireError> {
 }
 
 /// The people who see the case in their inbox, in addition to the link.
-fn route(members: Members<'_>) -> Result<Route, WireError> {
+fn route(members: Members<'_>) -> Result<Route, HitlWireError> {
     let (role, person) = (members.text("role")?, members.text("person")?);
     match (role, person) {
         (Some(_), Some(_)) => Err(members.bad("person", "no person beside a role")),

@@ -10,7 +10,7 @@ use crate::codes::codes;
 /// An error of this dialect.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{code}: {message}")]
-pub struct WireError {
+pub struct HitlWireError {
     pub status: u16,
     /// A stable code, one of [`CODES`].
     pub code: &'static str,
@@ -69,7 +69,7 @@ codes! {
     UNAVAILABLE = "unavailable";
 }
 
-impl WireError {
+impl HitlWireError {
     /// An error that is about no field.
     pub fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), more: Map::new() }

@@ -22,7 +22,7 @@ pub struct HitlEvent {
 /// The client event for one event of an ask; `None` for internal events (HITL-171). `engaged` says
 /// whether a person worked on the case before; then no reminder is reported (HITL-160). `signature`
 /// proves the result.
-pub fn told(
+pub fn client_event(
     ask: &Ask,
     event: &Event,
     engaged: bool,

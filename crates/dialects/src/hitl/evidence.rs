@@ -6,7 +6,7 @@ use std::fmt;
 use kernel::verification::MOST;
 use serde_json::{Map, Value};
 
-use super::errors::WireError;
+use super::errors::HitlWireError;
 use super::parse::Members;
 use super::policy::{format, proof_type};
 
@@ -34,7 +34,7 @@ impl fmt::Debug for SubmittedEvidence {
     }
 }
 
-pub(super) fn evidence(body: Members<'_>) -> Result<Vec<SubmittedEvidence>, WireError> {
+pub(super) fn evidence(body: Members<'_>) -> Result<Vec<SubmittedEvidence>, HitlWireError> {
     let bad = || body.bad(FIELD, &format!("a list of at most {MOST} proofs"));
     let items = body.list(FIELD)?.unwrap_or_default();
     if items.len() > MOST {
@@ -42,13 +42,13 @@ pub(super) fn evidence(body: Members<'_>) -> Result<Vec<SubmittedEvidence>, Wire
     }
     let one = |(at, item): (usize, &Value)| {
         let path = format!("{FIELD}[{at}]");
-        let object = item.as_object().ok_or_else(|| WireError::field(&path, "an object"))?;
+        let object = item.as_object().ok_or_else(|| HitlWireError::field(&path, "an object"))?;
         read(Members::new(object, &path))
     };
     items.iter().enumerate().map(one).collect()
 }
 
-fn read(members: Members<'_>) -> Result<SubmittedEvidence, WireError> {
+fn read(members: Members<'_>) -> Result<SubmittedEvidence, HitlWireError> {
     members.only(&["proof_type", "provider", "format", "presentation", "binding"])?;
     let presentation = members.present("presentation");
     let presentation = presentation.filter(|value| value.is_string() || value.is_object());

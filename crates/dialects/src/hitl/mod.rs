@@ -34,9 +34,9 @@ mod types;
 pub mod wire;
 
 pub use accepted::{CaseLinks, accepted};
-pub use create::{NewCase, parse_create};
-pub use errors::{CODES, WireError};
-pub use events::{HitlEvent, callback, told};
+pub use create::{NewHitlCase, parse_create};
+pub use errors::{CODES, HitlWireError};
+pub use events::{HitlEvent, callback, client_event};
 pub use evidence::SubmittedEvidence;
 pub use poll::{poll, result, submitted};
 pub use respond::{HitlResponse, parse_cancel, read_respond};

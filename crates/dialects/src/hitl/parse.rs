@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::errors::{WireError, code};
+use super::errors::{HitlWireError, code};
 use crate::members::InvalidBody;
 
 pub(super) use crate::members::object;
 
-pub(super) type Members<'m> = crate::members::Members<'m, WireError>;
+pub(super) type Members<'m> = crate::members::Members<'m, HitlWireError>;
 
-impl InvalidBody for WireError {
+impl InvalidBody for HitlWireError {
     fn not_json(message: String) -> Self {
         Self::new(400, code::INVALID_JSON, message)
     }

@@ -10,7 +10,7 @@ use kernel::verification::{
 };
 use serde_json::Value;
 
-use super::errors::WireError;
+use super::errors::HitlWireError;
 use super::parse::Members;
 
 /// The member of the body that holds the policy.
@@ -18,7 +18,7 @@ pub(super) const FIELD: &str = "verification_policy";
 /// The proof formats that the protocol names.
 const FORMATS: [&str; 4] = ["provider_opaque", "jwt", "zkp", "attestation"];
 
-type Read<T> = Result<T, WireError>;
+type Read<T> = Result<T, HitlWireError>;
 
 pub(super) fn policy(body: Members<'_>) -> Read<Option<VerificationPolicy>> {
     let Some(members) = body.object(FIELD)? else { return Ok(None) };
@@ -103,7 +103,7 @@ fn list<T>(members: Members<'_>, key: &str, read: impl Fn(Members<'_>) -> Read<T
     let items = members.list(key)?.filter(|items| (1..=MOST).contains(&items.len()));
     let one = |(at, item): (usize, &Value)| {
         let path = format!("{}[{at}]", members.path(key));
-        let object = item.as_object().ok_or_else(|| WireError::field(&path, "an object"))?;
+        let object = item.as_object().ok_or_else(|| HitlWireError::field(&path, "an object"))?;
         read(Members::new(object, &path))
     };
     items.ok_or_else(bad)?.iter().enumerate().map(one).collect()

@@ -189,15 +189,15 @@ fn answered(ask: &Ask, resolution: &RecordedAnswer) -> Answered {
 }
 
 fn form_has(ask: &Ask, key: &str) -> bool {
-    use kernel::question::Body;
+    use kernel::question::QuestionBody;
     match ask.question.value().map(kernel::question::Question::body) {
-        Some(Body::Provide { form }) => form.field(key).is_some(),
+        Some(QuestionBody::Provide { form }) => form.field(key).is_some(),
         Some(
-            Body::Approve { .. }
-            | Body::Choose { .. }
-            | Body::Confirm { .. }
-            | Body::Escalate { .. }
-            | Body::Converse,
+            QuestionBody::Approve { .. }
+            | QuestionBody::Choose { .. }
+            | QuestionBody::Confirm { .. }
+            | QuestionBody::Escalate { .. }
+            | QuestionBody::Converse,
         )
         | None => false,
     }

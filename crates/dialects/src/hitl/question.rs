@@ -4,10 +4,10 @@
 //! error, params, and everything for an approval); the rest goes into its text.
 
 use kernel::form::{Field, FieldSpec, Form};
-use kernel::question::{Body, Choice, Options, PickMode, Question, QuestionError};
+use kernel::question::{Choice, Options, PickMode, Question, QuestionBody, QuestionError};
 use serde_json::{Map, Value};
 
-use super::errors::WireError;
+use super::errors::HitlWireError;
 use super::parse::Members;
 use super::types::CaseType;
 
@@ -27,12 +27,12 @@ pub(super) fn question(
     kind: &CaseType,
     prompt: &str,
     context: &Object,
-) -> Result<Question, WireError> {
+) -> Result<Question, HitlWireError> {
     let members = Members::new(context, "context");
     let (body, words) = match kind {
         CaseType::Approval => {
             let details = context.clone();
-            let body = Body::Approve {
+            let body = QuestionBody::Approve {
                 details,
                 editable: false.into(),
                 reject_requires_reason: false,
@@ -52,19 +52,23 @@ pub(super) fn question(
             } else {
                 PickMode::Many
             };
-            (Body::Choose { options, pick, suggested: None }, words(context, &[key, "multiple"]))
+            (
+                QuestionBody::Choose { options, pick, suggested: None },
+                words(context, &[key, "multiple"]),
+            )
         }
         CaseType::Input | CaseType::Custom(_) => {
             let form = match members.present(FORM) {
                 Some(form) => read_form(form)?,
                 None => free_text_form()?,
             };
-            (Body::Provide { form }, words(context, &[FORM]))
+            (QuestionBody::Provide { form }, words(context, &[FORM]))
         }
         CaseType::Confirmation => {
             let found = items(members, &["items", "items_to_confirm"])?;
             let (key, items) = found.unwrap_or(("items", Vec::new()));
-            let body = Body::Confirm { items, yes: CONFIRM.to_owned(), no: CANCEL.to_owned() };
+            let body =
+                QuestionBody::Confirm { items, yes: CONFIRM.to_owned(), no: CANCEL.to_owned() };
             (body, words(context, &[key]))
         }
         CaseType::Escalation => {
@@ -74,16 +78,16 @@ pub(super) fn question(
                 Some(other) => Map::from_iter([("message".to_owned(), other.clone())]),
             };
             let params = members.object("params")?.cloned().unwrap_or_default();
-            (Body::Escalate { error, params }, words(context, &["error", "params"]))
+            (QuestionBody::Escalate { error, params }, words(context, &["error", "params"]))
         }
     };
     Question::new(prompt, words, body).map_err(|error| refused(&error))
 }
 
-fn refused(error: &QuestionError) -> WireError {
+fn refused(error: &QuestionError) -> HitlWireError {
     match error.field {
-        "prompt" | "context" => WireError::field(error.field, error.expected),
-        other => WireError::field(&format!("context.{other}"), error.expected),
+        "prompt" | "context" => HitlWireError::field(error.field, error.expected),
+        other => HitlWireError::field(&format!("context.{other}"), error.expected),
     }
 }
 
@@ -91,7 +95,7 @@ fn refused(error: &QuestionError) -> WireError {
 fn items<'k>(
     members: Members<'_>,
     keys: &[&'k str],
-) -> Result<Option<(&'k str, Vec<Choice>)>, WireError> {
+) -> Result<Option<(&'k str, Vec<Choice>)>, HitlWireError> {
     let Some(key) = keys.iter().copied().find(|key| members.present(key).is_some()) else {
         return Ok(None);
     };
@@ -146,26 +150,29 @@ fn line(key: &str, value: &Value) -> String {
 
 /// `context.form`. It must also match the published schema, which has neither our `allowed_values`
 /// nor dates as bounds.
-fn read_form(value: &Value) -> Result<Form, WireError> {
+fn read_form(value: &Value) -> Result<Form, HitlWireError> {
     let form: Form = serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let at = if path == "." { String::new() } else { format!(".{path}") };
-        WireError::field(&format!("context.form{at}"), &error.inner().to_string())
+        HitlWireError::field(&format!("context.form{at}"), &error.inner().to_string())
     })?;
     form.prepare().map_err(|error| {
         let at = error.key().map(|key| format!(".{key}")).unwrap_or_default();
-        WireError::field(&format!("context.form{at}"), &error.to_string())
+        HitlWireError::field(&format!("context.form{at}"), &error.to_string())
     })?;
     for field in form.fields() {
         let Some(rules) = &field.spec().validation else { continue };
         let at = |rule: &str| format!("context.form.{}.validation.{rule}", field.key());
         if rules.allowed_values.is_some() {
-            return Err(WireError::field(&at("allowed_values"), "`options` of a select instead"));
+            return Err(HitlWireError::field(
+                &at("allowed_values"),
+                "`options` of a select instead",
+            ));
         }
         for (rule, bound) in [("min", &rules.min), ("max", &rules.max)] {
             if matches!(bound, Some(kernel::form::Bound::Date(_))) {
                 let expected = "a number; for a date, whole days since 1970-01-01";
-                return Err(WireError::field(&at(rule), expected));
+                return Err(HitlWireError::field(&at(rule), expected));
             }
         }
     }
@@ -173,23 +180,23 @@ fn read_form(value: &Value) -> Result<Form, WireError> {
 }
 
 /// The form of a case that declares none: one text field.
-fn free_text_form() -> Result<Form, WireError> {
+fn free_text_form() -> Result<Form, HitlWireError> {
     let mut spec = FieldSpec::new(RESPONSE, "Your answer", "textarea");
     spec.required = true;
     let form = Field::try_from(spec).and_then(Form::single);
-    form.map_err(|error| WireError::field("context.form", &error.to_string()))
+    form.map_err(|error| HitlWireError::field("context.form", &error.to_string()))
 }
 
 /// The context as the service sent it. The context of an approval is stored in the question.
 pub(super) fn context(question: &Question, kept: Option<Value>) -> Option<Value> {
     match question.body() {
-        Body::Approve { details, .. } => {
+        QuestionBody::Approve { details, .. } => {
             (!details.is_empty()).then(|| Value::Object(details.clone()))
         }
-        Body::Choose { .. }
-        | Body::Provide { .. }
-        | Body::Confirm { .. }
-        | Body::Escalate { .. }
-        | Body::Converse => kept,
+        QuestionBody::Choose { .. }
+        | QuestionBody::Provide { .. }
+        | QuestionBody::Confirm { .. }
+        | QuestionBody::Escalate { .. }
+        | QuestionBody::Converse => kept,
     }
 }

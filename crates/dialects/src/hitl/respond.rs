@@ -2,12 +2,12 @@
 //! [`Reply`]. Sections 7, 7.5 and 10.
 
 use kernel::actor::AttestedIdentity;
-use kernel::question::{Answer, Body, Question, Reply};
+use kernel::question::{Answer, Question, QuestionBody, Reply};
 use kernel::{Ask, Refusal};
 use serde_json::{Map, Value};
 
 use super::HitlVersion;
-use super::errors::{WireError, code};
+use super::errors::{HitlWireError, code};
 use super::evidence::{self, SubmittedEvidence};
 use super::parse::{Members, object};
 use super::question::RESPONSE;
@@ -32,12 +32,12 @@ pub struct HitlResponse {
     body: Object,
 }
 
-pub fn read_respond(bytes: &[u8]) -> Result<HitlResponse, WireError> {
+pub fn read_respond(bytes: &[u8]) -> Result<HitlResponse, HitlWireError> {
     Ok(HitlResponse { body: object(bytes)? })
 }
 
 /// The reason and the token in the body of a cancel, which may be empty.
-pub fn parse_cancel(bytes: &[u8]) -> Result<(Option<String>, Option<String>), WireError> {
+pub fn parse_cancel(bytes: &[u8]) -> Result<(Option<String>, Option<String>), HitlWireError> {
     if bytes.trim_ascii().is_empty() {
         return Ok((None, None));
     }
@@ -55,7 +55,7 @@ impl HitlResponse {
     }
 
     /// The proofs sent with the answer. An error if the case requires none (HITL-224).
-    pub fn evidence(&self, ask: &Ask) -> Result<Vec<SubmittedEvidence>, WireError> {
+    pub fn evidence(&self, ask: &Ask) -> Result<Vec<SubmittedEvidence>, HitlWireError> {
         let members = Members::new(&self.body, "");
         let proofs = evidence::evidence(members)?;
         if !proofs.is_empty() && ask.verification.is_none() {
@@ -66,7 +66,7 @@ impl HitlResponse {
     }
 
     /// Rejects unknown members. Proofs are allowed since 0.8.
-    fn only(&self, ask: &Ask, known: &[&str]) -> Result<(), WireError> {
+    fn only(&self, ask: &Ask, known: &[&str]) -> Result<(), HitlWireError> {
         let proofs = (HitlVersion::of(ask) == HitlVersion::V08).then_some(evidence::FIELD);
         let known: Vec<&str> = known.iter().copied().chain(proofs).collect();
         Members::new(&self.body, "").only(&known)
@@ -79,7 +79,7 @@ impl HitlResponse {
         &self,
         ask: &Ask,
         redeem: impl FnOnce(Reply) -> Result<Reply, Refusal>,
-    ) -> Result<Reply, WireError> {
+    ) -> Result<Reply, HitlWireError> {
         let members = Members::new(&self.body, "");
         let action = action(members, ask)?;
         self.only(ask, &["action", "data", "token"])?;
@@ -87,13 +87,13 @@ impl HitlResponse {
     }
 
     /// The answer that an agent passes on, and the person it attests (HITL-071, HITL-074).
-    pub fn by_relay(&self, ask: &Ask) -> Result<(Reply, AttestedIdentity), WireError> {
+    pub fn by_relay(&self, ask: &Ask) -> Result<(Reply, AttestedIdentity), HitlWireError> {
         let members = Members::new(&self.body, "");
         let action = action(members, ask)?;
         self.only(ask, &["action", "data", "submitted_via", "submitted_by"])?;
         // First check whether this action may be submitted inline at all.
         if !ask.inline.as_ref().is_some_and(|may| may.contains(&action.stance)) {
-            return Err(WireError::refused(&Refusal::NotInline));
+            return Err(HitlWireError::refused(&Refusal::NotInline));
         }
         let via = one_of(members, "submitted_via", &CHANNELS)?;
         let by = members.object("submitted_by")?.ok_or_else(|| {
@@ -112,7 +112,7 @@ impl HitlResponse {
 }
 
 /// One of these names, or a custom one that starts with `x-`.
-fn one_of(members: Members<'_>, key: &str, known: &[&str]) -> Result<String, WireError> {
+fn one_of(members: Members<'_>, key: &str, known: &[&str]) -> Result<String, HitlWireError> {
     let text = members.present(key).and_then(Value::as_str);
     let custom = |text: &str| text.strip_prefix("x-").is_some_and(|rest| !rest.is_empty());
     text.filter(|text| known.contains(text) || custom(text))
@@ -120,11 +120,11 @@ fn one_of(members: Members<'_>, key: &str, known: &[&str]) -> Result<String, Wir
         .ok_or_else(|| members.bad(key, &format!("{}, or x-…", known.join(", "))))
 }
 
-fn action(members: Members<'_>, ask: &Ask) -> Result<HitlAction, WireError> {
+fn action(members: Members<'_>, ask: &Ask) -> Result<HitlAction, HitlWireError> {
     let kind = CaseType::of(ask);
     let offers = kind.offers();
-    let missing = || WireError::named(400, code::MISSING_ACTION, "action", &offers);
-    let wrong = || WireError::named(400, code::INVALID_ACTION, "action", &offers);
+    let missing = || HitlWireError::named(400, code::MISSING_ACTION, "action", &offers);
+    let wrong = || HitlWireError::named(400, code::INVALID_ACTION, "action", &offers);
     let name = members.present("action").ok_or_else(missing)?;
     name.as_str().and_then(|name| kind.action(name)).ok_or_else(wrong)
 }
@@ -134,23 +134,24 @@ fn reply(
     action: HitlAction,
     ask: &Ask,
     redeem: impl FnOnce(Reply) -> Result<Reply, Refusal>,
-) -> Result<Reply, WireError> {
+) -> Result<Reply, HitlWireError> {
     let none = Map::new();
     let data = members.object("data")?.unwrap_or(&none);
-    let question = ask.question.value().ok_or_else(WireError::no_case)?;
+    let question = ask.question.value().ok_or_else(HitlWireError::no_case)?;
     let (answer, comment) = answer(action, data, question)?;
-    let said = redeem(Reply { answer, comment }).map_err(|refusal| WireError::refused(&refusal))?;
+    let said =
+        redeem(Reply { answer, comment }).map_err(|refusal| HitlWireError::refused(&refusal))?;
     let checked = question.check(said);
     checked
         .map(kernel::question::CheckedReply::into_reply)
-        .map_err(|error| WireError::answer(&error))
+        .map_err(|error| HitlWireError::answer(&error))
 }
 
 fn answer(
     action: HitlAction,
     data: &Object,
     question: &Question,
-) -> Result<(Answer, Option<String>), WireError> {
+) -> Result<(Answer, Option<String>), HitlWireError> {
     let data = AnswerMembers(Members::new(data, "data"));
     Ok(match (action.name, question.body()) {
         ("approve", _) => {
@@ -172,7 +173,7 @@ fn answer(
             };
             (Answer::Chosen { options }, comment)
         }
-        ("confirm", Body::Confirm { items, .. }) => {
+        ("confirm", QuestionBody::Confirm { items, .. }) => {
             let comment = data.comment(&["confirmed_items"])?;
             // The page lists every item, so a confirmation without a selection confirms all of
             // them.
@@ -188,18 +189,18 @@ fn answer(
         }
         ("skip", _) => (Answer::Skip, data.comment(&[])?),
         ("abort", _) => (Answer::Abort, data.comment(&[])?),
-        ("submit", Body::Provide { .. }) => {
+        ("submit", QuestionBody::Provide { .. }) => {
             // Every object deserializes as values; the form checks them.
             let values = serde_json::from_value(Value::Object(data.0.map().clone()));
             (Answer::Provided { values: values.unwrap_or_default() }, None)
         }
-        ("submit", Body::Converse) => {
+        ("submit", QuestionBody::Converse) => {
             let comment = data.comment(&[RESPONSE])?;
             let text = data.0.text(RESPONSE)?.unwrap_or_default().to_owned();
             (Answer::Replied { text }, comment)
         }
         // A type and its question come from the same table, so no other pair exists.
-        (_, _) => return Err(WireError::internal()),
+        (_, _) => return Err(HitlWireError::internal()),
     })
 }
 
@@ -209,7 +210,7 @@ struct AnswerMembers<'m>(Members<'m>);
 impl AnswerMembers<'_> {
     /// The comment of the answer, under any of its names. Unknown members are rejected, because the
     /// server must not appear to accept a field that it ignores.
-    fn comment(&self, known: &[&str]) -> Result<Option<String>, WireError> {
+    fn comment(&self, known: &[&str]) -> Result<Option<String>, HitlWireError> {
         let all: Vec<&str> = known.iter().copied().chain(WORDS).collect();
         self.0.only(&all)?;
         let mut given = WORDS.into_iter().filter(|key| self.0.present(key).is_some());

@@ -1,7 +1,7 @@
 //! The objects of HITL 0.7 and 0.8, field for field. Appendix C.
 
 use kernel::Time;
-use kernel::form::Progress;
+use kernel::form::FormProgress;
 use kernel::verification::{ProofAssurance, VerificationPolicy};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -110,7 +110,7 @@ pub struct Poll {
     pub reason: Option<String>,
     /// How far a form is filled in; present only while a person fills it in.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub progress: Option<Progress>,
+    pub progress: Option<FormProgress>,
     /// When the last reminder was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reminder_sent_at: Option<Time>,

@@ -13,7 +13,7 @@ use kernel::text::{is_storable, is_storable_json};
 use kernel::time::LONGEST_TIMEOUT;
 use serde_json::{Map, Value};
 
-use super::errors::{WireError, code};
+use super::errors::{HxpWireError, code};
 use super::parse::{named, object, present};
 use super::payload::{ParsedPayload, parse_payload};
 use super::view::ask_id;
@@ -23,19 +23,19 @@ use crate::hxp_experience::claims::{self, NotAnObject};
 /// Maximum number of tags.
 const MOST_TAGS: usize = 50;
 
-pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
+pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, HxpWireError> {
     let body = object(bytes)?;
     let action = present(&body, "action").and_then(Value::as_str).and_then(Action::named);
     let action = action.ok_or_else(|| {
         let expected = "DECIDE, APPROVE or PROVIDE";
-        WireError::field(400, code::INVALID_ACTION, "action", expected)
+        HxpWireError::field(400, code::INVALID_ACTION, "action", expected)
     })?;
     let role = named(&body, "role", Role::Owner, role, || {
-        WireError::field(400, code::INVALID_ROLE, "role", "owner, delegate or pool")
+        HxpWireError::field(400, code::INVALID_ROLE, "role", "owner, delegate or pool")
     })?;
     let priority = named(&body, "priority", Priority::Normal, priority, bad_priority)?;
     let fallback = named(&body, "fallback", Fallback::Pause, fallback, || {
-        WireError::field(400, code::INVALID_FALLBACK, "fallback", "pause, fail or default")
+        HxpWireError::field(400, code::INVALID_FALLBACK, "fallback", "pause, fail or default")
     })?;
     let timeout = timeout(&body)?;
     let labels = Labels {
@@ -63,7 +63,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
                     ("fallback", "pause or fail; default needs DECIDE with a default_option")
                 }
             };
-            return Err(WireError::field(400, code::INVALID_PAYLOAD, field, expected));
+            return Err(HxpWireError::field(400, code::INVALID_PAYLOAD, field, expected));
         }
     };
     Ok(NewAsk {
@@ -93,11 +93,12 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, WireError> {
 fn claims(
     bytes: &[u8],
     body: &Map<String, Value>,
-) -> Result<Option<Box<NewExperienceEnvelope>>, WireError> {
+) -> Result<Option<Box<NewExperienceEnvelope>>, HxpWireError> {
     if present(body, claims::MEMBER).is_none() {
         return Ok(None);
     }
-    let bad = |_| WireError::field(400, code::INVALID_HXP, claims::MEMBER, NotAnObject::EXPECTED);
+    let bad =
+        |_| HxpWireError::field(400, code::INVALID_HXP, claims::MEMBER, NotAnObject::EXPECTED);
     claims::read_envelope(bytes, &[claims::MEMBER]).map_err(bad)
 }
 
@@ -111,9 +112,9 @@ pub(super) fn priority(name: &str) -> Option<Priority> {
     }
 }
 
-pub(super) fn bad_priority() -> WireError {
+pub(super) fn bad_priority() -> HxpWireError {
     let expected = "low, normal, high or critical";
-    WireError::field(400, code::INVALID_PRIORITY, "priority", expected)
+    HxpWireError::field(400, code::INVALID_PRIORITY, "priority", expected)
 }
 
 fn role(name: &str) -> Option<Role> {
@@ -135,22 +136,22 @@ fn fallback(name: &str) -> Option<Fallback> {
 }
 
 /// Whole seconds; 0 means none.
-fn timeout(body: &Map<String, Value>) -> Result<Option<u64>, WireError> {
+fn timeout(body: &Map<String, Value>) -> Result<Option<u64>, HxpWireError> {
     let Some(value) = present(body, "timeout_seconds") else { return Ok(None) };
     let seconds =
         value.as_u64().filter(|seconds| *seconds <= LONGEST_TIMEOUT).ok_or_else(|| {
             let expected = "a whole number of seconds from 0 (none) to 100 years";
-            WireError::field(400, code::INVALID_TIMEOUT, "timeout_seconds", expected)
+            HxpWireError::field(400, code::INVALID_TIMEOUT, "timeout_seconds", expected)
         })?;
     Ok(Some(seconds).filter(|seconds| *seconds > 0))
 }
 
 /// A Countersign extension: the request that this one continues.
-fn follows(body: &Map<String, Value>) -> Result<Option<AskId>, WireError> {
+fn follows(body: &Map<String, Value>) -> Result<Option<AskId>, HxpWireError> {
     let key = "previous_request_id";
     let Some(value) = present(body, key) else { return Ok(None) };
     let id = value.as_str().and_then(ask_id);
-    let bad = || WireError::field(400, code::INVALID_BODY, key, "hxp_ followed by a ULID");
+    let bad = || HxpWireError::field(400, code::INVALID_BODY, key, "hxp_ followed by a ULID");
     id.map(Some).ok_or_else(bad)
 }
 
@@ -158,11 +159,12 @@ fn label(
     body: &Map<String, Value>,
     key: &str,
     code: &'static str,
-) -> Result<Option<String>, WireError> {
+) -> Result<Option<String>, HxpWireError> {
     let Some(value) = present(body, key) else { return Ok(None) };
     let text = value.as_str().filter(|text| is_short(text));
     let expected = "a string of at most 200 bytes, without NUL characters";
-    text.map(|text| Some(text.to_owned())).ok_or_else(|| WireError::field(400, code, key, expected))
+    text.map(|text| Some(text.to_owned()))
+        .ok_or_else(|| HxpWireError::field(400, code, key, expected))
 }
 
 /// Whether the kernel accepts the text as a label or a tag.
@@ -170,7 +172,7 @@ fn is_short(text: &str) -> bool {
     text.len() <= 200 && is_storable(text)
 }
 
-fn metadata(body: &Map<String, Value>) -> Result<Map<String, Value>, WireError> {
+fn metadata(body: &Map<String, Value>) -> Result<Map<String, Value>, HxpWireError> {
     match present(body, "metadata") {
         None => Ok(Map::new()),
         Some(value @ Value::Object(map)) if is_storable_json(value) => Ok(map.clone()),
@@ -191,13 +193,13 @@ fn is_marked_irreversible(body: &Map<String, Value>) -> bool {
         || payload.is_some_and(|payload| without(payload, &["details"]))
 }
 
-fn bad_metadata(field: &str, expected: &str) -> WireError {
-    WireError::field(400, code::INVALID_METADATA, field, expected)
+fn bad_metadata(field: &str, expected: &str) -> HxpWireError {
+    HxpWireError::field(400, code::INVALID_METADATA, field, expected)
 }
 
 /// `metadata.tag` and `metadata.tags[]`: the specification has tags in rules only. Metadata is free
 /// data, so a value that is no string is ignored.
-fn tags(metadata: &Map<String, Value>) -> Result<BTreeSet<String>, WireError> {
+fn tags(metadata: &Map<String, Value>) -> Result<BTreeSet<String>, HxpWireError> {
     let one = metadata.get("tag").into_iter();
     let many = metadata.get("tags").and_then(Value::as_array).into_iter().flatten();
     let texts = one.chain(many).filter_map(Value::as_str).filter(|tag| !tag.trim().is_empty());
@@ -208,7 +210,7 @@ fn tags(metadata: &Map<String, Value>) -> Result<BTreeSet<String>, WireError> {
     Ok(tags)
 }
 
-fn route(role: Role, metadata: &Map<String, Value>) -> Result<Route, WireError> {
+fn route(role: Role, metadata: &Map<String, Value>) -> Result<Route, HxpWireError> {
     match role {
         Role::Owner => Ok(Route::Owner),
         Role::Delegate => Ok(Route::Delegate),

@@ -12,7 +12,7 @@ use crate::codes::codes;
 /// An error of this dialect.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{code}: {message}")]
-pub struct WireError {
+pub struct HxpWireError {
     pub status: u16,
     /// A stable code, one of [`CODES`].
     pub code: &'static str,
@@ -85,7 +85,7 @@ codes! {
     UNAVAILABLE = "unavailable";
 }
 
-impl WireError {
+impl HxpWireError {
     /// An error without details.
     pub fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), details: None }

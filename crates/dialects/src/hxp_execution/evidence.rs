@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 
 use super::PREFIX;
-use super::errors::WireError;
+use super::errors::HxpWireError;
 use super::parse::object;
 
 /// How the parts of an evidence hash are combined.
@@ -80,12 +80,12 @@ pub fn verify(receipt: &Map<String, Value>, secret: &[u8]) -> bool {
 
 /// The receipt in the body of a verify call: bare, or as `{"receipt": …}` like the response of
 /// resolve.
-pub fn parse_verify(bytes: &[u8]) -> Result<Map<String, Value>, WireError> {
+pub fn parse_verify(bytes: &[u8]) -> Result<Map<String, Value>, HxpWireError> {
     let mut body = object(bytes)?;
     match body.remove("receipt") {
         None => Ok(body),
         Some(Value::Object(receipt)) => Ok(receipt),
-        Some(_) => Err(WireError::field(
+        Some(_) => Err(HxpWireError::field(
             400,
             super::errors::code::INVALID_BODY,
             "receipt",

@@ -32,7 +32,7 @@ pub mod view;
 pub mod wire;
 
 pub use create::parse_create;
-pub use errors::{CODES, WireError};
+pub use errors::{CODES, HxpWireError};
 pub use evidence::{Formula, Seal, parse_verify, verify};
 pub use query::{HxpCursor, InboxQuery, ListQuery};
 pub use receipt::{ReceiptDetail, is_pseudonym, pseudonym, receipt};

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::errors::{WireError, code};
+use super::errors::{HxpWireError, code};
 use crate::members::InvalidBody;
 
 pub(super) use crate::members::{object, present};
 
-pub(super) type Members<'m> = crate::members::Members<'m, WireError>;
+pub(super) type Members<'m> = crate::members::Members<'m, HxpWireError>;
 
-impl InvalidBody for WireError {
+impl InvalidBody for HxpWireError {
     fn not_json(message: String) -> Self {
         Self::new(400, code::INVALID_JSON, message)
     }
@@ -35,8 +35,8 @@ pub(super) fn named<T>(
     key: &'static str,
     default: T,
     read: impl Fn(&str) -> Option<T>,
-    refuse: impl FnOnce() -> WireError,
-) -> Result<T, WireError> {
+    refuse: impl FnOnce() -> HxpWireError,
+) -> Result<T, HxpWireError> {
     match present(map, key) {
         None => Ok(default),
         Some(value) => value.as_str().and_then(read).ok_or_else(refuse),

@@ -1,11 +1,11 @@
 //! The `payload` of `POST /hxp/v1/requests`: turns JSON into a [`Question`]. Section 2.
 
 use kernel::form::{Bound, Field, FieldSpec, Form, FormChoice as Entry, FormError};
-use kernel::question::{Body, Choice, Editable, Options, PickMode, Question};
+use kernel::question::{Choice, Editable, Options, PickMode, Question, QuestionBody};
 use kernel::text::is_storable_json;
 use serde_json::{Map, Number, Value};
 
-use super::errors::{WireError, code};
+use super::errors::{HxpWireError, code};
 use super::parse::Members;
 use super::projection::{FREE_SELECTION, KEY, LABEL, MOST_OPTIONS};
 use super::wire::{Action, InputType};
@@ -26,8 +26,8 @@ pub(super) struct ParsedPayload {
 pub(super) fn parse_payload(
     action: Action,
     payload: Option<&Value>,
-) -> Result<ParsedPayload, WireError> {
-    let bad = |expected| WireError::field(400, code::INVALID_PAYLOAD, "payload", expected);
+) -> Result<ParsedPayload, HxpWireError> {
+    let bad = |expected| HxpWireError::field(400, code::INVALID_PAYLOAD, "payload", expected);
     let Some(Value::Object(map)) = payload else {
         return Err(bad("an object with the fields of the action"));
     };
@@ -41,11 +41,11 @@ pub(super) fn parse_payload(
             let options = options(members)?;
             let default = default_option(members, &options)?;
             let suggested = default.clone();
-            let body = Body::Choose { options, pick: PickMode::One, suggested };
+            let body = QuestionBody::Choose { options, pick: PickMode::One, suggested };
             (members.required("question")?, body, default)
         }
         Action::Approve => {
-            let body = Body::Approve {
+            let body = QuestionBody::Approve {
                 details: members.object("details")?.cloned().unwrap_or_default(),
                 editable: editable(members)?,
                 reject_requires_reason: members.flag("reject_requires_reason")?.unwrap_or(false),
@@ -55,7 +55,7 @@ pub(super) fn parse_payload(
         }
         Action::Provide => {
             let prompt = members.required("prompt")?;
-            (prompt, Body::Provide { form: form(members)? }, None)
+            (prompt, QuestionBody::Provide { form: form(members)? }, None)
         }
     };
     let question = Question::new(prompt, context, body)
@@ -63,7 +63,7 @@ pub(super) fn parse_payload(
     Ok(ParsedPayload { question, default })
 }
 
-fn context(members: Members<'_>) -> Result<Option<String>, WireError> {
+fn context(members: Members<'_>) -> Result<Option<String>, HxpWireError> {
     let text = members.text("context")?;
     if text.is_some_and(|text| text.chars().count() > LONGEST_CONTEXT) {
         return Err(members.bad("context", "at most 500 characters"));
@@ -72,13 +72,13 @@ fn context(members: Members<'_>) -> Result<Option<String>, WireError> {
 }
 
 /// A Countersign extension: the details that a person may change before they approve.
-fn editable(members: Members<'_>) -> Result<Editable, WireError> {
+fn editable(members: Members<'_>) -> Result<Editable, HxpWireError> {
     let Some(value) = members.present("editable") else { return Ok(Editable::default()) };
     let bad = |_| members.bad("editable", "true, false or an object with `fields`");
     serde_json::from_value(value.clone()).map_err(bad)
 }
 
-fn options(members: Members<'_>) -> Result<Options, WireError> {
+fn options(members: Members<'_>) -> Result<Options, HxpWireError> {
     let bad = || members.bad("options", "2 to 6 different non-empty strings");
     let values = members.present("options").and_then(Value::as_array).ok_or_else(bad)?;
     if values.len() > MOST_OPTIONS {
@@ -89,7 +89,7 @@ fn options(members: Members<'_>) -> Result<Options, WireError> {
     Options::new(choices).map_err(|_| bad())
 }
 
-fn default_option(members: Members<'_>, options: &Options) -> Result<Option<String>, WireError> {
+fn default_option(members: Members<'_>, options: &Options) -> Result<Option<String>, HxpWireError> {
     let Some(value) = members.present("default_option") else { return Ok(None) };
     let option = value.as_str().filter(|option| options.contains(option));
     let bad = || members.bad("default_option", "one of the options");
@@ -97,7 +97,7 @@ fn default_option(members: Members<'_>, options: &Options) -> Result<Option<Stri
 }
 
 /// A form of one field, named [`KEY`].
-fn form(members: Members<'_>) -> Result<Form, WireError> {
+fn form(members: Members<'_>) -> Result<Form, HxpWireError> {
     let kind = members.present("input_type").and_then(Value::as_str).and_then(InputType::named);
     let kind = kind
         .ok_or_else(|| members.bad("input_type", "text, number, url, email, file or selection"))?;
@@ -163,7 +163,7 @@ fn limited(
 
 /// The options of a selection. Only strings are allowed, because the answer must equal one of them
 /// exactly.
-fn entries(rules: Members<'_>, values: &[Value]) -> Result<Vec<Entry>, WireError> {
+fn entries(rules: Members<'_>, values: &[Value]) -> Result<Vec<Entry>, HxpWireError> {
     let entry = |value: &Value| {
         let text = value.as_str().filter(|text| !text.trim().is_empty())?;
         Some(Entry { value: text.to_owned(), label: text.to_owned() })
@@ -173,14 +173,18 @@ fn entries(rules: Members<'_>, values: &[Value]) -> Result<Vec<Entry>, WireError
         .ok_or_else(|| rules.bad("allowed_values", "different non-empty strings for a selection"))
 }
 
-fn number<'m>(rules: Members<'m>, key: &str) -> Result<Option<&'m Number>, WireError> {
+fn number<'m>(rules: Members<'m>, key: &str) -> Result<Option<&'m Number>, HxpWireError> {
     rules
         .present(key)
         .map(|value| value.as_number().ok_or_else(|| rules.bad(key, "a number")))
         .transpose()
 }
 
-fn length(rules: Members<'_>, key: &str, given: Option<&Number>) -> Result<Option<u64>, WireError> {
+fn length(
+    rules: Members<'_>,
+    key: &str,
+    given: Option<&Number>,
+) -> Result<Option<u64>, HxpWireError> {
     given
         .map(|number| {
             let expected = "a number of characters, because the value is a text";
@@ -190,7 +194,7 @@ fn length(rules: Members<'_>, key: &str, given: Option<&Number>) -> Result<Optio
 }
 
 /// Translates the kernel's errors to the names of this protocol.
-fn refused(members: Members<'_>, rules: Members<'_>, error: &FormError) -> WireError {
+fn refused(members: Members<'_>, rules: Members<'_>, error: &FormError) -> HxpWireError {
     match error {
         FormError::Pattern { reason, .. } => {
             let expected = format!("a regular expression that runs in linear time ({reason})");

@@ -1,7 +1,7 @@
 //! Shows every kind of question, of any dialect, as one of the three actions. Section 2.
 
 use kernel::form::{Bounds, Field, FieldKind, Form, TextRules};
-use kernel::question::{Body, Choice, PickMode, Question};
+use kernel::question::{Choice, PickMode, Question, QuestionBody};
 use serde_json::{Map, Number, Value, json};
 
 use super::wire::{Action, Approve, Decide, InputType, Payload, Provide, Validation};
@@ -27,14 +27,16 @@ pub(super) const ABORT: &str = "abort";
 
 pub(super) fn action(question: &Question) -> Action {
     match question.body() {
-        Body::Choose { options, pick: PickMode::One, .. }
+        QuestionBody::Choose { options, pick: PickMode::One, .. }
             if options.choices().len() <= MOST_OPTIONS =>
         {
             Action::Decide
         }
-        Body::Approve { .. } => Action::Approve,
-        Body::Confirm { .. } | Body::Escalate { .. } => Action::Decide,
-        Body::Choose { .. } | Body::Provide { .. } | Body::Converse => Action::Provide,
+        QuestionBody::Approve { .. } => Action::Approve,
+        QuestionBody::Confirm { .. } | QuestionBody::Escalate { .. } => Action::Decide,
+        QuestionBody::Choose { .. } | QuestionBody::Provide { .. } | QuestionBody::Converse => {
+            Action::Provide
+        }
     }
 }
 
@@ -75,7 +77,7 @@ pub(super) fn payload(question: &Question) -> Payload {
         form: None,
     };
     match question.body() {
-        Body::Approve { details, editable, reject_requires_reason, .. } => {
+        QuestionBody::Approve { details, editable, reject_requires_reason, .. } => {
             Payload::Approve(Approve {
                 item: prompt.clone(),
                 details: details.clone(),
@@ -84,7 +86,7 @@ pub(super) fn payload(question: &Question) -> Payload {
                 editable: editable.clone(),
             })
         }
-        Body::Choose { options, pick, suggested } => {
+        QuestionBody::Choose { options, pick, suggested } => {
             let options = options.choices();
             let texts: Vec<String> = offered(options).map(|(text, _)| text.to_owned()).collect();
             if action(question) == Action::Decide {
@@ -102,7 +104,7 @@ pub(super) fn payload(question: &Question) -> Payload {
                 ..provide(InputType::Selection)
             }))
         }
-        Body::Provide { form } => Payload::Provide(Box::new(match only_field(form) {
+        QuestionBody::Provide { form } => Payload::Provide(Box::new(match only_field(form) {
             Some(field) => Provide {
                 validation: validation(field),
                 placeholder: field.placeholder().map(ToOwned::to_owned),
@@ -112,7 +114,7 @@ pub(super) fn payload(question: &Question) -> Payload {
             },
             None => Provide { form: serde_json::to_value(form).ok(), ..provide(InputType::Text) },
         })),
-        Body::Confirm { items, yes, no } => {
+        QuestionBody::Confirm { items, yes, no } => {
             let labels: Vec<&str> = items.iter().map(|item| item.label.as_str()).collect();
             let details = if labels.is_empty() {
                 Map::new()
@@ -121,13 +123,13 @@ pub(super) fn payload(question: &Question) -> Payload {
             };
             decide(vec![yes.clone(), no.clone()], details, None)
         }
-        Body::Escalate { error, params } => {
+        QuestionBody::Escalate { error, params } => {
             let parts = [("error", error), ("params", params)];
             let details = parts.into_iter().filter(|(_, map)| !map.is_empty());
             let details = details.map(|(key, map)| (key.to_owned(), json!(map))).collect();
             decide([RETRY, SKIP, ABORT].map(ToOwned::to_owned).to_vec(), details, None)
         }
-        Body::Converse => Payload::Provide(Box::new(provide(InputType::Text))),
+        QuestionBody::Converse => Payload::Provide(Box::new(provide(InputType::Text))),
     }
 }
 

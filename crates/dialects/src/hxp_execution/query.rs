@@ -10,7 +10,7 @@ use kernel::ask::{Phase, Priority};
 use kernel::{Ask, AskId};
 
 use super::create::{bad_priority, priority};
-use super::errors::{WireError, code};
+use super::errors::{HxpWireError, code};
 use super::wire::{Action, Status};
 
 /// The maximum page size.
@@ -40,9 +40,9 @@ impl fmt::Display for HxpCursor {
 }
 
 impl FromStr for HxpCursor {
-    type Err = WireError;
+    type Err = HxpWireError;
 
-    fn from_str(text: &str) -> Result<Self, WireError> {
+    fn from_str(text: &str) -> Result<Self, HxpWireError> {
         let parse = || {
             let (rank, ask) = text.split_once('.')?;
             let known = |rank: &u8| Priority::ALL.iter().any(|priority| priority.rank() == *rank);
@@ -52,7 +52,7 @@ impl FromStr for HxpCursor {
         };
         parse().ok_or_else(|| {
             let expected = "the cursor of an earlier page";
-            WireError::field(400, code::INVALID_CURSOR, "cursor", expected)
+            HxpWireError::field(400, code::INVALID_CURSOR, "cursor", expected)
         })
     }
 }
@@ -74,7 +74,7 @@ impl ListQuery {
     /// Reads the decoded pairs of a query string; the last of a repeated name counts.
     pub fn parse<K: AsRef<str>, V: AsRef<str>>(
         pairs: impl IntoIterator<Item = (K, V)>,
-    ) -> Result<Self, WireError> {
+    ) -> Result<Self, HxpWireError> {
         let mut query =
             Self { agent_id: None, project_id: None, phase: None, limit: USUAL, cursor: None };
         for (key, value) in pairs {
@@ -110,7 +110,7 @@ impl InboxQuery {
     /// Reads the decoded pairs of a query string; the last of a repeated name counts.
     pub fn parse<K: AsRef<str>, V: AsRef<str>>(
         pairs: impl IntoIterator<Item = (K, V)>,
-    ) -> Result<Self, WireError> {
+    ) -> Result<Self, HxpWireError> {
         let mut query = Self {
             phases: Phase::OPEN.to_vec(),
             priority: None,
@@ -127,7 +127,7 @@ impl InboxQuery {
                 "action" => {
                     let bad = || {
                         let expected = "DECIDE, APPROVE or PROVIDE";
-                        WireError::field(400, code::INVALID_ACTION, "action", expected)
+                        HxpWireError::field(400, code::INVALID_ACTION, "action", expected)
                     };
                     query.action = Some(Action::named(value).ok_or_else(bad)?);
                 }
@@ -140,17 +140,17 @@ impl InboxQuery {
     }
 }
 
-fn phase(name: &str) -> Result<Phase, WireError> {
+fn phase(name: &str) -> Result<Phase, HxpWireError> {
     Status::named(name).map(Status::phase).ok_or_else(|| {
         let expected = "pending, assigned, completed, expired, failed or cancelled";
-        WireError::field(400, code::INVALID_STATUS, "status", expected)
+        HxpWireError::field(400, code::INVALID_STATUS, "status", expected)
     })
 }
 
-fn limit(text: &str) -> Result<u32, WireError> {
+fn limit(text: &str) -> Result<u32, HxpWireError> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let limit = text.parse().ok().filter(|limit| digits && (1..=MOST).contains(limit));
     limit.ok_or_else(|| {
-        WireError::field(400, code::INVALID_LIMIT, "limit", "a whole number from 1 to 100")
+        HxpWireError::field(400, code::INVALID_LIMIT, "limit", "a whole number from 1 to 100")
     })
 }

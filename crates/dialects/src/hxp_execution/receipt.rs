@@ -2,8 +2,8 @@
 //! Section 4.
 
 use kernel::ask::Ask;
-use kernel::question::{Answer, Body, PickMode, Question, Reply};
-use kernel::receipt::{Outcome, Receipt as Claims};
+use kernel::question::{Answer, PickMode, Question, QuestionBody, Reply};
+use kernel::receipt::{Receipt as Claims, ReceiptOutcome};
 use kernel::{ActorRef, AskId, HumanId};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
@@ -38,7 +38,7 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: ReceiptDetail) -> Option<Rece
     let claims = Claims::of(ask)?;
     let mut edits = None;
     let (status, by, result, reason) = match claims.outcome {
-        Outcome::Completed { reply, by, .. } => {
+        ReceiptOutcome::Completed { reply, by, .. } => {
             edits = reply.as_ref().and_then(|reply| match &reply.answer {
                 Answer::Approved { edits } => edits.clone(),
                 _ => None,
@@ -57,11 +57,11 @@ pub fn receipt(ask: &Ask, seal: &Seal<'_>, detail: ReceiptDetail) -> Option<Rece
             };
             (status(ask), by, result, reason)
         }
-        Outcome::Expired { .. } => return None,
-        Outcome::Failed => {
+        ReceiptOutcome::Expired { .. } => return None,
+        ReceiptOutcome::Failed => {
             (Status::Failed, ActorRef::System, Value::Null, Some(NOBODY_ANSWERED.to_owned()))
         }
-        Outcome::Cancelled { by, .. } => (
+        ReceiptOutcome::Cancelled { by, .. } => (
             Status::Cancelled,
             by,
             Value::Null,
@@ -154,13 +154,13 @@ fn result(ask: AskId, question: Option<&Question>, reply: &Reply) -> (Value, Opt
         // option or for the provided value, so there is no result and the request failed.
         Answer::ChangesRequested { edits } => {
             let result = match body {
-                Some(Body::Approve { .. }) | None => json!("rejected"),
+                Some(QuestionBody::Approve { .. }) | None => json!("rejected"),
                 Some(
-                    Body::Choose { .. }
-                    | Body::Provide { .. }
-                    | Body::Confirm { .. }
-                    | Body::Escalate { .. }
-                    | Body::Converse,
+                    QuestionBody::Choose { .. }
+                    | QuestionBody::Provide { .. }
+                    | QuestionBody::Confirm { .. }
+                    | QuestionBody::Escalate { .. }
+                    | QuestionBody::Converse,
                 ) => Value::Null,
             };
             let note = edits.as_ref().map(|edits| changed("such as these", edits));
@@ -169,7 +169,7 @@ fn result(ask: AskId, question: Option<&Question>, reply: &Reply) -> (Value, Opt
         Answer::Chosen { options: ids } => (chosen(body, ids), comment),
         Answer::Provided { values } => {
             let only = match body {
-                Some(Body::Provide { form }) => only_field(form),
+                Some(QuestionBody::Provide { form }) => only_field(form),
                 Some(_) | None => None,
             };
             let result = match only {
@@ -181,14 +181,14 @@ fn result(ask: AskId, question: Option<&Question>, reply: &Reply) -> (Value, Opt
             (result, comment)
         }
         Answer::Confirmed { items } => match body {
-            Some(Body::Confirm { items: all, yes, .. }) => {
+            Some(QuestionBody::Confirm { items: all, yes, .. }) => {
                 let note = (items.len() < all.len()).then(|| format!("only {}", items.join(", ")));
                 (json!(yes), noted(note))
             }
             Some(_) | None => (json!("yes"), comment),
         },
         Answer::Declined => match body {
-            Some(Body::Confirm { no, .. }) => (json!(no), comment),
+            Some(QuestionBody::Confirm { no, .. }) => (json!(no), comment),
             Some(_) | None => (json!("no"), comment),
         },
         Answer::Retry { params } => {
@@ -211,9 +211,9 @@ fn shown_value(ask: AskId, value: &Value) -> Value {
 }
 
 /// The chosen options as offered: one string, or a list if several may be chosen.
-fn chosen(body: Option<&Body>, ids: &[String]) -> Value {
+fn chosen(body: Option<&QuestionBody>, ids: &[String]) -> Value {
     let (texts, many) = match body {
-        Some(Body::Choose { options, pick, .. }) => {
+        Some(QuestionBody::Choose { options, pick, .. }) => {
             let chosen = offered(options.choices()).filter(|(_, choice)| ids.contains(&choice.id));
             (chosen.map(|(text, _)| text).collect(), *pick == PickMode::Many)
         }

@@ -10,7 +10,7 @@ use kernel::text::is_storable;
 use serde_json::{Map, Value};
 
 use super::create::priority;
-use super::errors::{WireError, code};
+use super::errors::{HxpWireError, code};
 use super::parse::{object, present};
 use super::wire::{self, Action};
 
@@ -27,7 +27,7 @@ pub struct NewRules {
 }
 
 /// Reads one rule, or `{"rules": […]}`.
-pub fn parse_rules(bytes: &[u8]) -> Result<NewRules, WireError> {
+pub fn parse_rules(bytes: &[u8]) -> Result<NewRules, HxpWireError> {
     let body = object(bytes)?;
     match present(&body, "rules") {
         None => Ok(NewRules { rules: vec![rule(&body)?], listed: false }),
@@ -61,7 +61,7 @@ pub fn rules_view<'r>(rules: impl IntoIterator<Item = &'r Rule>) -> wire::Rules 
     wire::Rules { rules: rules.into_iter().map(rule_view).collect() }
 }
 
-fn rule(map: &Map<String, Value>) -> Result<NewRule, WireError> {
+fn rule(map: &Map<String, Value>) -> Result<NewRule, HxpWireError> {
     let delegate_to = present(map, "delegate_to").and_then(Value::as_str);
     let delegate_to: HumanId = delegate_to
         .and_then(|name| name.parse().ok())
@@ -88,13 +88,13 @@ fn kinds(action: Action) -> BTreeSet<QuestionKind> {
     action.kinds().iter().copied().collect()
 }
 
-fn text<'m>(map: &'m Map<String, Value>, key: &str) -> Result<Option<&'m str>, WireError> {
+fn text<'m>(map: &'m Map<String, Value>, key: &str) -> Result<Option<&'m str>, HxpWireError> {
     let Some(value) = present(map, key) else { return Ok(None) };
     let short = |text: &&str| !text.is_empty() && text.len() <= 200 && is_storable(text);
     let text = value.as_str().filter(short);
     text.map(Some).ok_or_else(|| bad(key, "a non-empty string of at most 200 bytes"))
 }
 
-fn bad(field: &str, expected: &str) -> WireError {
-    WireError::field(400, code::INVALID_RULE, field, expected)
+fn bad(field: &str, expected: &str) -> HxpWireError {
+    HxpWireError::field(400, code::INVALID_RULE, field, expected)
 }

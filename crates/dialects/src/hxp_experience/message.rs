@@ -11,7 +11,7 @@ use super::view::EnvelopeView;
 
 /// A valid message.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Message {
+pub struct ExperienceMessage {
     whole: Map<String, Value>,
 }
 
@@ -29,7 +29,7 @@ pub enum InvalidMessage {
     Invalid(ExperienceReport),
 }
 
-impl Message {
+impl ExperienceMessage {
     /// Reads and validates a message.
     pub fn parse(bytes: &[u8], rules: ValidationOptions) -> Result<Self, InvalidMessage> {
         let mut checker = Checker::new(rules, NamespaceRegistry::default());
@@ -46,7 +46,7 @@ impl Message {
     }
 
     /// The whole message.
-    pub fn whole(&self) -> &Map<String, Value> {
+    pub fn as_map(&self) -> &Map<String, Value> {
         &self.whole
     }
 

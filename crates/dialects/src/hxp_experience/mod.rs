@@ -36,7 +36,7 @@ pub mod view;
 pub use check::{Checker, ValidationOptions};
 pub use finding::{ConformanceLevel, ExperienceFinding, ExperienceReport, FindingSeverity};
 pub use kernel::insight::{ACTIONS, INTENTS};
-pub use message::{Message, core_shape};
+pub use message::{ExperienceMessage, core_shape};
 pub use registry::{Namespace, NamespaceError, NamespaceRegistry};
 pub use syntax::is_language;
 pub use token_stream::Unreadable;

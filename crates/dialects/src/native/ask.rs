@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kernel::actor::AttestedIdentity;
 use kernel::ask::{Assignee, Comment, DefaultAction, Ending, Priority, SimilarityKey};
 use kernel::audit::Erasable;
-use kernel::question::{Answer, Body, Question, QuestionKind, Reply};
+use kernel::question::{Answer, Question, QuestionBody, QuestionKind, Reply};
 use kernel::{
     ActorRef, AgentId, AnswerInterface, Ask, AskId, AskState, Assurance, HumanId, ProjectId,
     Refusal, Time,
@@ -27,7 +27,7 @@ pub struct AskView<'a> {
     /// Its version; also its `ETag`.
     pub version: u64,
     /// Where it stands.
-    pub state: State,
+    pub state: AskStatus,
     /// Its project.
     #[cfg_attr(feature = "openapi", schema(value_type = ProjectId))]
     pub project: &'a ProjectId,
@@ -134,7 +134,7 @@ impl RevocationView {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = AskState))]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum AskStatus {
     /// Nobody looked yet.
     Pending,
     /// Somebody looked.
@@ -151,7 +151,7 @@ pub enum State {
     Failed,
 }
 
-impl State {
+impl AskStatus {
     fn of(ask: &Ask) -> Self {
         match &ask.state {
             AskState::Pending => Self::Pending,
@@ -171,7 +171,8 @@ impl State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+#[schema(as = Outcome)]
+pub enum AskOutcome {
     /// Somebody answered, or a default was taken on silence.
     Completed,
     /// Time ran out; `report` says what the agent is to do.
@@ -188,7 +189,7 @@ pub enum Outcome {
 #[cfg_attr(feature = "openapi", schema(as = AskResult))]
 pub struct ResultView {
     /// In which way.
-    pub outcome: Outcome,
+    pub outcome: AskOutcome,
     /// What was answered; `null` once erased.
     pub answer: Option<Answer>,
     /// The words that came with it.
@@ -237,7 +238,7 @@ impl Viewer<'_> {
     }
 
     /// A refusal as this viewer may see it.
-    pub fn told(self, refusal: Refusal, ask: &Ask) -> Refusal {
+    pub fn redact_refusal(self, refusal: Refusal, ask: &Ask) -> Refusal {
         match refusal {
             Refusal::AlreadyAnswered { by, at } => {
                 Refusal::AlreadyAnswered { by: self.shown_actor(&by, ask), at }
@@ -276,7 +277,7 @@ impl<'a> AskView<'a> {
         Self {
             id: ask.id,
             version: ask.version(),
-            state: State::of(ask),
+            state: AskStatus::of(ask),
             project: &ask.project,
             agent: &ask.agent,
             owner: &ask.owner,
@@ -341,17 +342,17 @@ impl ResultView {
                     via: Some(resolution.via),
                     assurance: Some(resolution.assurance),
                     attested: resolution.attested.as_deref().and_then(Erasable::value).cloned(),
-                    ..bare(Outcome::Completed, resolution.at)
+                    ..bare(AskOutcome::Completed, resolution.at)
                 }
             }
             Ending::Expired { at, report } => {
-                Self { report: Some(*report), ..bare(Outcome::Expired, *at) }
+                Self { report: Some(*report), ..bare(AskOutcome::Expired, *at) }
             }
-            Ending::Failed { at } => bare(Outcome::Failed, *at),
+            Ending::Failed { at } => bare(AskOutcome::Failed, *at),
             Ending::Cancelled { at, by, .. } => Self {
                 by: viewer.shown_actor(by, ask),
                 reason: hacp_decision::cancellation_reason(ending),
-                ..bare(Outcome::Cancelled, *at)
+                ..bare(AskOutcome::Cancelled, *at)
             },
         }
     }
@@ -359,12 +360,12 @@ impl ResultView {
 
 fn without_secrets(reply: Reply, ask: &Ask) -> Reply {
     let form = ask.question.value().and_then(|question| match question.body() {
-        Body::Provide { form } => Some(form),
-        Body::Approve { .. }
-        | Body::Choose { .. }
-        | Body::Confirm { .. }
-        | Body::Escalate { .. }
-        | Body::Converse => None,
+        QuestionBody::Provide { form } => Some(form),
+        QuestionBody::Approve { .. }
+        | QuestionBody::Choose { .. }
+        | QuestionBody::Confirm { .. }
+        | QuestionBody::Escalate { .. }
+        | QuestionBody::Converse => None,
     });
     match (reply.answer, form) {
         (Answer::Provided { values }, Some(form)) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kernel::insight::summary::{Calibration, Ended, ReadingCounts, VerdictCounts};
+use kernel::insight::summary::{Calibration, EndingCounts, ReadingCounts, VerdictCounts};
 use kernel::insight::{Day, Histogram, InsightSummary};
 use kernel::{AgentId, ProjectId};
 use serde::{Deserialize, Serialize};
@@ -360,8 +360,8 @@ impl WaitView {
 }
 
 impl EndedView {
-    fn of(ended: &Ended) -> Self {
-        let Ended { answered, defaulted, expired, failed, cancelled } = *ended;
+    fn of(ended: &EndingCounts) -> Self {
+        let EndingCounts { answered, defaulted, expired, failed, cancelled } = *ended;
         let expiry_rate = ended.expiry_rate();
         Self { answered, defaulted, expired, failed, cancelled, expiry_rate }
     }

@@ -13,8 +13,8 @@ mod rules;
 mod webhooks;
 
 pub use ask::{
-    AskView, CommentView, ConversationView, EventView, Outcome, ResultView, RevocationView, State,
-    Viewer,
+    AskOutcome, AskStatus, AskView, CommentView, ConversationView, EventView, ResultView,
+    RevocationView, Viewer,
 };
 pub use ask::{PresenceView, PresentPerson, SnoozeBody, Snoozed, SnoozedAsk};
 pub use ask_actions::ErasureResult;

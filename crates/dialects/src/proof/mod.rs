@@ -14,20 +14,20 @@
 //!
 //! Ed25519 uses no random numbers, so signing is pure: the same claims and key give the same bytes.
 
+pub mod explanation;
 pub mod jwks;
 pub mod jws;
 pub mod passkey;
 pub mod receipt;
 pub mod record_check;
-pub mod words;
 
+pub use explanation::explain;
 pub use jwks::{Jwk, Jwks};
 pub use jws::{ProofError, SecretKey};
 pub use passkey::{EvidenceError, EvidenceStatus, verify_enrolment, verify_evidence};
 pub use receipt::{NameDisclosure, ReceiptClaims, verify};
 pub use receipt::{RevocationClaims, RevokedKey, RevokedReceipt};
 pub use record_check::{RecordMismatch, compare};
-pub use words::words;
 
 /// The `typ` of a receipt.
 pub const RECEIPT: &str = "receipt+jwt";

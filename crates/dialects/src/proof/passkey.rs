@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256, Sha384};
 
 use super::jwks::Jwks;
 use super::jws;
-use super::receipt::{Ended, ReceiptClaims};
+use super::receipt::{ClaimedOutcome, ReceiptClaims};
 use super::record_check::Inclusion;
 
 /// Where the evidence of an answer with the assurance `passkey` is.
@@ -165,7 +165,7 @@ pub fn verify_evidence(
     receipt: &ReceiptClaims,
     origin: Option<&str>,
 ) -> Result<(), EvidenceError> {
-    let (Ended::Completed, Some(Assurance::Passkey), Some(answer), ActorRef::Human(human)) =
+    let (ClaimedOutcome::Completed, Some(Assurance::Passkey), Some(answer), ActorRef::Human(human)) =
         (receipt.outcome, receipt.assurance, &receipt.answer, &receipt.by)
     else {
         return Err(EvidenceError::Assurance);

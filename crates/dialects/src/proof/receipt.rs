@@ -6,7 +6,7 @@ use kernel::ask::{Ask, DefaultAction, DisplayedContent, RecordedAnswer};
 use kernel::audit::Digest;
 use kernel::passkey_evidence::without_secrets;
 use kernel::question::{Answer, QuestionKind, Reply};
-use kernel::receipt::{Outcome, QuestionDigests, Receipt};
+use kernel::receipt::{QuestionDigests, Receipt, ReceiptOutcome};
 use kernel::verification::{Proof, ProofAssurance};
 use kernel::{AgentId, AskId, ProjectId, Time};
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub struct ReceiptClaims {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<DisplayedContent>,
     /// How it ended.
-    pub outcome: Ended,
+    pub outcome: ClaimedOutcome,
     /// What was answered, without what is sensitive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
@@ -111,7 +111,7 @@ pub struct ReceiptClaims {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ReceiptOutcome))]
 #[serde(rename_all = "snake_case")]
-pub enum Ended {
+pub enum ClaimedOutcome {
     /// Answered, or a default was taken.
     Completed,
     /// Ran out.
@@ -192,7 +192,7 @@ impl ReceiptClaims {
             shown_sha256: exhibit.displayed(shown),
             shown,
             prompt: exhibit.prompt,
-            outcome: Ended::Failed,
+            outcome: ClaimedOutcome::Failed,
             answer: None,
             comment: None,
             report: None,
@@ -212,10 +212,10 @@ impl ReceiptClaims {
             audit: ReceiptPlace { seq: receipt.place.seq, hash: receipt.place.hash },
         };
         match receipt.outcome {
-            Outcome::Completed { reply, by: who, via, assurance, attested, sender } => {
+            ReceiptOutcome::Completed { reply, by: who, via, assurance, attested, sender } => {
                 let (Reply { answer, comment }, redacted) =
                     without_secrets(reply?, ask.question.value());
-                claims.outcome = Ended::Completed;
+                claims.outcome = ClaimedOutcome::Completed;
                 (claims.answer, claims.comment, claims.redacted) =
                     (Some(answer), comment, redacted);
                 // The person who wrote the comment was erased; the decision stays provable.
@@ -229,12 +229,13 @@ impl ReceiptClaims {
                 claims.sender = sender.filter(|_| named).map(|sender| *sender);
                 (claims.via, claims.assurance) = (Some(via_name(via).to_owned()), Some(assurance));
             }
-            Outcome::Expired { report } => {
-                (claims.outcome, claims.report) = (Ended::Expired, Some(report));
+            ReceiptOutcome::Expired { report } => {
+                (claims.outcome, claims.report) = (ClaimedOutcome::Expired, Some(report));
             }
-            Outcome::Failed => {}
-            Outcome::Cancelled { by: who, reason } => {
-                (claims.outcome, claims.by, claims.reason) = (Ended::Cancelled, by(who), reason);
+            ReceiptOutcome::Failed => {}
+            ReceiptOutcome::Cancelled { by: who, reason } => {
+                (claims.outcome, claims.by, claims.reason) =
+                    (ClaimedOutcome::Cancelled, by(who), reason);
             }
         }
         Some(claims)

@@ -19,7 +19,7 @@ use crate::conversation_origin::{ConversationOrigin, opening_text};
 
 /// The body of a webhook.
 #[derive(Debug, Clone, Serialize)]
-pub struct Envelope {
+pub struct HumanlayerEnvelope {
     is_test: bool,
     #[serde(rename = "type")]
     kind: &'static str,
@@ -74,7 +74,7 @@ struct ConversationStart<T> {
     names: ConversationNames,
 }
 
-impl Envelope {
+impl HumanlayerEnvelope {
     /// The body to send. `None` before the ask ends and once its text is erased.
     pub fn of(news: WebhookEvent<'_>, version: HumanlayerVersion) -> Option<Self> {
         let is_test = news.is_test();

@@ -10,7 +10,7 @@
 
 pub mod humanlayer;
 
-use humanlayer::{Envelope, HumanlayerVersion};
+use humanlayer::{HumanlayerEnvelope, HumanlayerVersion};
 use kernel::directory::WebhookFormat;
 use kernel::follow_up::WebhookMessage;
 use kernel::{Ask, Time};
@@ -54,15 +54,15 @@ impl WebhookEvent<'_> {
 /// The body for an endpoint of this format; `None` if this event has no body in it.
 pub fn format(format: WebhookFormat, news: WebhookEvent<'_>) -> Option<Vec<u8>> {
     let body = match format {
-        WebhookFormat::Standard => serde_json::to_vec(&Message::of(news)),
+        WebhookFormat::Standard => serde_json::to_vec(&StandardPayload::of(news)),
         WebhookFormat::Humanlayer => {
-            serde_json::to_vec(&Envelope::of(news, HumanlayerVersion::Beta2)?)
+            serde_json::to_vec(&HumanlayerEnvelope::of(news, HumanlayerVersion::Beta2)?)
         }
         WebhookFormat::HumanlayerV1beta1 => {
-            serde_json::to_vec(&Envelope::of(news, HumanlayerVersion::Beta2)?.event)
+            serde_json::to_vec(&HumanlayerEnvelope::of(news, HumanlayerVersion::Beta2)?.event)
         }
         WebhookFormat::HumanlayerV1beta3 => {
-            serde_json::to_vec(&Envelope::of(news, HumanlayerVersion::Beta3)?)
+            serde_json::to_vec(&HumanlayerEnvelope::of(news, HumanlayerVersion::Beta3)?)
         }
     };
     // Our own types have string keys and finite numbers only, so this cannot fail.
@@ -73,7 +73,7 @@ pub fn format(format: WebhookFormat, news: WebhookEvent<'_>) -> Option<Vec<u8>> 
 
 /// The body of a webhook.
 #[derive(Debug, Clone, Serialize)]
-pub struct Message<'a> {
+pub struct StandardPayload<'a> {
     /// The event type.
     #[serde(rename = "type")]
     kind: &'static str,
@@ -97,7 +97,7 @@ enum StandardPayloadBody<'a> {
     },
 }
 
-impl<'a> Message<'a> {
+impl<'a> StandardPayload<'a> {
     /// The body for an event.
     pub fn of(news: WebhookEvent<'a>) -> Self {
         let WebhookEvent { told, ask, duty, viewer, base, receipt, .. } = news;

@@ -1,6 +1,6 @@
 //! `NewConversation`, and the `channel_id` that goes on with one. A2H-131, A2H-132, A2H-133.
 
-use dialects::a2h::{CallKind, WireError, contact_channel, new_conversation, parse_message};
+use dialects::a2h::{A2hWireError, CallKind, contact_channel, new_conversation, parse_message};
 use kernel::command::AskCommand;
 use kernel::testing::{Cast, new_ask};
 use kernel::{Actor, Refusal};
@@ -68,7 +68,7 @@ fn a_channel_id_names_a_conversation() {
 
 #[test]
 fn what_names_no_conversation_is_said() {
-    let unknown = WireError::no_conversation();
+    let unknown = A2hWireError::no_conversation();
     assert_eq!((unknown.status, unknown.code), (404, "not_found"));
     for odd in [json!(42), json!("42"), json!(""), json!("ask_"), json!("C0123ABC")] {
         let refused = parse_message(&message(&json!({"channel_id": odd}))).unwrap_err();
@@ -83,6 +83,6 @@ fn what_names_no_conversation_is_said() {
         let refused = parse(CallKind::HumanContact, &body).unwrap_err();
         assert_eq!((refused.status, refused.field_path()), (422, Some("spec.channel.channel_id")));
     }
-    let foreign = WireError::refused(&Refusal::NotFound { what: "conversation" });
+    let foreign = A2hWireError::refused(&Refusal::NotFound { what: "conversation" });
     assert_eq!(foreign, unknown, "a foreign one is as unknown");
 }

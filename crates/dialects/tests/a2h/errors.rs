@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dialects::a2h::{CODES, WireError, parse_function_call};
+use dialects::a2h::{A2hWireError, CODES, parse_function_call};
 use kernel::question::AnswerError;
 use kernel::{ActorRef, Assurance, Refusal, Time};
 use serde_json::json;
@@ -33,7 +33,7 @@ fn every_refusal_has_its_code() {
         (Refusal::Invalid { field: "route.human", expected: "x" }, 422, "invalid_field"),
         (Refusal::Answer(AnswerError::Empty), 422, "invalid_field"),
     ] {
-        let error = WireError::refused(&refusal);
+        let error = A2hWireError::refused(&refusal);
         assert_eq!((error.status, error.code), (status, code), "{refusal:?}");
         let body = error.body();
         assert_eq!(body["error"]["code"], code);
@@ -52,5 +52,5 @@ fn a_mistake_is_placed_as_its_clients_know_it() {
     let error = parse_function_call(&serde_json::to_vec(&body).unwrap()).unwrap_err();
     insta::assert_json_snapshot!("validation_error", error.body());
     insta::assert_json_snapshot!("not_json", parse_function_call(b"{").unwrap_err().body());
-    insta::assert_json_snapshot!("not_found", WireError::no_call().body());
+    insta::assert_json_snapshot!("not_found", A2hWireError::no_call().body());
 }

@@ -1,6 +1,6 @@
 //! What the tests share: calls of both kinds, as the SDKs send them.
 
-use dialects::a2h::{self, CallContext, CallKind, NewCall, WireError};
+use dialects::a2h::{self, A2hWireError, CallContext, CallKind, NewCall};
 use kernel::command::AskCommand;
 use kernel::question::{Answer, Reply};
 use kernel::testing::Cast;
@@ -57,7 +57,7 @@ pub(crate) fn bytes(value: &Value) -> Vec<u8> {
     serde_json::to_vec(value).unwrap()
 }
 
-pub(crate) fn parse(kind: CallKind, value: &Value) -> Result<NewCall, WireError> {
+pub(crate) fn parse(kind: CallKind, value: &Value) -> Result<NewCall, A2hWireError> {
     match kind {
         CallKind::FunctionCall => a2h::parse_function_call(&bytes(value)),
         CallKind::HumanContact | CallKind::Message => a2h::parse_human_contact(&bytes(value)),
@@ -81,7 +81,7 @@ pub(crate) fn say(cast: &mut Cast, id: AskId, answer: Answer, comment: Option<&s
 }
 
 /// As an agent passes it on.
-pub(crate) fn relay(cast: &mut Cast, id: AskId, body: &Value) -> Result<(), WireError> {
+pub(crate) fn relay(cast: &mut Cast, id: AskId, body: &Value) -> Result<(), A2hWireError> {
     let ask = cast.seen(id);
     let agent = ask.agent.clone();
     let (reply, attested) = match CallKind::of(ask) {
@@ -94,5 +94,5 @@ pub(crate) fn relay(cast: &mut Cast, id: AskId, body: &Value) -> Result<(), Wire
     };
     let relay = Actor::Relay { ask: id, attested };
     let said = cast.attempt(relay, AskCommand::Answer(id, Box::new(reply)));
-    said.map_err(|refusal| WireError::refused(&refusal))
+    said.map_err(|refusal| A2hWireError::refused(&refusal))
 }

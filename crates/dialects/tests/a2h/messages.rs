@@ -2,7 +2,7 @@
 
 use dialects::a2h::{NewA2hMessage, message, parse_message};
 use kernel::command::AskCommand;
-use kernel::question::{Answer, Body};
+use kernel::question::{Answer, QuestionBody};
 use kernel::testing::Cast;
 use kernel::{Actor, AskId};
 use serde_json::{Value, json};
@@ -188,7 +188,7 @@ fn a_schema_no_form_can_say_is_shown() {
         json!(true),
     ] {
         let ask = read(&body(&schema)).ask;
-        assert_eq!(*ask.question.body(), Body::Converse, "{schema}");
+        assert_eq!(*ask.question.body(), QuestionBody::Converse, "{schema}");
         assert!(ask.question.context().unwrap().contains("schema"), "{schema}");
     }
 }

@@ -119,8 +119,10 @@ fn an_escalation_names_its_recipients_once() {
     });
     let read = parse_escalation(&bytes(&body)).unwrap();
     assert_eq!(read.addresses, ["ap@example.com", "boss@example.com"]);
-    assert_eq!(read.words(&[]), "the bank closes at five");
-    assert!(read.words(&["boss@example.com"]).ends_with("Also meant for: boss@example.com"));
+    assert_eq!(read.recorded_text(&[]), "the bank closes at five");
+    assert!(
+        read.recorded_text(&["boss@example.com"]).ends_with("Also meant for: boss@example.com")
+    );
     let bare = json!({"escalation_msg": "please", "additional_recipients": null, "channel": null});
     assert!(parse_escalation(&bytes(&bare)).unwrap().addresses.is_empty());
     for (body, field) in [

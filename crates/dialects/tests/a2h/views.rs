@@ -3,7 +3,7 @@
 use dialects::a2h::{self, CallContext, CallKind};
 use kernel::command::{AskCommand, NewAsk};
 use kernel::question::Choice;
-use kernel::question::{Answer, Body, Options, PickMode, Question, Reply};
+use kernel::question::{Answer, Options, PickMode, Question, QuestionBody, Reply};
 use kernel::task::{CheckpointKind, ResolutionAction};
 use kernel::testing::{Cast, new_ask, new_task, raising, resolution, sent_back};
 use kernel::{Actor, Ask, Refusal};
@@ -201,7 +201,7 @@ fn only_known_keys() {
 fn an_edited_approval_is_a_no() {
     let mut cast = Cast::new();
     let details = Map::from_iter([("amount".to_owned(), json!(100))]);
-    let body = Body::Approve {
+    let body = QuestionBody::Approve {
         details,
         editable: true.into(),
         reject_requires_reason: false,
@@ -223,10 +223,11 @@ fn an_edited_approval_is_a_no() {
 fn questions_of_other_dialects() {
     let choices = ["x", "y"].map(|id| Choice { label: id.to_uppercase(), ..Choice::plain(id) });
     let options = Options::new(choices.to_vec()).unwrap();
-    let choose = |pick| Body::Choose { options: options.clone(), pick, suggested: None };
+    let choose = |pick| QuestionBody::Choose { options: options.clone(), pick, suggested: None };
     let one = || vec![Choice::plain("m")];
-    let confirm = || Body::Confirm { items: one(), yes: "Go".to_owned(), no: "Stop".to_owned() };
-    let escalate = || Body::Escalate { error: Map::new(), params: Map::new() };
+    let confirm =
+        || QuestionBody::Confirm { items: one(), yes: "Go".to_owned(), no: "Stop".to_owned() };
+    let escalate = || QuestionBody::Escalate { error: Map::new(), params: Map::new() };
     let chosen =
         |ids: &[&str]| Answer::Chosen { options: ids.iter().map(ToString::to_string).collect() };
     for (body, answer, key, expected, option) in [
@@ -249,7 +250,7 @@ fn questions_of_other_dialects() {
         (confirm(), Answer::Declined, "approved", json!(false), Value::Null),
         (escalate(), Answer::Skip, "response", json!("skip"), json!("skip")),
         (
-            Body::Converse,
+            QuestionBody::Converse,
             Answer::Replied { text: "so".to_owned() },
             "response",
             json!("so"),

@@ -191,7 +191,7 @@ fn a_history_is_told_from_any_place_on() {
             for record in before {
                 trail.advance(record).unwrap();
             }
-            let told: Vec<_> = rest.iter().map(|record| trail.tell(record).unwrap()).collect();
+            let told: Vec<_> = rest.iter().map(|record| trail.replay(record).unwrap()).collect();
             assert_eq!(told, whole[n..], "{version:?} from {n} on");
         }
         // What does not follow is no history, passed over or not.
@@ -223,12 +223,12 @@ fn what_does_not_fit_is_not_told() {
     let (mut cast, id) = story();
     let ask = cast.ask(new_ask());
     let asked = cast.records().iter().find(|record| record.subject == Subject::Ask(ask)).unwrap();
-    assert!(matches!(TaskReplayer::new(V02).tell(asked), Err(ReplayError::Other)));
+    assert!(matches!(TaskReplayer::new(V02).replay(asked), Err(ReplayError::Other)));
     let records = records(&cast, id);
-    assert!(matches!(TaskReplayer::new(V02).tell(&records[1]), Err(ReplayError::Misfit(_))));
+    assert!(matches!(TaskReplayer::new(V02).replay(&records[1]), Err(ReplayError::Misfit(_))));
     let mut harmed = records[0].clone();
     harmed.contents[0]["value"]["goal"] = json!("Another");
-    assert!(matches!(TaskReplayer::new(V02).tell(&harmed), Err(ReplayError::Broken(_))));
+    assert!(matches!(TaskReplayer::new(V02).replay(&harmed), Err(ReplayError::Broken(_))));
 }
 
 /// Events by SSE: their name, their place, themselves.
@@ -236,7 +236,7 @@ fn what_does_not_fit_is_not_told() {
 fn an_event_as_it_is_sent() {
     let (cast, id) = story();
     let event = &told(&cast, id)[2];
-    let sent = stream::told(42, event);
+    let sent = stream::event_at(42, event);
     assert_eq!((sent.event.as_str(), sent.id.as_str()), ("task.started", "42"));
     assert_eq!(sent.data, json!(event));
 }

@@ -2,7 +2,7 @@
 
 use dialects::hacp::audit::{AuditEvent, TaskReplayer};
 use dialects::hacp::{
-    self, HacpCall, HacpCaller, HacpError, HacpVersion, Operation, Params, Stamped,
+    self, HacpCall, HacpCaller, HacpError, HacpVersion, Operation, OperationParams, Stamped,
 };
 use kernel::audit::{Digest, Record};
 use kernel::command::Command;
@@ -58,12 +58,12 @@ pub(crate) fn attempt(
 ) -> Result<(), HacpError> {
     let call = read(cast, who, operation, params)?;
     let command = match call.params {
-        Params::Command(command) => *command,
-        Params::Commit(commit) => {
+        OperationParams::Command(command) => *command,
+        OperationParams::Commit(commit) => {
             let held = commit.payload.content.as_deref().map(held);
             commit.command(held.as_ref().map(|held| (held, None)))?
         }
-        Params::Comment { task, review, comment } => {
+        OperationParams::Comment { task, review, comment } => {
             TaskCommand::Remark(task.unwrap(), review, comment)
         }
         other => panic!("{operation} changes nothing: {other:?}"),
@@ -250,7 +250,7 @@ pub(crate) fn story() -> (Cast, TaskId) {
     let made = task(&cast, id).delivered[0].id.to_string();
     for who in ["olga", "mark"] {
         let state = task(&cast, id).state;
-        if state == kernel::task::State::InProgress {
+        if state == kernel::task::TaskState::InProgress {
             break;
         }
         go(
@@ -299,6 +299,6 @@ pub(crate) fn replay(
 ) -> (Vec<Stamped<AuditEvent>>, TaskReplayer) {
     let mut trail = TaskReplayer::new(version);
     let then = records.iter().take_while(|record| at.is_none_or(|at| record.at <= at));
-    let told = then.map(|record| trail.tell(record).unwrap()).collect();
+    let told = then.map(|record| trail.replay(record).unwrap()).collect();
     (told, trail)
 }

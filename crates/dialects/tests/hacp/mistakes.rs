@@ -309,7 +309,7 @@ fn payloads_are_what_they_say() {
     let read = |payload| {
         let (operation, params) = commit(&payload);
         match fixtures::read(&cast, "bot", operation, &params).unwrap().params {
-            dialects::hacp::Params::Commit(commit) => commit,
+            dialects::hacp::OperationParams::Commit(commit) => commit,
             other => panic!("{other:?}"),
         }
     };

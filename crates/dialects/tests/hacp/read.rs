@@ -1,6 +1,6 @@
 //! Every operation in: what a body becomes. HACP-040; the names of parameters are those in use.
 
-use dialects::hacp::{HacpVersion, Operation, Params};
+use dialects::hacp::{HacpVersion, Operation, OperationParams};
 use kernel::testing::Cast;
 use serde_json::{Value, json};
 
@@ -221,7 +221,7 @@ fn little_is_needed() {
     let nulls = json!({"type": "note", "spec": {"goal": "x", "constraints": null, "inputs": null}, "deadline": null, "hxp": null});
     for params in [plain_task(), nulls, json!({"type": "note", "goal": "Write it down"})] {
         insta::allow_duplicates! {
-            let Params::Command(command) = read("olga", "task.create", params) else { panic!() };
+            let OperationParams::Command(command) = read("olga", "task.create", params) else { panic!() };
             let kernel::task::TaskCommand::Create(new) = *command else { panic!() };
             let new = kernel::task::NewTask { spec: kernel::task::Spec::default(), ..*new };
             insta::assert_debug_snapshot!("least_task", new);
@@ -263,13 +263,15 @@ fn a_type_may_be_left_out() {
     for params in [json!({"goal": "x"}), json!({"goal": "x", "type": null}), {
         json!({"goal": "x", "type": ""})
     }] {
-        let Params::Command(command) = read("olga", "task.create", params) else { panic!() };
+        let OperationParams::Command(command) = read("olga", "task.create", params) else {
+            panic!()
+        };
         let kernel::task::TaskCommand::Create(new) = *command else { panic!() };
         assert_eq!(new.sort, "");
     }
     let payload = json!({"kind": "inline", "content": "x"});
     let params = json!({"task_id": TASK, "payload": payload});
-    let Params::Commit(commit) = read("bot", "artifact.commit", params) else { panic!() };
+    let OperationParams::Commit(commit) = read("bot", "artifact.commit", params) else { panic!() };
     assert_eq!(commit.sort, "");
 }
 

@@ -118,8 +118,8 @@ fn refusals_keep_their_code() {
 fn events_are_pushed() {
     let (cast, id) = story();
     let first = cast.records().iter().find(|record| record.subject == kernel::Subject::Task(id));
-    let event = dialects::hacp::audit::TaskReplayer::new(V02).tell(first.unwrap()).unwrap();
-    let sent = event_notification(&stream::told(9, &event));
+    let event = dialects::hacp::audit::TaskReplayer::new(V02).replay(first.unwrap()).unwrap();
+    let sent = event_notification(&stream::event_at(9, &event));
     assert_eq!((&sent["method"], &sent["params"]["cursor"]), (&json!("task.created"), &json!("9")));
     assert!(sent.get("id").is_none());
 }

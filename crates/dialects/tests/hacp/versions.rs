@@ -1,6 +1,6 @@
 //! Versions: which is spoken, and how one is found. HACP-086, HACP-087.
 
-use dialects::hacp::{HacpVersion, negotiate, spoken};
+use dialects::hacp::{HacpVersion, negotiate, version_response};
 use serde_json::{Value, json};
 
 use crate::fixtures::{V01, V02};
@@ -21,8 +21,8 @@ fn a_header_narrows_to_the_first_version() {
 /// What is spoken here, with the operations of the version that was asked for.
 #[test]
 fn what_is_spoken() {
-    insta::assert_json_snapshot!("spoken_newest", spoken(V02));
-    insta::assert_json_snapshot!("spoken_first", spoken(V01));
+    insta::assert_json_snapshot!("spoken_newest", version_response(V02));
+    insta::assert_json_snapshot!("spoken_first", version_response(V01));
 }
 
 /// HACP-087: the newest both sides have; nothing in common is refused at once.

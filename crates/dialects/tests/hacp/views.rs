@@ -2,7 +2,7 @@
 
 use dialects::hacp::{inbox, view};
 use kernel::command::Command;
-use kernel::task::{Outcome, TaskCommand};
+use kernel::task::{CheckpointOutcome, TaskCommand};
 use kernel::testing::{Cast, human, new_ask};
 use kernel::{Actor, DomainEvent, Subject};
 use serde_json::{Value, json};
@@ -205,7 +205,7 @@ fn erased_words_are_gone() {
     assert_eq!(shown["steering_log"][0]["text"], Value::Null);
     assert_eq!(shown["reviews"][1]["comments"], json!([]));
     assert_eq!(shown["state"], "completed");
-    assert!(matches!(&after.checkpoints[0].outcome, Outcome::Resolved(_)));
+    assert!(matches!(&after.checkpoints[0].outcome, CheckpointOutcome::Resolved(_)));
     let text = shown.to_string();
     for word in ["billing page", "old routes", "button"] {
         assert!(!text.contains(word), "{word}");
@@ -242,7 +242,7 @@ fn the_audit_trail_begins_with_the_first_event() {
     let (cast, id) = story();
     let first = cast.records().iter().find(|record| record.subject == Subject::Task(id)).unwrap();
     assert!(matches!(first.event().unwrap().what, DomainEvent::Task(_)));
-    let told = dialects::hacp::audit::TaskReplayer::new(V02).tell(first).unwrap();
+    let told = dialects::hacp::audit::TaskReplayer::new(V02).replay(first).unwrap();
     assert_eq!(told.object.id, view::task(&task(&cast, id), V02).audit_trail);
     assert_eq!(newest(&cast), id);
 }

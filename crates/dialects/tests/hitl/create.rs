@@ -3,7 +3,7 @@
 use dialects::hitl::{HitlVersion, parse_create};
 use kernel::ask::{DefaultAction, Priority, Route};
 use kernel::command::NewOnExpiry;
-use kernel::question::{AnswerKind, Body, PickMode};
+use kernel::question::{AnswerKind, PickMode, QuestionBody};
 use serde_json::{Value, json};
 
 use crate::fixtures::{TYPES, body, bytes, made, new, refused, shown, with};
@@ -219,9 +219,9 @@ fn nothing_of_the_context_is_hidden_from_the_person() {
 fn conventions_of_the_context() {
     let one = with(body("selection")["context"].clone(), json!({ "multiple": false }));
     let question = new(&with(body("selection"), json!({ "context": one }))).question;
-    assert!(matches!(question.body(), Body::Choose { pick: PickMode::One, .. }));
+    assert!(matches!(question.body(), QuestionBody::Choose { pick: PickMode::One, .. }));
     let free = new(&json!({ "type": "input", "prompt": "Why?" })).question;
-    let Body::Provide { form } = free.body() else { panic!("{free:?}") };
+    let QuestionBody::Provide { form } = free.body() else { panic!("{free:?}") };
     assert_eq!(form.fields().map(kernel::form::Field::key).collect::<Vec<_>>(), ["response"]);
     let (cast, id) = made(&json!({ "type": "x-a", "prompt": "Why?", "context": {"a": 1} }));
     assert_eq!(
@@ -231,11 +231,11 @@ fn conventions_of_the_context() {
     );
     let items = json!({"items_to_confirm": [{"id": "a", "label": "A"}]});
     let confirm = new(&with(body("confirmation"), json!({ "context": items }))).question;
-    assert!(matches!(confirm.body(), Body::Confirm { items, .. } if items.len() == 1));
+    assert!(matches!(confirm.body(), QuestionBody::Confirm { items, .. } if items.len() == 1));
     let said = json!({"error": "it broke"});
     let escalate = new(&with(body("escalation"), json!({ "context": said }))).question;
     assert!(
-        matches!(escalate.body(), Body::Escalate { error, .. } if error["message"] == "it broke")
+        matches!(escalate.body(), QuestionBody::Escalate { error, .. } if error["message"] == "it broke")
     );
 }
 

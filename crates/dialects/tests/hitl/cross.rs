@@ -4,7 +4,7 @@ use dialects::hitl::{CaseType, poll};
 use dialects::hxp_execution::{Formula, ReceiptDetail, Seal, parse_create as hxp_create, request};
 use kernel::ask::DefaultAction;
 use kernel::command::{AskCommand, NewAsk, NewOnExpiry};
-use kernel::question::{Answer, Body, Choice, Options, PickMode, Question, Reply};
+use kernel::question::{Answer, Choice, Options, PickMode, Question, QuestionBody, Reply};
 use kernel::testing::{Cast, new_ask, sent_back};
 use kernel::{Actor, AskId, Refusal};
 use serde_json::{Map, Value, json};
@@ -162,7 +162,7 @@ fn states_of_other_dialects() {
 #[test]
 fn every_kind_has_a_type() {
     let options = || Options::new(["a", "b"].map(Choice::plain).to_vec()).unwrap();
-    let approve = Body::Approve {
+    let approve = QuestionBody::Approve {
         details: Map::new(),
         editable: true.into(),
         reject_requires_reason: false,
@@ -170,11 +170,20 @@ fn every_kind_has_a_type() {
     };
     for (body, kind) in [
         (approve, "approval"),
-        (Body::Choose { options: options(), pick: PickMode::One, suggested: None }, "selection"),
-        (Body::Choose { options: options(), pick: PickMode::Many, suggested: None }, "selection"),
-        (Body::Confirm { items: vec![], yes: "Go".into(), no: "Stop".into() }, "confirmation"),
-        (Body::Escalate { error: Map::new(), params: Map::new() }, "escalation"),
-        (Body::Converse, "input"),
+        (
+            QuestionBody::Choose { options: options(), pick: PickMode::One, suggested: None },
+            "selection",
+        ),
+        (
+            QuestionBody::Choose { options: options(), pick: PickMode::Many, suggested: None },
+            "selection",
+        ),
+        (
+            QuestionBody::Confirm { items: vec![], yes: "Go".into(), no: "Stop".into() },
+            "confirmation",
+        ),
+        (QuestionBody::Escalate { error: Map::new(), params: Map::new() }, "escalation"),
+        (QuestionBody::Converse, "input"),
     ] {
         let mut cast = Cast::new();
         let question = Question::new("?", None, body).unwrap();
@@ -199,7 +208,7 @@ fn every_kind_has_a_type() {
     assert_eq!(TYPES.len(), 6);
     // Going ahead with edits is an approval, where the agent can take them.
     let details = Map::from_iter([("n".to_owned(), json!(1))]);
-    let body = Body::Approve {
+    let body = QuestionBody::Approve {
         details,
         editable: true.into(),
         reject_requires_reason: false,

@@ -1,7 +1,7 @@
 //! Error bodies: one shape, stable codes. HITL-240, HITL-241.
 
 use dialects::hitl::discovery::{CaseRetention, discovery};
-use dialects::hitl::{CODES, HitlVersion, WireError};
+use dialects::hitl::{CODES, HitlVersion, HitlWireError};
 use kernel::question::AnswerError;
 use kernel::{ActorRef, Assurance, Refusal, Time};
 use serde_json::json;
@@ -43,7 +43,7 @@ fn every_refusal_has_its_code() {
         (Refusal::Invalid { field: "timeout_seconds", expected: "less" }, 400, "invalid_request"),
         (Refusal::Answer(AnswerError::Empty), 422, "validation_failed"),
     ] {
-        let error = WireError::refused(&refusal);
+        let error = HitlWireError::refused(&refusal);
         assert_eq!((error.status, error.code), (status, code), "{refusal:?}");
         let body = error.body();
         assert_eq!(body["error"], code);
@@ -63,7 +63,7 @@ fn a_bad_predecessor_is_named() {
         (Refusal::NotOver { why: "open" }, 400),
         (Refusal::Exists { what: "follow-up" }, 409),
     ] {
-        let error = WireError::create_refused(&refusal);
+        let error = HitlWireError::create_refused(&refusal);
         assert_eq!((error.status, &error.body()["field"]), (status, &json!("previous_case_id")));
     }
 }

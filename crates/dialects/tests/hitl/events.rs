@@ -1,9 +1,9 @@
 //! Server-sent events and callbacks.
 
-use dialects::hitl::{HitlEvent, callback, told};
+use dialects::hitl::{HitlEvent, callback, client_event};
 use kernel::actor::Actor;
 use kernel::command::AskCommand;
-use kernel::form::Progress;
+use kernel::form::FormProgress;
 use kernel::testing::Cast;
 use kernel::{AskEvent, AskId, DomainEvent};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn story(cast: &Cast, id: AskId) -> Vec<Value> {
     let mut engaged = false;
     let mut said = Vec::new();
     for event in cast.record_of(id) {
-        let line = told(cast.seen(id), &event, engaged, None);
+        let line = client_event(cast.seen(id), &event, engaged, None);
         said.extend(line.map(|HitlEvent { event, data }| json!({ "event": event, "data": data })));
         engaged |= matches!(event.what, DomainEvent::Ask(AskEvent::Progressed { .. }));
     }
@@ -39,7 +39,7 @@ fn what_is_told_of_a_case() {
     cast.run(cast.human("olga"), AskCommand::Claim(id));
     cast.run(holder(), AskCommand::Open(id));
     let progress =
-        Progress { current_step: 1, total_steps: 2, completed_fields: 1, total_fields: 4 };
+        FormProgress { current_step: 1, total_steps: 2, completed_fields: 1, total_fields: 4 };
     cast.run(holder(), AskCommand::Progress(id, None));
     cast.run(holder(), AskCommand::Progress(id, Some(progress)));
     cast.advance(300);

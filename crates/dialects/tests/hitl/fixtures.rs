@@ -1,6 +1,6 @@
 //! What the tests share: a cast with cases of every type in every state.
 
-use dialects::hitl::{CaseLinks, WireError, accepted, parse_create, poll};
+use dialects::hitl::{CaseLinks, HitlWireError, accepted, parse_create, poll};
 use kernel::actor::AttestedIdentity;
 use kernel::command::{AskCommand, NewAsk};
 use kernel::testing::Cast;
@@ -101,7 +101,7 @@ pub(crate) fn new(value: &Value) -> NewAsk {
     parse_create(&bytes(value)).unwrap_or_else(|error| panic!("{error}: {value}")).ask
 }
 
-pub(crate) fn refused(value: &Value) -> WireError {
+pub(crate) fn refused(value: &Value) -> HitlWireError {
     parse_create(&bytes(value)).unwrap_err()
 }
 
@@ -141,10 +141,10 @@ pub(crate) fn someone() -> AttestedIdentity {
 }
 
 /// Answers as whoever holds the link.
-pub(crate) fn respond(cast: &mut Cast, id: AskId, body: &Value) -> Result<(), WireError> {
+pub(crate) fn respond(cast: &mut Cast, id: AskId, body: &Value) -> Result<(), HitlWireError> {
     let read = dialects::hitl::read_respond(&bytes(body))?;
     let reply = read.by_person(cast.seen(id), Ok)?;
     let holder = Actor::link_holder(id);
     cast.attempt(holder, AskCommand::Answer(id, Box::new(reply)))
-        .map_err(|refusal| WireError::refused(&refusal))
+        .map_err(|refusal| HitlWireError::refused(&refusal))
 }

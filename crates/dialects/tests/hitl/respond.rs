@@ -339,9 +339,9 @@ fn tokens_and_reasons_in_bodies() {
 /// Every case can be answered by the link, whichever dialect asked.
 #[test]
 fn foreign_questions_are_answered_too() {
-    use kernel::question::{Body, Question};
+    use kernel::question::{Question, QuestionBody};
     let mut cast = Cast::new();
-    let talk = Question::new("Well?", None, Body::Converse).unwrap();
+    let talk = Question::new("Well?", None, QuestionBody::Converse).unwrap();
     let id = cast.ask(NewAsk { question: talk, ..new_ask() });
     assert_eq!(respond(&mut cast, id, &json!({"action": "submit"})).unwrap_err().status, 422);
     respond(&mut cast, id, &json!({"action": "submit", "data": {"response": "so"}})).unwrap();

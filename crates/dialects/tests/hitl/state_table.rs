@@ -29,7 +29,7 @@ fn act(cast: &mut Cast, id: AskId, step: &str) -> String {
     let before = cast.seen(id).head.seq;
     let holder = || Actor::link_holder(id);
     let relay = Actor::Relay { ask: id, attested: crate::fixtures::someone() };
-    let refused = |refusal| dialects::hitl::WireError::refused(&refusal);
+    let refused = |refusal| dialects::hitl::HitlWireError::refused(&refusal);
     let done = match step {
         "open" => cast.attempt(holder(), AskCommand::Open(id)).map_err(refused),
         "begin" => cast.attempt(holder(), AskCommand::Progress(id, None)).map_err(refused),

@@ -1,7 +1,7 @@
 //! Proofs of a person, in bytes: the policy of a case, the evidence of an answer, the result in every
 //! view. HITL 0.8 §7.6; HITL-220 to HITL-228.
 
-use dialects::hitl::{HitlVersion, callback, read_respond, told};
+use dialects::hitl::{HitlVersion, callback, client_event, read_respond};
 use kernel::audit::Digest;
 use kernel::command::AskCommand;
 use kernel::testing::{Cast, no, yes};
@@ -244,7 +244,7 @@ fn the_result_is_told_everywhere() {
     holds("0.8", "submission-context", context);
     insta::assert_json_snapshot!("submission_context_verified", context);
     let last = cast.record_of(id).pop().unwrap();
-    let event = told(ask, &last, false, None).unwrap();
+    let event = client_event(ask, &last, false, None).unwrap();
     assert_eq!((event.event, &event.data["submission_context"]), ("review.completed", context));
     let called = callback(ask, None, None).unwrap();
     assert_eq!(&called["submission_context"], context);

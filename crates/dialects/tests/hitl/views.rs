@@ -3,7 +3,7 @@
 use dialects::hitl::wire::Signature;
 use dialects::hitl::{HitlVersion, poll};
 use kernel::command::AskCommand;
-use kernel::form::Progress;
+use kernel::form::FormProgress;
 use kernel::testing::Cast;
 use kernel::{Actor, AskId};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn in_state(state: &str, kind: &str, version: &str) -> (Cast, AskId) {
         cast.run(holder(), AskCommand::Open(id));
     }
     let progress =
-        Progress { current_step: 2, total_steps: 3, completed_fields: 4, total_fields: 9 };
+        FormProgress { current_step: 2, total_steps: 3, completed_fields: 4, total_fields: 9 };
     match state {
         "in_progress" => cast.run(holder(), AskCommand::Progress(id, Some(progress))),
         "completed" => {

@@ -3,7 +3,7 @@
 use dialects::hxp_execution::{ReceiptDetail, parse_create, request};
 use kernel::ask::{Dialect, Priority, Route};
 use kernel::command::{NewAsk, NewOnExpiry};
-use kernel::question::{Answer, Body, PickMode, Reply};
+use kernel::question::{Answer, PickMode, QuestionBody, Reply};
 use kernel::testing::Cast;
 use serde_json::{Value, json};
 
@@ -22,7 +22,9 @@ fn the_example_of_the_specification_parses() {
     assert_eq!(ask.labels.agent.as_deref(), Some("agent_alpha_01"));
     assert_eq!(ask.labels.project.as_deref(), Some("project_alpha"));
     assert_eq!(ask.question.prompt(), "Approve $99/mo Stripe plan?");
-    let Body::Choose { options, pick: PickMode::One, .. } = ask.question.body() else { panic!() };
+    let QuestionBody::Choose { options, pick: PickMode::One, .. } = ask.question.body() else {
+        panic!()
+    };
     assert_eq!(options.choices().len(), 2);
 }
 
@@ -42,7 +44,8 @@ fn everything_optional_may_be_absent_or_null() {
         assert_eq!(on_expiry, NewOnExpiry::StayOpen);
         assert_eq!((labels.agent, labels.project), (None, None));
         assert!(metadata.is_empty());
-        let Body::Approve { details, editable, reject_requires_reason, .. } = question.body()
+        let QuestionBody::Approve { details, editable, reject_requires_reason, .. } =
+            question.body()
         else {
             panic!()
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dialects::hxp_execution::errors::{CODES, WireError};
+use dialects::hxp_execution::errors::{CODES, HxpWireError};
 use kernel::command::{AskCommand, DirectoryCommand, NewAsk};
 use kernel::directory::NewProject;
 use kernel::form::{FieldError, FieldErrorCode};
@@ -50,7 +50,7 @@ fn every_refusal_has_its_code() {
         (Refusal::NotDue, 409, "conflict"),
     ] {
         for pooled in [false, true] {
-            let error = WireError::refused(&refusal, pooled);
+            let error = HxpWireError::refused(&refusal, pooled);
             assert_eq!((error.status, error.code), (status, code), "{refusal:?}");
             assert!(CODES.contains(&error.code));
             assert!(!error.message.is_empty());
@@ -61,7 +61,7 @@ fn every_refusal_has_its_code() {
     }
     let late = Refusal::AlreadyAnswered { by: ActorRef::Human(human("mark")), at };
     assert_eq!(
-        WireError::refused(&late, false).message,
+        HxpWireError::refused(&late, false).message,
         "already answered by mark at 2026-02-06T10:00:00.000Z"
     );
 }
@@ -70,9 +70,9 @@ fn every_refusal_has_its_code() {
 #[test]
 fn a_late_cancel_is_a_conflict() {
     let at = Cast::new().now();
-    let late = WireError::cancel_refused(&Refusal::TimedOut { at }, false);
+    let late = HxpWireError::cancel_refused(&Refusal::TimedOut { at }, false);
     assert_eq!((late.status, late.code), (409, "conflict"));
-    let gone = WireError::cancel_refused(&Refusal::NotFound { what: "request" }, false);
+    let gone = HxpWireError::cancel_refused(&Refusal::NotFound { what: "request" }, false);
     assert_eq!(gone.status, 404);
 }
 
@@ -85,7 +85,7 @@ fn a_forbidden_default_is_an_invalid_fallback() {
     cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
     let ask: NewAsk = new(&full("DECIDE"));
     let refused = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(ask))).unwrap_err();
-    let error = WireError::refused(&refused, false);
+    let error = HxpWireError::refused(&refused, false);
     assert_eq!((error.status, error.code), (400, "invalid_fallback"));
     assert_eq!(error.message, "fallback: this project allows no default on silence");
 }
@@ -93,11 +93,11 @@ fn a_forbidden_default_is_an_invalid_fallback() {
 /// HXPX-003, HXPX-007: bodies are `{error, message, details?}`.
 #[test]
 fn bodies_have_one_shape() {
-    let plain = serde_json::to_value(WireError::unauthorized().body()).unwrap();
+    let plain = serde_json::to_value(HxpWireError::unauthorized().body()).unwrap();
     assert_eq!(plain["error"], json!("unauthorized"));
     assert!(plain["message"].is_string());
     assert_eq!(plain.as_object().unwrap().len(), 2);
-    let about = WireError::field(400, "invalid_limit", "limit", "less");
+    let about = HxpWireError::field(400, "invalid_limit", "limit", "less");
     assert_eq!(
         serde_json::to_string(&about.body()).unwrap(),
         r#"{"error":"invalid_limit","message":"limit: expected less","details":{"field":"limit","expected":"less"}}"#
@@ -110,14 +110,14 @@ fn codes_are_listed() {
     let distinct: BTreeSet<_> = CODES.iter().collect();
     assert_eq!(distinct.len(), CODES.len());
     for (error, status) in [
-        (WireError::unauthorized(), 401),
-        (WireError::no_route(), 404),
-        (WireError::no_request(), 404),
-        (WireError::method_not_allowed(), 405),
-        (WireError::too_large(), 413),
-        (WireError::rate_limited(), 429),
-        (WireError::internal(), 500),
-        (WireError::unavailable(), 503),
+        (HxpWireError::unauthorized(), 401),
+        (HxpWireError::no_route(), 404),
+        (HxpWireError::no_request(), 404),
+        (HxpWireError::method_not_allowed(), 405),
+        (HxpWireError::too_large(), 413),
+        (HxpWireError::rate_limited(), 429),
+        (HxpWireError::internal(), 500),
+        (HxpWireError::unavailable(), 503),
     ] {
         assert_eq!(error.status, status);
         assert!(CODES.contains(&error.code), "{}", error.code);

@@ -2,7 +2,7 @@
 
 use dialects::hxp_execution::{Formula, Seal, parse_create};
 use kernel::command::{AskCommand, NewAsk, NewOnExpiry};
-use kernel::question::{Body, Question, Reply};
+use kernel::question::{Question, QuestionBody, Reply};
 use kernel::testing::{Cast, new_ask};
 use kernel::{Actor, Ask, AskId};
 use serde::Serialize;
@@ -97,13 +97,13 @@ pub(crate) fn staged(state: &str, body: &Value, reply: &Reply) -> (Cast, AskId) 
 }
 
 /// An ask of our own API with this question.
-pub(crate) fn native(body: Body) -> NewAsk {
+pub(crate) fn native(body: QuestionBody) -> NewAsk {
     let question = Question::new("What now?", Some("It is late.".into()), body).unwrap();
     NewAsk { question, ..new_ask() }
 }
 
 /// An ask of our own API, answered by olga with `reply`.
-pub(crate) fn answered(body: Body, reply: Reply) -> Ask {
+pub(crate) fn answered(body: QuestionBody, reply: Reply) -> Ask {
     let mut cast = Cast::new();
     let id = cast.ask(native(body));
     cast.run(cast.human("olga"), AskCommand::Answer(id, Box::new(reply)));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use dialects::hxp_execution::{ReceiptDetail, parse_resolve, request};
 use kernel::form::Form;
-use kernel::question::{Answer, Body, Choice, Options, PickMode, Question, Reply};
+use kernel::question::{Answer, Choice, Options, PickMode, Question, QuestionBody, Reply};
 use kernel::testing::Cast;
 use serde_json::{Value, json};
 
@@ -14,44 +14,51 @@ fn choice(id: &str, label: &str) -> Choice {
     Choice { id: id.into(), label: label.into(), description: None }
 }
 
-fn choose(pick: PickMode, labels: &[&str]) -> Body {
+fn choose(pick: PickMode, labels: &[&str]) -> QuestionBody {
     let choices = labels.iter().enumerate().map(|(n, label)| choice(&format!("o{n}"), label));
-    Body::Choose { options: Options::new(choices.collect()).unwrap(), pick, suggested: None }
+    QuestionBody::Choose {
+        options: Options::new(choices.collect()).unwrap(),
+        pick,
+        suggested: None,
+    }
 }
 
-fn confirm() -> Body {
+fn confirm() -> QuestionBody {
     let items = vec![choice("a", "Mail to Ann"), choice("b", "Mail to Bob")];
-    Body::Confirm { items, yes: "Send".into(), no: "Keep".into() }
+    QuestionBody::Confirm { items, yes: "Send".into(), no: "Keep".into() }
 }
 
-fn escalate() -> Body {
+fn escalate() -> QuestionBody {
     let map = |value: Value| value.as_object().unwrap().clone();
-    Body::Escalate { error: map(json!({"code": 500})), params: map(json!({"region": "eu"})) }
+    QuestionBody::Escalate {
+        error: map(json!({"code": 500})),
+        params: map(json!({"region": "eu"})),
+    }
 }
 
-fn form(fields: &Value) -> Body {
+fn form(fields: &Value) -> QuestionBody {
     let form: Form = serde_json::from_value(json!({"fields": fields})).unwrap();
-    Body::Provide { form }
+    QuestionBody::Provide { form }
 }
 
-fn long_form() -> Body {
+fn long_form() -> QuestionBody {
     form(&json!([
         {"key": "name", "label": "Name", "type": "text", "required": true},
         {"key": "age", "label": "Age", "type": "number"},
     ]))
 }
 
-fn seven() -> Body {
+fn seven() -> QuestionBody {
     choose(PickMode::One, &["1", "2", "3", "4", "5", "6", "7"])
 }
 
 /// What goes in by resolve, and what comes out in the receipt.
-fn round(body: Body, result: &Value) -> Value {
+fn round(body: QuestionBody, result: &Value) -> Value {
     let Ok(value) = attempt(body, result) else { panic!("{result}") };
     value
 }
 
-fn attempt(body: Body, result: &Value) -> Result<Value, (u16, &'static str)> {
+fn attempt(body: QuestionBody, result: &Value) -> Result<Value, (u16, &'static str)> {
     let question = Question::new("What now?", None, body.clone()).unwrap();
     let reply = parse_resolve(&bytes(&json!({"result": result})), &question)
         .map_err(|error| (error.status, error.code))?;
@@ -64,7 +71,7 @@ fn attempt(body: Body, result: &Value) -> Result<Value, (u16, &'static str)> {
 fn every_kind_is_shown() {
     let mut lines = String::new();
     for body in [
-        Body::Approve {
+        QuestionBody::Approve {
             details: serde_json::Map::new(),
             editable: true.into(),
             reject_requires_reason: false,
@@ -76,7 +83,7 @@ fn every_kind_is_shown() {
         seven(),
         confirm(),
         escalate(),
-        Body::Converse,
+        QuestionBody::Converse,
         long_form(),
         form(&json!([{"key": "when", "label": "When", "type": "date",
             "validation": {"min": "2026-01-01"}}])),
@@ -108,7 +115,7 @@ fn answers_go_round() {
         (escalate(), json!("retry")),
         (escalate(), json!("skip")),
         (escalate(), json!("abort")),
-        (Body::Converse, json!("Good morning")),
+        (QuestionBody::Converse, json!("Good morning")),
         (long_form(), json!({"name": "Ann", "age": 7})),
         (form(&json!([{"key": "ok", "label": "OK", "type": "boolean"}])), json!(true)),
     ] {
@@ -132,8 +139,8 @@ fn wrong_answers_are_refused() {
         (confirm(), json!("send")),
         (confirm(), json!(true)),
         (escalate(), json!("Retry")),
-        (Body::Converse, json!(" ")),
-        (Body::Converse, json!(5)),
+        (QuestionBody::Converse, json!(" ")),
+        (QuestionBody::Converse, json!(5)),
         (long_form(), json!({"age": 7})),
         (long_form(), json!({"name": "Ann", "shoe": 7})),
         (long_form(), json!("Ann")),
@@ -147,7 +154,7 @@ fn wrong_answers_are_refused() {
 #[test]
 fn edits_and_parts_are_told_in_the_reason() {
     let map = |value: Value| value.as_object().unwrap().clone();
-    let editable = Body::Approve {
+    let editable = QuestionBody::Approve {
         details: map(json!({"amount": 9})),
         editable: true.into(),
         reject_requires_reason: false,
@@ -183,7 +190,7 @@ fn edits_and_parts_are_told_in_the_reason() {
 #[test]
 fn whatever_is_shown_as_provide_is_hidden_in_lists() {
     for (body, result) in
-        [(Body::Converse, json!("secret")), (long_form(), json!({"name": "secret"}))]
+        [(QuestionBody::Converse, json!("secret")), (long_form(), json!({"name": "secret"}))]
     {
         let question = Question::new("What now?", None, body.clone()).unwrap();
         let reply = parse_resolve(&bytes(&json!({"result": result})), &question).unwrap();

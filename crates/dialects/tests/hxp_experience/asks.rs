@@ -37,7 +37,7 @@ fn ways() -> [Way; 4] {
                 json!(hxp_execution::request(ask, &seal, hxp_execution::ReceiptDetail::Whole))
             },
             place: "/hxp",
-            refused: |refusal| json!(hxp_execution::WireError::refused(refusal, false).body()),
+            refused: |refusal| json!(hxp_execution::HxpWireError::refused(refusal, false).body()),
         },
         Way {
             name: "hitl",
@@ -53,7 +53,7 @@ fn ways() -> [Way; 4] {
                 json!(hitl::accepted(ask, links).unwrap())
             },
             place: "/hitl/context/hxp",
-            refused: |refusal| hitl::WireError::create_refused(refusal).body(),
+            refused: |refusal| hitl::HitlWireError::create_refused(refusal).body(),
         },
         Way {
             name: "a2h",
@@ -64,7 +64,7 @@ fn ways() -> [Way; 4] {
             },
             shown: |ask| a2h::call(ask, a2h::CallContext::default()).unwrap(),
             place: "/spec/state/hxp",
-            refused: |refusal| a2h::WireError::refused(refusal).body(),
+            refused: |refusal| a2h::A2hWireError::refused(refusal).body(),
         },
         Way {
             name: "native",

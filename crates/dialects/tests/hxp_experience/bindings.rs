@@ -2,14 +2,14 @@
 
 use dialects::hxp_experience::headers::{EnvelopeHeaders, NAMES, headers};
 use dialects::hxp_experience::message::InvalidMessage;
-use dialects::hxp_experience::{Message, prelude};
+use dialects::hxp_experience::{ExperienceMessage, prelude};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::fixtures::{LENIENT, check, core, standard, with};
 
-fn message(value: &Value) -> Message {
-    Message::parse(value.to_string().as_bytes(), LENIENT).unwrap()
+fn message(value: &Value) -> ExperienceMessage {
+    ExperienceMessage::parse(value.to_string().as_bytes(), LENIENT).unwrap()
 }
 
 fn read(found: &[(&str, &str)]) -> EnvelopeHeaders {
@@ -117,10 +117,13 @@ fn a_stream_begins_with_its_envelope() {
 /// HXPE-049: a message is read from the bytes of a body, and why not is told.
 #[test]
 fn a_message_is_read_from_bytes() {
-    assert!(matches!(Message::parse(b"{", LENIENT), Err(InvalidMessage::Unreadable(_))));
-    assert!(matches!(Message::parse(b"{}", LENIENT), Err(InvalidMessage::Invalid(_))));
+    assert!(matches!(ExperienceMessage::parse(b"{", LENIENT), Err(InvalidMessage::Unreadable(_))));
+    assert!(matches!(ExperienceMessage::parse(b"{}", LENIENT), Err(InvalidMessage::Invalid(_))));
     let beyond = core()
         .to_string()
         .replace(r#""content":"Three names for the ferry.""#, r#""content":{"n":1e400}"#);
-    assert!(matches!(Message::parse(beyond.as_bytes(), LENIENT), Err(InvalidMessage::Unkeepable)));
+    assert!(matches!(
+        ExperienceMessage::parse(beyond.as_bytes(), LENIENT),
+        Err(InvalidMessage::Unkeepable)
+    ));
 }

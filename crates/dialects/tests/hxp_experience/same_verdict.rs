@@ -1,6 +1,6 @@
 //! Without strict mode, the verdict is that of the published schema, whatever comes.
 
-use dialects::hxp_experience::{Message, SCHEMA};
+use dialects::hxp_experience::{ExperienceMessage, SCHEMA};
 use proptest::prelude::*;
 use serde_json::{Map, Number, Value, json};
 
@@ -180,10 +180,10 @@ proptest! {
     #[test]
     fn what_is_kept_is_what_came(message in spoilt()) {
         let text = message.to_string();
-        match Message::parse(text.as_bytes(), LENIENT) {
+        match ExperienceMessage::parse(text.as_bytes(), LENIENT) {
             Ok(kept) => {
                 prop_assert_eq!(kept.write(), text);
-                let again = Message::parse(kept.write().as_bytes(), LENIENT).unwrap();
+                let again = ExperienceMessage::parse(kept.write().as_bytes(), LENIENT).unwrap();
                 prop_assert_eq!(again, kept);
             }
             Err(_) => prop_assert!(!check(&message, LENIENT).is_valid()),

@@ -1,12 +1,12 @@
 //! What a receipt says of an ask, and what it keeps back.
 
 use dialects::hxp_execution::pseudonym;
-use dialects::proof::receipt::Ended;
+use dialects::proof::receipt::ClaimedOutcome;
 use dialects::proof::{NameDisclosure, RECEIPT, ReceiptClaims, verify};
 use kernel::actor::{ActorRef, Assurance};
 use kernel::ask::{AskState, DefaultAction, DisplayedContent, Ending, Route};
 use kernel::command::{AskCommand, NewAsk, NewOnExpiry};
-use kernel::question::{Answer, Body, Question, Reply};
+use kernel::question::{Answer, Question, QuestionBody, Reply};
 use kernel::receipt::QuestionDigests;
 use kernel::testing::{Cast, human, new_ask, yes};
 use kernel::{Actor, AskId};
@@ -91,15 +91,18 @@ fn silence_is_nobodys() {
         cast.run(Actor::System, AskCommand::Expire(id));
     }
     let taken = of(&cast, default);
-    assert_eq!((taken.outcome, &taken.by), (Ended::Completed, &ActorRef::System));
+    assert_eq!((taken.outcome, &taken.by), (ClaimedOutcome::Completed, &ActorRef::System));
     assert_eq!((taken.assurance, taken.via.as_deref()), (Some(Assurance::None), Some("timer")));
     let failed = of(&cast, failed);
     assert_eq!(
         (failed.outcome, &failed.by, failed.assurance),
-        (Ended::Failed, &ActorRef::System, None)
+        (ClaimedOutcome::Failed, &ActorRef::System, None)
     );
     let reported = of(&cast, reported);
-    assert_eq!((reported.outcome, reported.report), (Ended::Expired, Some(DefaultAction::Abort)));
+    assert_eq!(
+        (reported.outcome, reported.report),
+        (ClaimedOutcome::Expired, Some(DefaultAction::Abort))
+    );
     for claims in [taken, failed, reported] {
         assert_eq!(proven(&claims), claims);
         assert_eq!(claims.iat, cast.now().millis() / 1000);
@@ -112,7 +115,10 @@ fn a_withdrawal() {
     let id = cast.ask(new_ask());
     cast.run(cast.agent("bot"), AskCommand::Cancel(id, Some("never mind".to_owned())));
     let claims = of(&cast, id);
-    assert_eq!((claims.outcome, claims.reason.as_deref()), (Ended::Cancelled, Some("never mind")));
+    assert_eq!(
+        (claims.outcome, claims.reason.as_deref()),
+        (ClaimedOutcome::Cancelled, Some("never mind"))
+    );
     assert_eq!(claims.by, ActorRef::Agent("bot".parse().unwrap()));
     assert_eq!(proven(&claims), claims);
 }
@@ -144,7 +150,7 @@ fn secrets_are_named_and_not_said() {
         { "key": "pin", "label": "PIN", "type": "text", "sensitive": true },
         { "key": "token", "label": "Token", "type": "text", "sensitive": true },
     ]});
-    let body = Body::Provide { form: serde_json::from_value(form).unwrap() };
+    let body = QuestionBody::Provide { form: serde_json::from_value(form).unwrap() };
     let question = Question::new("Which account?", None, body).unwrap();
     let id = cast.ask(NewAsk { question, ..new_ask() });
     let values = json!({ "verdict": "provided", "values": { "name": "Ann", "pin": "s3cret" } });
@@ -156,7 +162,7 @@ fn secrets_are_named_and_not_said() {
         let wire: Value = serde_json::to_value(&claims).unwrap();
         assert_eq!(wire["answer"]["values"], json!({ "name": "Ann" }));
         assert!(!wire.to_string().contains("s3cret"));
-        assert!(!dialects::proof::words(&claims).join("\n").contains("s3cret"));
+        assert!(!dialects::proof::explain(&claims).join("\n").contains("s3cret"));
     }
 }
 

@@ -1,12 +1,12 @@
 //! What people read: nothing is said that is not known.
 
-use dialects::proof::words;
+use dialects::proof::explain;
 use serde_json::{Value, json};
 
 use crate::fixtures::{claims, refund, typed};
 
 fn said(more: Value) -> String {
-    words(&typed(claims(&refund(), more))).join("\n")
+    explain(&typed(claims(&refund(), more))).join("\n")
 }
 
 const ASSURANCES: [&str; 6] = ["none", "agent-attested", "link", "channel", "session", "passkey"];

@@ -10,7 +10,7 @@ use kernel::ask::{DefaultAction, Priority, Route};
 use kernel::command::{NewAsk, NewOnExpiry, PersonMessage};
 use kernel::directory::WebhookFormat;
 use kernel::follow_up::WebhookMessage;
-use kernel::question::{Answer, Body, Choice, Options, PickMode, Question, Reply};
+use kernel::question::{Answer, Choice, Options, PickMode, Question, QuestionBody, Reply};
 use kernel::testing::{Cast, new_ask, no, yes};
 use kernel::{Actor, ActorRef, Ask, AskCommand, AskId, Time, Topic};
 use serde_json::{Map, Value, json};
@@ -45,7 +45,7 @@ fn told(cast: &Cast, wanted: WebhookFormat, id: AskId) -> Option<Value> {
     body.map(|body| serde_json::from_slice(&body).unwrap())
 }
 
-fn question(prompt: &str, body: Body) -> NewAsk {
+fn question(prompt: &str, body: QuestionBody) -> NewAsk {
     let context = Some("It is late.".to_owned());
     let metadata = Map::from_iter([("thread".to_owned(), json!("t1"))]);
     NewAsk { question: Question::new(prompt, context, body).unwrap(), metadata, ..new_ask() }
@@ -53,7 +53,7 @@ fn question(prompt: &str, body: Body) -> NewAsk {
 
 fn approval() -> NewAsk {
     let details = Map::from_iter([("order".to_owned(), json!(7))]);
-    let body = Body::Approve {
+    let body = QuestionBody::Approve {
         details,
         editable: false.into(),
         reject_requires_reason: false,
@@ -111,20 +111,20 @@ fn story() -> (Cast, Vec<(&'static str, AskId)>) {
     );
     answered("changes", approval(), remarked(Answer::CHANGES, "smaller"));
     let options = Options::new(choices()).unwrap();
-    let choose = Body::Choose { options, pick: PickMode::Many, suggested: None };
+    let choose = QuestionBody::Choose { options, pick: PickMode::Many, suggested: None };
     let both = vec!["a".to_owned(), "b".to_owned()];
     answered("chosen", question("Which?", choose), said(Answer::Chosen { options: both }));
     let (yes_label, no_label) = ("Send".to_owned(), "Keep".to_owned());
-    let confirm = Body::Confirm { items: choices(), yes: yes_label, no: no_label };
+    let confirm = QuestionBody::Confirm { items: choices(), yes: yes_label, no: no_label };
     let items = vec!["a".to_owned()];
     answered("confirmed", question("Send?", confirm.clone()), said(Answer::Confirmed { items }));
     answered("declined", question("Send?", confirm), said(Answer::Declined));
     let text = "Later.".to_owned();
-    answered("replied", question("When?", Body::Converse), said(Answer::Replied { text }));
+    answered("replied", question("When?", QuestionBody::Converse), said(Answer::Replied { text }));
     answered("a call", called(), remarked(Answer::REJECTED, "too dear"));
     let text = "Ask the other shop.".to_owned();
     answered("a contact", contacted(), said(Answer::Replied { text }));
-    let failed = Body::Escalate { error: Map::new(), params: Map::new() };
+    let failed = QuestionBody::Escalate { error: Map::new(), params: Map::new() };
     answered("skipped", question("It broke", failed), said(Answer::Skip));
 
     let open = cast.ask(approval());
@@ -229,7 +229,7 @@ fn a_letter_that_was_received() {
     assert_eq!(ask["metadata"], json!({ "origin": letter() }));
     assert_eq!(ask["result"]["via"], "api");
     // A2H-115: what the agent goes on with names the conversation, once it is over.
-    let reply = cast.reply(id, question("All of it?", Body::Converse));
+    let reply = cast.reply(id, question("All of it?", QuestionBody::Converse));
     let said = Answer::Replied { text: "yes".to_owned() };
     let said = Box::new(Reply { answer: said, comment: None });
     cast.run(cast.human("mark"), AskCommand::Answer(reply, said));

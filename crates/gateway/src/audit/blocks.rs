@@ -8,7 +8,7 @@ use futures_util::{Stream, StreamExt, stream};
 use kernel::seal::{Block, BlockError, BlockFault, BlockVerifier};
 use store::{SealedBlock, Store, StoreError};
 
-use super::{Against, AuditFinding, AuditReport, cores};
+use super::{AuditBaseline, AuditFinding, AuditReport, cores};
 
 /// The number of hashes per read.
 const PAGE: usize = 8_192;
@@ -18,7 +18,7 @@ const BLOCKS: usize = 128;
 /// Checks the positions, and every block against the records it covers.
 pub(super) async fn check(
     store: &Arc<dyn Store>,
-    against: &Against,
+    against: &AuditBaseline,
     report: &mut AuditReport,
 ) -> Result<(), StoreError> {
     // The order matters: a block that is closed after this covers only later records.
@@ -134,7 +134,7 @@ pub(super) struct BlockChain {
 }
 
 impl BlockChain {
-    pub(super) fn new(seals: BlockVerifier, against: &Against) -> Self {
+    pub(super) fn new(seals: BlockVerifier, against: &AuditBaseline) -> Self {
         Self { seals, known: against.known, met: false }
     }
 

@@ -8,7 +8,7 @@ use kernel::task::{Artifact, Entry};
 use kernel::{Ask, Entity, Subject, Task, evolve};
 use store::{Store, StoreError, StoredChain, StoredState};
 
-use super::{AuditFinding, AuditReport, Progress, cores};
+use super::{AuditFinding, AuditProgress, AuditReport, cores};
 
 /// The approximate number of records per read.
 const RECORDS_PER_READ: usize = 2_048;
@@ -17,7 +17,7 @@ const RECORDS_PER_READ: usize = 2_048;
 pub(super) async fn check(
     store: &Arc<dyn Store>,
     report: &mut AuditReport,
-    progress: &mut (dyn FnMut(Progress) + Send),
+    progress: &mut (dyn FnMut(AuditProgress) + Send),
 ) -> Result<(), StoreError> {
     let total = store.last_position().await?;
     // One more than there are cores, so that one can be read while the others are checked.
@@ -29,7 +29,7 @@ pub(super) async fn check(
         for finding in findings {
             report.add_finding(finding);
         }
-        progress(Progress { done: report.events, total, events: report.events });
+        progress(AuditProgress { done: report.events, total, events: report.events });
     }
     Ok(())
 }

@@ -96,7 +96,7 @@ impl ExportTotals {
 }
 
 /// An export in progress. Events that are written while it runs are left to the next one.
-pub struct Export {
+pub struct AuditExport {
     store: Arc<dyn Store>,
     signer: Signer,
     header: ExportHeader,
@@ -119,7 +119,7 @@ enum ExportPhase {
     Over,
 }
 
-impl Export {
+impl AuditExport {
     /// Begins after `after`, or earlier: at the beginning of the block that contains the next
     /// record, because only a whole block can be verified.
     pub async fn begin(

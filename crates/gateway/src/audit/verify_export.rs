@@ -20,7 +20,7 @@ use store::SealedBlock;
 
 use super::blocks::{BlockChain, OpenedBlock};
 use super::export::{ExportEnd, ExportHeader, ExportLine, ExportTotals, TYP};
-use super::{Against, AuditFinding, AuditReport, Progress, cores};
+use super::{AuditBaseline, AuditFinding, AuditProgress, AuditReport, cores};
 
 /// The approximate number of bytes per read.
 const BATCH: usize = 512 << 10;
@@ -34,16 +34,16 @@ pub async fn check_export(
     size: u64,
     keys: Option<Arc<Jwks>>,
     known: Option<(u64, Digest)>,
-    progress: &mut (dyn FnMut(Progress) + Send),
+    progress: &mut (dyn FnMut(AuditProgress) + Send),
 ) -> anyhow::Result<AuditReport> {
-    let mut reader = Reader { lines, sha256: Sha256::new(), line: 0, bytes: 0 };
+    let mut reader = ExportReader { lines, sha256: Sha256::new(), line: 0, bytes: 0 };
     let header = reader.header()?;
     let keys = match keys {
         Some(keys) => keys,
         None => Arc::new(header.jwks.clone()),
     };
-    let against = Against { keys: Arc::clone(&keys), known, ..Against::default() };
-    let mut replay = Replay::new(header, &against);
+    let against = AuditBaseline { keys: Arc::clone(&keys), known, ..AuditBaseline::default() };
+    let mut replay = ExportVerification::new(header, &against);
     let batches = stream::unfold(Some(reader), async move |reader| {
         let mut reader = reader?;
         let read = tokio::task::spawn_blocking(move || {
@@ -57,7 +57,7 @@ pub async fn check_export(
             Err(error) => Some((Err(error.into()), None)),
         }
     });
-    let read = move |batch: anyhow::Result<(Vec<Raw>, u64)>| {
+    let read = move |batch: anyhow::Result<(Vec<RawExportLine>, u64)>| {
         let keys = Arc::clone(&keys);
         async move {
             let (batch, bytes) = batch?;
@@ -71,13 +71,13 @@ pub async fn check_export(
         for (line, read) in batch {
             replay.take(line, read);
         }
-        progress(Progress { done: bytes, total: size, events: replay.report.events });
+        progress(AuditProgress { done: bytes, total: size, events: replay.report.events });
     }
     Ok(replay.finish())
 }
 
 /// Reads lines and hashes them.
-struct Reader {
+struct ExportReader {
     lines: Box<dyn BufRead + Send>,
     sha256: Sha256,
     line: u64,
@@ -85,13 +85,13 @@ struct Reader {
 }
 
 /// One line. If it claims to be the last, also the hash of everything before it.
-struct Raw {
+struct RawExportLine {
     line: u64,
     text: Vec<u8>,
     before: Option<Digest>,
 }
 
-impl Reader {
+impl ExportReader {
     fn header(&mut self) -> anyhow::Result<ExportHeader> {
         let raw = self.next()?.context("the export is empty")?;
         match serde_json::from_slice(&raw.text) {
@@ -103,7 +103,7 @@ impl Reader {
         }
     }
 
-    fn batch(&mut self) -> anyhow::Result<Vec<Raw>> {
+    fn batch(&mut self) -> anyhow::Result<Vec<RawExportLine>> {
         let (mut batch, mut size) = (Vec::new(), 0);
         while size < BATCH
             && let Some(raw) = self.next()?
@@ -114,7 +114,7 @@ impl Reader {
         Ok(batch)
     }
 
-    fn next(&mut self) -> anyhow::Result<Option<Raw>> {
+    fn next(&mut self) -> anyhow::Result<Option<RawExportLine>> {
         let mut text = Vec::new();
         let mut bounded = std::io::Read::take(&mut self.lines, LONGEST_LINE as u64);
         let n = bounded.read_until(b'\n', &mut text).context("cannot read the export")?;
@@ -129,7 +129,7 @@ impl Reader {
         let last = text.starts_with(b"{\"end\"");
         let before = last.then(|| Digest(self.sha256.clone().finalize().into()));
         self.sha256.update(&text);
-        Ok(Some(Raw { line: self.line, text, before }))
+        Ok(Some(RawExportLine { line: self.line, text, before }))
     }
 }
 
@@ -141,7 +141,7 @@ enum ParsedLine {
     Wrong(&'static str),
 }
 
-impl Raw {
+impl RawExportLine {
     /// Does everything that does not depend on other lines.
     fn read(self, keys: &Jwks) -> (u64, ParsedLine) {
         let read = match serde_json::from_slice(&self.text) {
@@ -183,7 +183,7 @@ fn event_without_texts(opened: Result<Event, ChainFault>) -> (Result<Event, Chai
 }
 
 /// The state of the verification after the lines so far.
-struct Replay {
+struct ExportVerification {
     header: ExportHeader,
     blocks: BlockChain,
     subjects: HashMap<Subject, SubjectEntry>,
@@ -215,8 +215,8 @@ enum SubjectState {
     Broken,
 }
 
-impl Replay {
-    fn new(header: ExportHeader, against: &Against) -> Self {
+impl ExportVerification {
+    fn new(header: ExportHeader, against: &AuditBaseline) -> Self {
         let seals = if header.after == 0 {
             BlockVerifier::default()
         } else {

@@ -30,7 +30,7 @@ use manifest::Manifest;
 
 pub use kernel::task::StoredContent;
 pub use open::{Blob, TextPreview};
-pub use receive::{Progress, UploadChunk, UploadError, UploadInterrupted};
+pub use receive::{UploadChunk, UploadError, UploadInterrupted, UploadProgress};
 
 /// The largest piece. This much of an upload or download is in memory.
 pub const PIECE_SIZE: usize = 4 << 20;

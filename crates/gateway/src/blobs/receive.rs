@@ -31,7 +31,7 @@ pub struct UploadChunk {
 
 /// The progress of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct UploadProgress {
     /// The number of received bytes.
     pub offset: u64,
     /// The blob, if the upload is complete.
@@ -100,7 +100,7 @@ impl Blobs {
         part: UploadChunk,
         body: impl Stream<Item = Result<Bytes, E>> + Unpin,
         stop: &CancellationToken,
-    ) -> Result<Progress, UploadError> {
+    ) -> Result<UploadProgress, UploadError> {
         if part.offset != upload.size {
             return Err(UploadError::Elsewhere { offset: upload.size });
         }
@@ -211,10 +211,10 @@ impl UploadReceiver<'_> {
     }
 
     /// Finishes the upload if all of it arrived.
-    async fn end(self) -> Result<Progress, UploadError> {
+    async fn end(self) -> Result<UploadProgress, UploadError> {
         let Upload { id, length, size: offset, whole, .. } = self.upload;
         if !self.part.last && length != Some(offset) && whole.is_none() {
-            return Ok(Progress { offset, whole });
+            return Ok(UploadProgress { offset, whole });
         }
         if let Some(length) = length.filter(|length| *length != offset) {
             return Err(UploadError::TooShort { length, offset });
@@ -234,7 +234,7 @@ impl UploadReceiver<'_> {
                 return Err(UploadError::Elsewhere { offset: there.size });
             }
         }
-        Ok(Progress { offset, whole: Some(whole) })
+        Ok(UploadProgress { offset, whole: Some(whole) })
     }
 
     async fn finished(&self) -> Result<StoredContent, UploadError> {

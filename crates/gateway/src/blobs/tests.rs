@@ -71,7 +71,7 @@ impl Scene {
         part: UploadChunk,
         frames: &[Bytes],
         breaks: bool,
-    ) -> Result<Progress, UploadError> {
+    ) -> Result<UploadProgress, UploadError> {
         let upload = self.blobs.store().upload(upload.id).await.unwrap().unwrap();
         let end = if breaks { Some(Err("gone")) } else { None };
         let body = stream::iter(frames.iter().cloned().map(Ok).chain(end));
@@ -239,7 +239,7 @@ async fn an_upload_has_the_size_that_was_said() {
     assert!(matches!(more, Err(UploadError::TooLong { length: 4 })), "it is finished");
     let open = scene.begin(None).await;
     let progress = scene.send(&open, part(0), &word("any"), false).await.unwrap();
-    assert_eq!(progress, Progress { offset: 3, whole: None });
+    assert_eq!(progress, UploadProgress { offset: 3, whole: None });
     let large = UploadChunk { limit: 5, ..part(3) };
     let large = scene.send(&open, large, &word("thing"), false).await;
     assert!(matches!(large, Err(UploadError::TooLarge)));

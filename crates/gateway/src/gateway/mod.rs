@@ -29,7 +29,7 @@ use ulid::Ulid;
 use crate::ids::Ids;
 use crate::quotas::Quotas;
 use crate::secrets::ServerSecrets;
-use crate::wake::Wake;
+use crate::waiters::Wake;
 
 /// The name under which handlers, streams and occasional workers report the state of the
 /// database. They may not run again soon, so the worker that polls continuously reports the

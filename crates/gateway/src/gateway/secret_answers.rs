@@ -44,10 +44,10 @@ impl Gateway {
         let Some(closed) = self.store().read_secret(ask.id, name, self.now()).await? else {
             return Ok(ask);
         };
-        let plain = cipher::open(&secrets.secret_answer_key(ask.id), &name.0, &closed);
+        let plain = cipher::decrypt(&secrets.secret_answer_key(ask.id), &name.0, &closed);
         let confided = plain.and_then(|plain| serde_json::from_slice::<SecretValues>(&plain).ok());
         match confided {
-            Some(confided) => Ok(Arc::new(Arc::unwrap_or_clone(ask).told(&confided))),
+            Some(confided) => Ok(Arc::new(Arc::unwrap_or_clone(ask).with_secrets(&confided))),
             None => Err(StoreError::Damaged {
                 what: format!("what was given in confidence to {}", ask.id),
                 source: "it cannot be opened with this server's keys".into(),

@@ -161,7 +161,11 @@ impl IdentityProvider {
     }
 
     /// The URL to send a browser to that returns to `back`, and the state to keep.
-    pub async fn begin(&self, back: &Url, now: Time) -> anyhow::Result<(Url, OidcFlow)> {
+    pub async fn authorization_url(
+        &self,
+        back: &Url,
+        now: Time,
+    ) -> anyhow::Result<(Url, OidcFlow)> {
         let known = self.metadata(now).await?;
         let drawn = || BASE64_URL_SAFE_NO_PAD.encode(random::<32>());
         let flow = OidcFlow { state: drawn(), nonce: drawn(), verifier: drawn() };
@@ -180,7 +184,7 @@ impl IdentityProvider {
     }
 
     /// The claims about the person who returned. The error is for the log.
-    pub async fn finish(
+    pub async fn verify_callback(
         &self,
         flow: &OidcFlow,
         came: &OidcCallback,

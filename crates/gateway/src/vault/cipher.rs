@@ -19,7 +19,7 @@ pub fn encrypt(key: &[u8; 32], about: &[u8], plain: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Decrypts data that was encrypted with this key for the same purpose and not changed since.
-pub fn open(key: &[u8; 32], about: &[u8], closed: &[u8]) -> Option<Vec<u8>> {
+pub fn decrypt(key: &[u8; 32], about: &[u8], closed: &[u8]) -> Option<Vec<u8>> {
     let (nonce, closed) = closed.split_first_chunk::<NONCE>()?;
     let payload = Payload { msg: closed, aad: about };
     cipher(key).decrypt(&XNonce::from(*nonce), payload).ok()

@@ -50,7 +50,7 @@ impl MasterKey {
 
     /// Decrypts a signing key with this id that was encrypted under this key.
     pub fn unseal(&self, kid: &str, sealed: &str) -> Option<String> {
-        let plain = cipher::open(&self.0, &associated_data(kid), &hex::decode(sealed).ok()?)?;
+        let plain = cipher::decrypt(&self.0, &associated_data(kid), &hex::decode(sealed).ok()?)?;
         String::from_utf8(plain).ok()
     }
 
@@ -61,8 +61,8 @@ impl MasterKey {
     }
 
     /// Decrypts data that was encrypted under this key and not changed since.
-    pub fn open(&self, closed: &[u8]) -> anyhow::Result<Vec<u8>> {
-        cipher::open(&self.0, NAME.as_bytes(), closed).context(
+    pub fn decrypt(&self, closed: &[u8]) -> anyhow::Result<Vec<u8>> {
+        cipher::decrypt(&self.0, NAME.as_bytes(), closed).context(
             "the server's keys in the database cannot be opened with this master_key: every node \
              needs the one they were made with",
         )
@@ -94,7 +94,7 @@ impl SharedKeys {
     /// The content of the row, with its version.
     pub async fn read(&self) -> anyhow::Result<Option<(u64, VaultContent)>> {
         let Some((version, closed)) = self.store.secret(NAME).await? else { return Ok(None) };
-        let plain = self.master.open(&closed)?;
+        let plain = self.master.decrypt(&closed)?;
         let stored = serde_json::from_slice(&plain);
         let stored = stored.context("the database's row of server keys is damaged")?;
         Ok(Some((version, stored)))
@@ -130,7 +130,7 @@ impl SharedKeys {
     pub async fn rewrap(&self, next: &MasterKey) -> anyhow::Result<()> {
         let found = self.store.secret(NAME).await?;
         let (version, closed) = found.context("there are no server keys in the database yet")?;
-        let closed = next.encrypt(&self.master.open(&closed)?)?;
+        let closed = next.encrypt(&self.master.decrypt(&closed)?)?;
         let put = self.store.put_secret(NAME, version, closed).await?;
         ensure!(put, "the server's keys were changed meanwhile; try again");
         Ok(())
@@ -160,14 +160,14 @@ mod tests {
     fn only_the_same_key_opens_and_nothing_may_be_changed() {
         let (one, other) = (key(&"01".repeat(32)).unwrap(), key(&"02".repeat(32)).unwrap());
         let closed = one.encrypt(b"words").unwrap();
-        assert_eq!(one.open(&closed).unwrap(), b"words");
+        assert_eq!(one.decrypt(&closed).unwrap(), b"words");
         assert_ne!(one.encrypt(b"words").unwrap(), closed);
-        assert!(other.open(&closed).unwrap_err().to_string().contains("master_key"));
+        assert!(other.decrypt(&closed).unwrap_err().to_string().contains("master_key"));
         for place in 0..closed.len() {
             let mut changed = closed.clone();
             changed[place] ^= 1;
-            assert!(one.open(&changed).is_err(), "{place}");
+            assert!(one.decrypt(&changed).is_err(), "{place}");
         }
-        assert!(one.open(&closed[..10]).is_err());
+        assert!(one.decrypt(&closed[..10]).is_err());
     }
 }

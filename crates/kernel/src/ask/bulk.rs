@@ -2,7 +2,7 @@
 
 use super::{Ask, Priority};
 use crate::actor::Assurance;
-use crate::question::{Answer, Body, Reply};
+use crate::question::{Answer, QuestionBody, Reply};
 use crate::refusal::Refusal;
 
 impl Ask {
@@ -31,7 +31,7 @@ impl Ask {
         let answer = match (&reply.answer, body) {
             (
                 Answer::Rejected { option: None },
-                Some(Body::Approve { reject_requires_reason: true, .. }),
+                Some(QuestionBody::Approve { reject_requires_reason: true, .. }),
             ) => {
                 return own("its rejection needs a reason of its own");
             }
@@ -39,7 +39,7 @@ impl Ask {
                 return own("a reason that was offered belongs to one request");
             }
             // Confirming a list in bulk confirms all of its items.
-            (Answer::Confirmed { .. }, Some(Body::Confirm { items, .. })) => {
+            (Answer::Confirmed { .. }, Some(QuestionBody::Confirm { items, .. })) => {
                 Answer::Confirmed { items: items.iter().map(|item| item.id.clone()).collect() }
             }
             (
@@ -72,13 +72,13 @@ mod tests {
         value.as_object().unwrap().clone()
     }
 
-    fn with(body: Body) -> NewAsk {
+    fn with(body: QuestionBody) -> NewAsk {
         NewAsk { question: Question::new("So?", None, body).unwrap(), ..new_ask() }
     }
 
     fn approve(details: &Value, reason: bool) -> NewAsk {
         let details = object(details);
-        with(Body::Approve {
+        with(QuestionBody::Approve {
             details,
             editable: true.into(),
             reject_requires_reason: reason,
@@ -90,7 +90,7 @@ mod tests {
     fn one_word_for_many_is_an_answer_where_nothing_more_is_wanted() {
         let mut cast = Cast::new();
         let items = vec![Choice::plain("a"), Choice::plain("b")];
-        let confirm = with(Body::Confirm { items, yes: "Go".into(), no: "Stop".into() });
+        let confirm = with(QuestionBody::Confirm { items, yes: "Go".into(), no: "Stop".into() });
         let marked = |metadata: Value| NewAsk { metadata: object(&metadata), ..new_ask() };
         let say = |answer| Reply { answer, comment: None };
         let confirmed = |items: &[&str]| {
@@ -111,7 +111,7 @@ mod tests {
             (NewAsk { priority: Priority::High, ..new_ask() }, *yes(), Some(*yes())),
             (confirm.clone(), confirmed(&[]), Some(confirmed(&["a", "b"]))),
             (confirm, say(Answer::Declined), Some(say(Answer::Declined))),
-            (with(Body::Converse), say(Answer::Replied { text: "hi".into() }), None),
+            (with(QuestionBody::Converse), say(Answer::Replied { text: "hi".into() }), None),
         ] {
             let id = cast.ask(new);
             assert_eq!(cast.seen(id).bulk_reply(&reply).ok(), expected, "{reply:?}");

@@ -18,7 +18,7 @@ pub(crate) fn decide(
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
     let allowed = match &envelope.actor {
-        Actor::Agent { .. } | Actor::System => ask.within_reach(&envelope.actor),
+        Actor::Agent { .. } | Actor::System => ask.is_visible_to_key(&envelope.actor),
         Actor::Human { .. } => {
             let person = world.directory.person(&envelope.actor)?;
             if !person.admin {

@@ -3,7 +3,7 @@
 use super::answer::PasskeyAnswer;
 use super::{AskToken, CallbackResult};
 use crate::command::{NewAsk, Nudge, PersonMessage};
-use crate::form::Progress;
+use crate::form::FormProgress;
 use crate::ids::{AgentId, AskId, HumanId};
 use crate::question::Reply;
 use crate::time::Time;
@@ -21,7 +21,7 @@ pub enum AskCommand {
     /// A person opens an ask.
     Open(AskId),
     /// A person began to answer.
-    Progress(AskId, Option<Progress>),
+    Progress(AskId, Option<FormProgress>),
     /// A person takes an ask from a pool.
     Claim(AskId),
     /// Assign an ask to a person, with an optional note.

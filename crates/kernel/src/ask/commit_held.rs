@@ -68,7 +68,7 @@ mod tests {
     use crate::directory::{NewHuman, Profile};
     use crate::follow_up::FollowUp;
     use crate::receipt::Receipt;
-    use crate::task::{CheckpointKind, Outcome, Quorum, TaskCommand, Verdict};
+    use crate::task::{CheckpointKind, CheckpointOutcome, Quorum, TaskCommand, Verdict};
     use crate::testing::{Cast, human, new_ask, new_task, raising, verdict, version, yes};
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
         cast.advance(5);
         cast.run(Actor::System, AskCommand::CommitHeld(id));
         assert!(cast.task(task).pending().is_none());
-        let Some(Outcome::Resolved(resolution)) =
+        let Some(CheckpointOutcome::Resolved(resolution)) =
             cast.task(task).checkpoints.last().map(|raised| raised.outcome.clone())
         else {
             panic!("it is resolved")

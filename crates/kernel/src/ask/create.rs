@@ -211,7 +211,7 @@ fn previous_ask<'a>(
     id: AskId,
 ) -> Result<&'a Ask, Stop> {
     let ask = world.ask(id)?;
-    if !ask.within_reach(&envelope.actor) {
+    if !ask.is_visible_to_key(&envelope.actor) {
         return Err(Refusal::NotFound { what: "request" }.into());
     }
     let answered = matches!(ask.ending(), Some(Ending::Completed(_)));

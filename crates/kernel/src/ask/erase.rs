@@ -32,7 +32,7 @@ mod tests {
     use super::*;
     use crate::actor::Actor;
     use crate::command::AskCommand;
-    use crate::receipt::{Outcome, Receipt};
+    use crate::receipt::{Receipt, ReceiptOutcome};
     use crate::task::{
         AnchoredComment, CheckpointKind, ResolutionAction, Severity, TaskCommand, Verdict,
     };
@@ -54,7 +54,7 @@ mod tests {
         assert_eq!((ask.question.value(), ask.retention_start()), (None, None));
         assert_eq!(ask.question.commitment(), commitment);
         let receipt = Receipt::of(ask).unwrap();
-        assert!(matches!(receipt.outcome, Outcome::Completed { reply: None, .. }));
+        assert!(matches!(receipt.outcome, ReceiptOutcome::Completed { reply: None, .. }));
     }
 
     /// Issue 21, point 15: the task held a copy of the comment, and the runtime could read it.

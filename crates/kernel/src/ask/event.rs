@@ -13,7 +13,7 @@ use super::{
 use crate::actor::Assurance;
 use crate::audit::{Erasable, Slot};
 use crate::event::ErasureTrace;
-use crate::form::Progress;
+use crate::form::FormProgress;
 use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId};
 use crate::question::{AnswerKind, Question, QuestionKind, Reply};
 use crate::task::{Checkpoint, ForReview, ResolutionAction};
@@ -40,7 +40,7 @@ pub enum AskEvent {
     /// A person began to answer, or made progress.
     Progressed {
         /// How much of the form is filled in, if known.
-        progress: Option<Progress>,
+        progress: Option<FormProgress>,
     },
     /// A person claimed it.
     Claimed,

@@ -6,7 +6,7 @@ use crate::command::Envelope;
 use crate::event::AskEvent;
 use crate::ids::AskId;
 use crate::refusal::Refusal;
-use crate::task::{self, Ended};
+use crate::task::{self, LapseReason};
 use crate::world::{Decision, Stop, World};
 
 pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result<Decision, Stop> {
@@ -50,7 +50,7 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     let over = Decision::on(ask, happened);
     match &ask.checkpoint {
         Some(checkpoint) => {
-            task::record_lapse(world, checkpoint, ask, (Ended::TimedOut, None), over)
+            task::record_lapse(world, checkpoint, ask, (LapseReason::TimedOut, None), over)
         }
         None => Ok(over),
     }

@@ -24,7 +24,7 @@ pub(crate) fn decide(
     let ask = world.ask(id)?;
     // Only the agent and the server create tokens: the agent for itself, the server for deliveries.
     if !matches!(envelope.actor, Actor::Agent { .. } | Actor::System)
-        || !ask.within_reach(&envelope.actor)
+        || !ask.is_visible_to_key(&envelope.actor)
     {
         return Err(Refusal::NotFound { what: "request" }.into());
     }

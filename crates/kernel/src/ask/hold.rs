@@ -118,7 +118,7 @@ pub(in crate::ask) mod tests {
     use crate::directory::{EscalationStep, NewProfile, NewProject, ProfileSettings};
     use crate::follow_up::FollowUp;
     use crate::form::Form;
-    use crate::question::{Answer, AnswerKind, Body, Question};
+    use crate::question::{Answer, AnswerKind, Question, QuestionBody};
     use crate::testing::{Cast, human, new_ask, no, yes};
 
     pub(in crate::ask) fn web(name: &str) -> Actor {
@@ -329,7 +329,7 @@ pub(in crate::ask) mod tests {
                 "sensitive": sensitive });
             let form: Form =
                 serde_json::from_value(serde_json::json!({ "fields": [field] })).unwrap();
-            let question = Question::new("PIN?", None, Body::Provide { form }).unwrap();
+            let question = Question::new("PIN?", None, QuestionBody::Provide { form }).unwrap();
             NewAsk { question, ..new_ask() }
         };
         let provided = || {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::Priority;
 use crate::command::NewAsk;
 use crate::event::Asked;
-use crate::question::{Answer, AnswerKind, Body, Question};
+use crate::question::{Answer, AnswerKind, Question, QuestionBody};
 use crate::task::CheckpointDetails;
 
 impl Asked {
@@ -60,10 +60,13 @@ fn says_irreversible(
     beside: [Option<&Map<String, Value>>; 2],
 ) -> bool {
     let (first, second) = match question.map(Question::body) {
-        Some(Body::Approve { details, .. }) => (Some(details), None),
-        Some(Body::Escalate { error, params }) => (Some(error), Some(params)),
+        Some(QuestionBody::Approve { details, .. }) => (Some(details), None),
+        Some(QuestionBody::Escalate { error, params }) => (Some(error), Some(params)),
         Some(
-            Body::Choose { .. } | Body::Provide { .. } | Body::Confirm { .. } | Body::Converse,
+            QuestionBody::Choose { .. }
+            | QuestionBody::Provide { .. }
+            | QuestionBody::Confirm { .. }
+            | QuestionBody::Converse,
         )
         | None => (None, None),
     };
@@ -167,7 +170,7 @@ mod tests {
         let mark = || object(&json!({ "reversible": false }));
         let with =
             |body| NewAsk { question: Question::new("So?", None, body).unwrap(), ..new_ask() };
-        let approve = Body::Approve {
+        let approve = QuestionBody::Approve {
             details: mark(),
             editable: false.into(),
             reject_requires_reason: false,
@@ -180,8 +183,8 @@ mod tests {
             ("nowhere", new_ask(), false),
             ("metadata", NewAsk { metadata: mark(), ..new_ask() }, true),
             ("details", with(approve), true),
-            ("error", with(Body::Escalate { error: mark(), params: Map::new() }), true),
-            ("params", with(Body::Escalate { error: Map::new(), params: mark() }), true),
+            ("error", with(QuestionBody::Escalate { error: mark(), params: Map::new() }), true),
+            ("params", with(QuestionBody::Escalate { error: Map::new(), params: mark() }), true),
             ("envelope", NewAsk { claims: Some(envelope), ..new_ask() }, true),
         ] {
             assert_eq!(new.needs_confirmation(), expected, "{place}");

@@ -52,7 +52,7 @@ use crate::actor::{
 use crate::audit::{Erasable, Head};
 use crate::directory::{Directory, Human};
 use crate::event::Asked;
-use crate::form::Progress;
+use crate::form::FormProgress;
 use crate::ids::{AskId, HumanId};
 use crate::passkey_evidence::PasskeyEvidence;
 use crate::question::{Answer, QuestionKind, Reply};
@@ -138,7 +138,7 @@ pub enum AskState {
     /// A person began to answer.
     InProgress {
         /// How much of the form is filled in, if known.
-        progress: Option<Progress>,
+        progress: Option<FormProgress>,
     },
     /// It is closed and never changes its ending.
     Over {
@@ -432,7 +432,7 @@ impl Ask {
     }
 
     /// Whether an agent key may see it.
-    pub fn within_reach(&self, actor: &Actor) -> bool {
+    pub fn is_visible_to_key(&self, actor: &Actor) -> bool {
         match actor {
             Actor::Agent { id, project, reach, .. } => {
                 self.project == *project && (*reach == KeyScope::Project || self.agent == *id)
@@ -454,7 +454,9 @@ impl Ask {
             }),
             Actor::LinkHolder { ask, .. } => *ask == self.id,
             Actor::Guest { ask, attested, .. } => *ask == self.id && self.admits_guest(attested),
-            Actor::Agent { .. } | Actor::Relay { .. } | Actor::System => self.within_reach(actor),
+            Actor::Agent { .. } | Actor::Relay { .. } | Actor::System => {
+                self.is_visible_to_key(actor)
+            }
         }
     }
 

@@ -19,7 +19,7 @@ pub(crate) fn decide(
     let Actor::Agent { .. } = &envelope.actor else {
         return Err(Refusal::NotAllowed { why: "only the agent that asked can urge" }.into());
     };
-    if !ask.within_reach(&envelope.actor) {
+    if !ask.is_visible_to_key(&envelope.actor) {
         return Err(Refusal::NotFound { what: "request" }.into());
     }
     ask.check_open(world.now)?;

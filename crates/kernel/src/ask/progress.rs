@@ -3,7 +3,7 @@
 use crate::ask::AskState;
 use crate::command::Envelope;
 use crate::event::AskEvent;
-use crate::form::Progress;
+use crate::form::FormProgress;
 use crate::ids::AskId;
 use crate::world::{Decision, Stop, World};
 
@@ -11,7 +11,7 @@ pub(crate) fn decide(
     world: &World<'_>,
     envelope: &Envelope,
     id: AskId,
-    progress: Option<Progress>,
+    progress: Option<FormProgress>,
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
     ask.check_may_work(&envelope.actor, world.directory, world.now)?;
@@ -49,7 +49,7 @@ mod tests {
         let id = cast.ask(new_ask());
         let holder = || Actor::link_holder(id);
         let at = |step| {
-            Some(Progress {
+            Some(FormProgress {
                 current_step: step,
                 total_steps: 3,
                 completed_fields: step,

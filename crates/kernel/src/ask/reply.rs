@@ -20,7 +20,7 @@ pub(crate) fn decide(
         found => found?,
     };
     let begun = opening.conversation.as_ref().filter(|_| opening.starts_conversation());
-    let Some(begun) = begun.filter(|_| opening.within_reach(&envelope.actor)) else {
+    let Some(begun) = begun.filter(|_| opening.is_visible_to_key(&envelope.actor)) else {
         return Err(unknown.into());
     };
     // The conversation determines both fields.
@@ -53,11 +53,11 @@ mod tests {
         Absence, EscalationStep, NewHuman, NewProfile, NewProject, Profile, ProfileSettings,
     };
     use crate::follow_up::{FollowUp, NotificationReason};
-    use crate::question::{Answer, Body, Question, Reply};
+    use crate::question::{Answer, Question, QuestionBody, Reply};
     use crate::testing::{Cast, human, new_ask, yes};
 
     fn talk(text: &str) -> NewAsk {
-        NewAsk { question: Question::new(text, None, Body::Converse).unwrap(), ..new_ask() }
+        NewAsk { question: Question::new(text, None, QuestionBody::Converse).unwrap(), ..new_ask() }
     }
 
     /// A2H-131, A2H-133: each reply follows the newest ask, answered or not, and goes to the person

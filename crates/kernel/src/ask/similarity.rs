@@ -194,7 +194,7 @@ fn collapsed(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::command::NewAsk;
-    use crate::question::{Body, Question};
+    use crate::question::{Question, QuestionBody};
     use crate::testing::{Cast, new_ask};
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn near_identical_asks_have_one_key_and_others_do_not() {
         let mut cast = Cast::new();
-        let mut ask = |agent: &str, prompt: &str, body: Body| {
+        let mut ask = |agent: &str, prompt: &str, body: QuestionBody| {
             let question = Question::new(prompt, None, body).unwrap();
             let new = NewAsk { question, ..new_ask() };
             let id = cast.ask_as(agent, new);
@@ -238,7 +238,7 @@ mod tests {
         let one = ask("bot", "Refund order 7 of Ada?", approve());
         assert_eq!(ask("bot", "Refund order 4711 of Ada?", approve()), one);
         assert_ne!(ask("bot", "Refund order 7 of Bob?", approve()), one);
-        assert_ne!(ask("bot", "Refund order 7 of Ada?", Body::Converse), one);
+        assert_ne!(ask("bot", "Refund order 7 of Ada?", QuestionBody::Converse), one);
         assert_ne!(ask("spy", "Refund order 7 of Ada?", approve()), one);
         assert_eq!(one.to_string().parse::<SimilarityKey>(), Ok(one));
         assert_eq!(one.to_string().len(), 16);

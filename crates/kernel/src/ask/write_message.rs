@@ -14,7 +14,7 @@ use crate::audit::Erasable;
 use crate::command::{Envelope, PersonMessage};
 use crate::event::{AskEvent, Asked};
 use crate::ids::{AgentId, AskId, Subject};
-use crate::question::{Answer, Body, Question, QuestionKind, Reply};
+use crate::question::{Answer, Question, QuestionBody, QuestionKind, Reply};
 use crate::refusal::Refusal;
 use crate::text::{is_storable, is_storable_json};
 use crate::world::{Decision, Stop, World};
@@ -51,7 +51,7 @@ pub(crate) fn decide(
         let expected = "at most 8 KiB, without NUL";
         return Err(Refusal::Invalid { field: "metadata", expected }.into());
     }
-    let invitation = Question::new(format!("Write to {}", agent.id), None, Body::Converse);
+    let invitation = Question::new(format!("Write to {}", agent.id), None, QuestionBody::Converse);
     let invitation = invitation
         .map_err(|error| Refusal::Invalid { field: error.field, expected: error.expected })?;
     let reply = Reply { answer: Answer::Replied { text: text.to_owned() }, comment: None };
@@ -153,7 +153,9 @@ mod tests {
         // The agent's owner may read it, a colleague may not.
         let shown = |who: &str| ask.is_visible_to(&cast.human(who), cast.directory());
         assert!(shown("mark") && shown("olga") && !shown("nina"));
-        assert!(ask.within_reach(&cast.agent("bot")) && !ask.within_reach(&cast.agent("spy")));
+        assert!(
+            ask.is_visible_to_key(&cast.agent("bot")) && !ask.is_visible_to_key(&cast.agent("spy"))
+        );
     }
 
     #[test]

@@ -3,11 +3,11 @@
 //! It is a snapshot held in memory and changed only by events, so that routing and authentication
 //! never wait for a query.
 
-pub mod address;
 pub mod command;
 pub mod contact;
 mod contact_method;
 mod credential;
+pub mod edit_contacts;
 pub mod erase;
 pub mod event;
 pub mod group;

@@ -5,7 +5,8 @@ use crate::event::DomainEvent;
 use super::key::{NewKey, issued};
 use super::passkey::use_event;
 use super::{
-    ADMIN_ONLY, BrowserBinding, ContactMethod, CredentialKind, PasskeyUse, SignInMethod, address,
+    ADMIN_ONLY, BrowserBinding, ContactMethod, CredentialKind, PasskeyUse, SignInMethod,
+    edit_contacts,
 };
 use crate::actor::Actor;
 use crate::audit::Digest;
@@ -55,7 +56,7 @@ pub(crate) fn sign_in(
     }
     let VerifiedSignIn { human, way, used, reads } = verify_proof(world, proof)?;
     let known = world.directory.human(&human).filter(|human| human.active).ok_or(STALE)?;
-    let shown = reads.map(|means| address::mark_verified(envelope, known.clone(), &means));
+    let shown = reads.map(|means| edit_contacts::mark_verified(envelope, known.clone(), &means));
     let NewSession { hash, browser, label, expires_at } = session.clone();
     let visit = Some(BrowserBinding { way, browser });
     let holder = CredentialKind::Session { human: human.clone(), visit };

@@ -35,7 +35,7 @@ pub use file::{FileRef, FileRefError};
 pub use kind::{Bounds, FieldKind, FormChoices, TextRules};
 pub use pattern::Pattern;
 pub use spec::{Bound, Conditional, FieldSpec, FormChoice, Validation};
-pub use validate::Progress;
+pub use validate::FormProgress;
 pub use values::{REDACTED, Values};
 
 use serde::{Deserialize, Serialize};

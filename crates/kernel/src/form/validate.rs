@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 /// answer would be accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Progress {
+pub struct FormProgress {
     /// The step to continue with, from 1.
     pub current_step: u32,
     /// The number of steps of the form; 1 for a form without steps.
@@ -69,7 +69,7 @@ impl Form {
     /// The current step is the first with something left to do: a required field without an
     /// acceptable answer, or fields without any answer there and in later steps. With nothing left
     /// it is the last step.
-    pub fn progress(&self, so_far: &Map<String, Value>) -> Progress {
+    pub fn progress(&self, so_far: &Map<String, Value>) -> FormProgress {
         let seen: Vec<VisitedField<'_>> =
             self.walk(so_far).into_iter().filter(VisitedField::is_visible).collect();
         let furthest = seen.iter().filter(|seen| seen.is_answered()).map(|seen| seen.step).max();
@@ -79,7 +79,7 @@ impl Form {
         };
         let total_steps = self.step_count();
         let current = seen.iter().find(left).map_or(total_steps, |seen| seen.step + 1);
-        Progress {
+        FormProgress {
             current_step: count(current),
             total_steps: count(total_steps),
             completed_fields: count(seen.iter().filter(|seen| seen.is_good()).count()),
@@ -271,7 +271,8 @@ mod tests {
             (json!({"notes": "later first"}), (1, 1, 3)),
         ] {
             let progress = form.progress(&map(so_far.clone()));
-            let Progress { current_step, total_steps, completed_fields, total_fields } = progress;
+            let FormProgress { current_step, total_steps, completed_fields, total_fields } =
+                progress;
             assert_eq!((current_step, completed_fields, total_fields), expected, "{so_far}");
             assert_eq!(total_steps, 3);
         }

@@ -9,7 +9,7 @@ use crate::actor::ActorRef;
 use crate::ask::experience_envelope::EnvelopeLevel;
 use crate::ask::{Ask, Dialect, RecordedAnswer};
 use crate::event::{AskEvent, DomainEvent, Event};
-use crate::question::{Answer, Body, Question};
+use crate::question::{Answer, Question, QuestionBody};
 use crate::time::Time;
 
 /// Intents that HXP eXperience recommends; agents may use others.
@@ -220,19 +220,23 @@ const OVERRULED: &str = "overruled";
 /// recommends doing it.
 fn verdict(question: &Question, answer: &Answer) -> &'static str {
     match (question.body(), answer) {
-        (Body::Approve { .. }, Answer::Approved { edits: None }) => FOLLOWED,
-        (Body::Approve { details, .. }, Answer::Approved { edits: Some(edits) }) => {
+        (QuestionBody::Approve { .. }, Answer::Approved { edits: None }) => FOLLOWED,
+        (QuestionBody::Approve { details, .. }, Answer::Approved { edits: Some(edits) }) => {
             if edits == details { FOLLOWED } else { EDITED }
         }
-        (Body::Choose { suggested: Some(suggested), .. }, Answer::Chosen { options }) => {
+        (QuestionBody::Choose { suggested: Some(suggested), .. }, Answer::Chosen { options }) => {
             match options.as_slice() {
                 [chosen] if chosen == suggested => FOLLOWED,
                 chosen if chosen.contains(suggested) => EDITED,
                 _ => OVERRULED,
             }
         }
-        (Body::Confirm { items, .. }, Answer::Confirmed { items: confirmed }) => {
-            if confirmed.len() < items.len() { EDITED } else { FOLLOWED }
+        (QuestionBody::Confirm { items, .. }, Answer::Confirmed { items: confirmed }) => {
+            if confirmed.len() < items.len() {
+                EDITED
+            } else {
+                FOLLOWED
+            }
         }
         (_, Answer::Rejected { .. } | Answer::ChangesRequested { .. } | Answer::Declined) => {
             OVERRULED
@@ -273,20 +277,22 @@ pub fn reading_millis(question: &Question) -> u64 {
     words.text(question.prompt());
     words.text(question.context().unwrap_or_default());
     match question.body() {
-        Body::Approve { details, .. } => words.object(details),
-        Body::Choose { options, .. } => {
+        QuestionBody::Approve { details, .. } => words.object(details),
+        QuestionBody::Choose { options, .. } => {
             for choice in options.choices() {
                 words.text(&choice.label);
                 words.text(choice.description.as_deref().unwrap_or_default());
             }
         }
-        Body::Confirm { items, .. } => items.iter().for_each(|item| words.text(&item.label)),
-        Body::Escalate { error, params } => {
+        QuestionBody::Confirm { items, .. } => {
+            items.iter().for_each(|item| words.text(&item.label))
+        }
+        QuestionBody::Escalate { error, params } => {
             words.object(error);
             words.object(params);
         }
-        Body::Provide { form } => form.fields().for_each(|field| words.text(field.label())),
-        Body::Converse => {}
+        QuestionBody::Provide { form } => form.fields().for_each(|field| words.text(field.label())),
+        QuestionBody::Converse => {}
     }
     words.total() * MILLIS_PER_WORD
 }

@@ -49,7 +49,7 @@ pub struct InsightSummary {
     /// The time from the ask to the decision.
     pub decision: Histogram,
     /// How asks ended.
-    pub ended: Ended,
+    pub ended: EndingCounts,
     /// How people decided on recommendations.
     pub verdicts: VerdictCounts,
     /// The claimed confidence compared with people's decisions, if there are enough of them.
@@ -91,7 +91,7 @@ impl ActionSummary {
 
 /// How asks ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct EndingCounts {
     /// Asks that were answered.
     pub answered: u64,
     /// Asks whose default was taken because there was no answer.
@@ -104,7 +104,7 @@ pub struct Ended {
     pub cancelled: u64,
 }
 
-impl Ended {
+impl EndingCounts {
     /// The number of asks that ended.
     pub fn total(&self) -> u64 {
         self.answered + self.defaulted + self.expired + self.failed + self.cancelled
@@ -214,7 +214,7 @@ impl InsightSummary {
             actions: actions(of(Measure::Shown), of(Measure::Picked), &with_others(&ACTIONS)),
             first_view: Histogram::of(of(Measure::FirstView)),
             decision: Histogram::of(of(Measure::Decision)),
-            ended: Ended {
+            ended: EndingCounts {
                 answered: n(ended, "answered"),
                 defaulted: n(ended, "defaulted"),
                 expired: n(ended, "expired"),

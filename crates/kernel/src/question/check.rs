@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Answer, Body, Choice, PickMode, Question, QuestionKind, Reply};
+use super::{Answer, Choice, PickMode, Question, QuestionBody, QuestionKind, Reply};
 use crate::form::FieldError;
 use crate::text::{is_storable, is_storable_json};
 
@@ -86,12 +86,12 @@ impl Question {
     pub fn check(&self, reply: Reply) -> Result<CheckedReply, AnswerError> {
         let comment = comment(reply.comment)?;
         let answer = match (&self.body, reply.answer) {
-            (Body::Approve { details, editable, .. }, Answer::Approved { edits }) => {
+            (QuestionBody::Approve { details, editable, .. }, Answer::Approved { edits }) => {
                 let edits = edits.map(|edits| editable.apply(details, &edits)).transpose()?;
                 Answer::Approved { edits: edits.flatten() }
             }
             (
-                Body::Approve { reject_requires_reason, reject_options, .. },
+                QuestionBody::Approve { reject_requires_reason, reject_options, .. },
                 Answer::Rejected { option },
             ) => {
                 let known = |id: &String| reject_options.iter().any(|choice| choice.id == *id);
@@ -106,7 +106,7 @@ impl Question {
             }
             // A request for changes needs edits or a comment, or the agent would not know what to
             // change.
-            (Body::Approve { .. }, Answer::ChangesRequested { edits }) => {
+            (QuestionBody::Approve { .. }, Answer::ChangesRequested { edits }) => {
                 let edits = edits.filter(|edits| !edits.is_empty());
                 if comment.is_none() && edits.is_none() {
                     return Err(AnswerError::ReasonRequired);
@@ -118,7 +118,7 @@ impl Question {
                 }
                 Answer::ChangesRequested { edits }
             }
-            (Body::Choose { options, pick, .. }, Answer::Chosen { options: chosen }) => {
+            (QuestionBody::Choose { options, pick, .. }, Answer::Chosen { options: chosen }) => {
                 if !all_known(options.choices(), &chosen) {
                     return Err(AnswerError::UnknownOption);
                 }
@@ -133,28 +133,28 @@ impl Question {
                     (PickMode::One | PickMode::Many, _) => Answer::Chosen { options: ordered },
                 }
             }
-            (Body::Provide { form }, Answer::Provided { values }) => {
+            (QuestionBody::Provide { form }, Answer::Provided { values }) => {
                 let values = form.validate(values.as_map()).map_err(AnswerError::Fields)?;
                 if !values.iter().all(|(_, value)| is_storable_json(value)) {
                     return Err(NUL);
                 }
                 Answer::Provided { values }
             }
-            (Body::Confirm { items, .. }, Answer::Confirmed { items: confirmed }) => {
+            (QuestionBody::Confirm { items, .. }, Answer::Confirmed { items: confirmed }) => {
                 if !all_known(items, &confirmed) {
                     return Err(AnswerError::UnknownOption);
                 }
                 Answer::Confirmed { items: in_order(items, &confirmed) }
             }
-            (Body::Confirm { .. }, Answer::Declined) => Answer::Declined,
-            (Body::Escalate { .. }, Answer::Retry { params }) => {
+            (QuestionBody::Confirm { .. }, Answer::Declined) => Answer::Declined,
+            (QuestionBody::Escalate { .. }, Answer::Retry { params }) => {
                 if !params.iter().all(|(k, v)| is_storable(k) && is_storable_json(v)) {
                     return Err(NUL);
                 }
                 Answer::Retry { params }
             }
-            (Body::Escalate { .. }, answer @ (Answer::Skip | Answer::Abort)) => answer,
-            (Body::Converse, Answer::Replied { text }) => {
+            (QuestionBody::Escalate { .. }, answer @ (Answer::Skip | Answer::Abort)) => answer,
+            (QuestionBody::Converse, Answer::Replied { text }) => {
                 if text.trim().is_empty() {
                     return Err(AnswerError::Empty);
                 }
@@ -171,12 +171,12 @@ impl Question {
                 });
             }
             (
-                Body::Approve { .. }
-                | Body::Choose { .. }
-                | Body::Provide { .. }
-                | Body::Confirm { .. }
-                | Body::Escalate { .. }
-                | Body::Converse,
+                QuestionBody::Approve { .. }
+                | QuestionBody::Choose { .. }
+                | QuestionBody::Provide { .. }
+                | QuestionBody::Confirm { .. }
+                | QuestionBody::Escalate { .. }
+                | QuestionBody::Converse,
                 _,
             ) => return Err(AnswerError::WrongKind { expected: self.kind().expected_answers() }),
         };
@@ -259,7 +259,7 @@ mod tests {
     use crate::question::Options;
 
     fn approve(reason: bool, editable: bool) -> Question {
-        let body = Body::Approve {
+        let body = QuestionBody::Approve {
             details: Map::from_iter([("amount".to_owned(), 40.into())]),
             editable: editable.into(),
             reject_requires_reason: reason,
@@ -270,7 +270,8 @@ mod tests {
 
     fn choose(pick: PickMode) -> Question {
         let options = Options::new(["a", "b", "c"].map(Choice::plain).to_vec()).unwrap();
-        Question::new("Which?", None, Body::Choose { options, pick, suggested: None }).unwrap()
+        Question::new("Which?", None, QuestionBody::Choose { options, pick, suggested: None })
+            .unwrap()
     }
 
     /// One question of each kind.
@@ -281,10 +282,10 @@ mod tests {
         [
             approve(false, false),
             choose(PickMode::One),
-            new(Body::Confirm { items: vec![], yes: "Go".into(), no: "Stop".into() }),
-            new(Body::Escalate { error: Map::new(), params: Map::new() }),
-            new(Body::Converse),
-            new(Body::Provide { form }),
+            new(QuestionBody::Confirm { items: vec![], yes: "Go".into(), no: "Stop".into() }),
+            new(QuestionBody::Escalate { error: Map::new(), params: Map::new() }),
+            new(QuestionBody::Converse),
+            new(QuestionBody::Provide { form }),
         ]
     }
 
@@ -392,7 +393,7 @@ mod tests {
     #[test]
     fn confirmed_items_come_back_in_order_and_once() {
         let items = ["a", "b", "c"].map(Choice::plain).to_vec();
-        let body = Body::Confirm { items, yes: "Go".into(), no: "Stop".into() };
+        let body = QuestionBody::Confirm { items, yes: "Go".into(), no: "Stop".into() };
         let question = Question::new("Go?", None, body).unwrap();
         let confirmed = |ids: &[&str]| {
             say(Answer::Confirmed { items: ids.iter().map(|id| (*id).to_owned()).collect() })
@@ -404,7 +405,7 @@ mod tests {
 
     #[test]
     fn nul_is_refused() {
-        let talk = Question::new("Hello", None, Body::Converse).unwrap();
+        let talk = Question::new("Hello", None, QuestionBody::Converse).unwrap();
         assert!(talk.check(say(Answer::Replied { text: "a\0b".into() })).is_err());
         let noted =
             Reply { answer: Answer::Replied { text: "a".into() }, comment: Some("\0".into()) };

@@ -44,7 +44,7 @@ pub struct Question {
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<String>,
     #[serde(flatten)]
-    body: Body,
+    body: QuestionBody,
 }
 
 #[derive(Deserialize)]
@@ -53,7 +53,7 @@ struct Unchecked {
     prompt: String,
     context: Option<String>,
     #[serde(flatten, deserialize_with = "unbuffered")]
-    body: Body,
+    body: QuestionBody,
 }
 
 impl TryFrom<Unchecked> for Question {
@@ -69,7 +69,7 @@ impl TryFrom<Unchecked> for Question {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = QuestionBody))]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
-pub enum Body {
+pub enum QuestionBody {
     /// Yes or no to an action.
     Approve {
         /// The action, whole.
@@ -157,17 +157,17 @@ fn form<'de, D: Deserializer<'de>>(from: D) -> Result<Form, D::Error> {
 #[cfg_attr(feature = "openapi", schema(as = QuestionKind))]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionKind {
-    /// See [`Body::Approve`].
+    /// See [`QuestionBody::Approve`].
     Approve,
-    /// See [`Body::Choose`].
+    /// See [`QuestionBody::Choose`].
     Choose,
-    /// See [`Body::Provide`].
+    /// See [`QuestionBody::Provide`].
     Provide,
-    /// See [`Body::Confirm`].
+    /// See [`QuestionBody::Confirm`].
     Confirm,
-    /// See [`Body::Escalate`].
+    /// See [`QuestionBody::Escalate`].
     Escalate,
-    /// See [`Body::Converse`].
+    /// See [`QuestionBody::Converse`].
     Converse,
 }
 
@@ -279,7 +279,7 @@ impl Question {
     pub fn new(
         prompt: impl Into<String>,
         context: Option<String>,
-        body: Body,
+        body: QuestionBody,
     ) -> Result<Self, QuestionError> {
         let prompt = prompt.into();
         if prompt.trim().is_empty() {
@@ -299,11 +299,12 @@ impl Question {
     /// The form of the question and the name of the member that holds it, if it has one.
     fn form(&self) -> Option<(&'static str, &Form)> {
         match &self.body {
-            Body::Provide { form } => Some(("form", form)),
-            Body::Approve { editable, .. } => Some("editable").zip(editable.form()),
-            Body::Choose { .. } | Body::Confirm { .. } | Body::Escalate { .. } | Body::Converse => {
-                None
-            }
+            QuestionBody::Provide { form } => Some(("form", form)),
+            QuestionBody::Approve { editable, .. } => Some("editable").zip(editable.form()),
+            QuestionBody::Choose { .. }
+            | QuestionBody::Confirm { .. }
+            | QuestionBody::Escalate { .. }
+            | QuestionBody::Converse => None,
         }
     }
 
@@ -336,52 +337,52 @@ impl Question {
     }
 
     /// The typed part of the question.
-    pub fn body(&self) -> &Body {
+    pub fn body(&self) -> &QuestionBody {
         &self.body
     }
 
     /// Whether a file may be part of the answer.
     pub fn wants_file(&self) -> bool {
         match &self.body {
-            Body::Provide { form } => {
+            QuestionBody::Provide { form } => {
                 form.fields().any(|field| *field.kind() == form::FieldKind::File)
             }
-            Body::Approve { .. }
-            | Body::Choose { .. }
-            | Body::Confirm { .. }
-            | Body::Escalate { .. }
-            | Body::Converse => false,
+            QuestionBody::Approve { .. }
+            | QuestionBody::Choose { .. }
+            | QuestionBody::Confirm { .. }
+            | QuestionBody::Escalate { .. }
+            | QuestionBody::Converse => false,
         }
     }
 
     /// Whether it asks for values that must not be sent through a chat: a secret, or a file.
     pub fn is_confidential(&self) -> bool {
         match &self.body {
-            Body::Provide { form } => {
+            QuestionBody::Provide { form } => {
                 self.wants_file() || form.fields().any(form::Field::is_sensitive)
             }
-            Body::Approve { .. }
-            | Body::Choose { .. }
-            | Body::Confirm { .. }
-            | Body::Escalate { .. }
-            | Body::Converse => false,
+            QuestionBody::Approve { .. }
+            | QuestionBody::Choose { .. }
+            | QuestionBody::Confirm { .. }
+            | QuestionBody::Escalate { .. }
+            | QuestionBody::Converse => false,
         }
     }
 
     /// The kind of question.
     pub fn kind(&self) -> QuestionKind {
         match self.body {
-            Body::Approve { .. } => QuestionKind::Approve,
-            Body::Choose { .. } => QuestionKind::Choose,
-            Body::Provide { .. } => QuestionKind::Provide,
-            Body::Confirm { .. } => QuestionKind::Confirm,
-            Body::Escalate { .. } => QuestionKind::Escalate,
-            Body::Converse => QuestionKind::Converse,
+            QuestionBody::Approve { .. } => QuestionKind::Approve,
+            QuestionBody::Choose { .. } => QuestionKind::Choose,
+            QuestionBody::Provide { .. } => QuestionKind::Provide,
+            QuestionBody::Confirm { .. } => QuestionKind::Confirm,
+            QuestionBody::Escalate { .. } => QuestionKind::Escalate,
+            QuestionBody::Converse => QuestionKind::Converse,
         }
     }
 }
 
-impl Body {
+impl QuestionBody {
     fn storable(&self) -> Result<(), QuestionError> {
         let expected = "texts without NUL characters";
         let whole = |field, map: &Map<String, Value>| {

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Answer, Body, Question, Reply};
+use super::{Answer, Question, QuestionBody, Reply};
 use crate::ask::{Ask, AskState, Ending};
 use crate::audit::{Digest, Salts, canonical};
 use crate::form::{Field, FieldKind};
@@ -68,7 +68,8 @@ impl Question {
     /// Takes the sensitive values out of a checked reply, and puts commitments in their place.
     pub fn take_secrets(&self, reply: &mut Reply, salts: &Salts) -> SecretValues {
         let mut confided = SecretValues::default();
-        let (Body::Provide { form }, Answer::Provided { values }) = (&self.body, &mut reply.answer)
+        let (QuestionBody::Provide { form }, Answer::Provided { values }) =
+            (&self.body, &mut reply.answer)
         else {
             return confided;
         };
@@ -87,7 +88,7 @@ impl Ask {
     /// The key under which the secret values of this ask are stored. `None` if there are none, or
     /// if the text was erased.
     pub fn secret_values_key(&self) -> Option<Digest> {
-        let Body::Provide { form } = self.question.value()?.body() else { return None };
+        let QuestionBody::Provide { form } = self.question.value()?.body() else { return None };
         let Answer::Provided { values } = &self.deciding_answer()?.reply.value()?.answer else {
             return None;
         };
@@ -103,7 +104,7 @@ impl Ask {
     /// The ask as its agent reads it, with the secret values in their places. For display only: a
     /// stored ask never contains them.
     #[must_use]
-    pub fn told(mut self, confided: &SecretValues) -> Self {
+    pub fn with_secrets(mut self, confided: &SecretValues) -> Self {
         let AskState::Over { ending, .. } = &mut self.state else { return self };
         if let Ending::Completed(resolution) = &mut **ending
             && let Some(Reply { answer: Answer::Provided { values }, .. }) =
@@ -133,7 +134,7 @@ mod tests {
             {"key": "pin", "label": "PIN", "type": "number", "sensitive": true},
         ]});
         let form = serde_json::from_value(form).unwrap();
-        Question::new("Who?", None, Body::Provide { form }).unwrap()
+        Question::new("Who?", None, QuestionBody::Provide { form }).unwrap()
     }
 
     fn reply() -> Reply {
@@ -171,17 +172,24 @@ mod tests {
             let Answer::Provided { values } = answer else { panic!("{answer:?}") };
             Value::Object(values.as_map().clone())
         };
-        assert_eq!(values(ask.clone().told(&confided)), json!({"user": "ada", "pin": 4711}));
+        assert_eq!(
+            values(ask.clone().with_secrets(&confided)),
+            json!({"user": "ada", "pin": 4711})
+        );
         let other = question().take_secrets(&mut reply(), &Salts::new([8; 32]));
         assert_ne!(confided.name(), other.name(), "equal secrets cannot be told from each other");
-        assert_eq!(values(ask.clone().told(&other)), values(ask), "only what it commits to");
+        assert_eq!(
+            values(ask.clone().with_secrets(&other)),
+            values(ask),
+            "only what it commits to"
+        );
     }
 
     #[test]
     fn what_is_not_sensitive_stays_where_it_is() {
         let form = json!({"fields": [{"key": "k", "label": "K", "type": "text"}]});
         let form = serde_json::from_value(form).unwrap();
-        let plain = Question::new("So?", None, Body::Provide { form }).unwrap();
+        let plain = Question::new("So?", None, QuestionBody::Provide { form }).unwrap();
         let values = serde_json::from_value(json!({"k": "[redacted:x]"})).unwrap();
         let mut reply = Reply { answer: Answer::Provided { values }, comment: None };
         let before = reply.clone();

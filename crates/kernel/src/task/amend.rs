@@ -1,7 +1,7 @@
 //! The principal sends the agent an amendment.
 
 use super::permissions::{check_text, visible_task};
-use super::{Amendment, Duty, Intent, State, TaskEvent};
+use super::{Amendment, Duty, Intent, TaskEvent, TaskState};
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::ids::TaskId;
@@ -16,7 +16,7 @@ pub(super) fn decide(
 ) -> Result<Decision, Stop> {
     let task = visible_task(world, envelope, id)?;
     task.only_principal(&envelope.actor)?;
-    task.check_state(&[State::InProgress, State::Blocked])?;
+    task.check_state(&[TaskState::InProgress, TaskState::Blocked])?;
     check_text("text", said)?;
     let text = Erasable::new(said.to_owned(), &mut envelope.salts.clone());
     let (by, at) = (task.principal.clone(), world.now.max(task.head.at));
@@ -51,7 +51,7 @@ mod tests {
             let last = task.steering.last().unwrap();
             assert_eq!((last.text.value(), last.intent), (Some(&said), intent));
             assert_eq!((&last.by, last.at), (&human("olga"), cast.now()));
-            assert_eq!((&task.spec, task.state), (&spec, State::InProgress));
+            assert_eq!((&task.spec, task.state), (&spec, TaskState::InProgress));
             let wanted = cast.contracts(id).pop().unwrap();
             assert_eq!((wanted.duty, wanted.run, wanted.seq), (Duty::Steer, run, task.head.seq));
         }
@@ -65,7 +65,7 @@ mod tests {
         cast.raised(id, raising(CheckpointKind::Approval));
         let said = TaskCommand::Amend(id, "In euros.".to_owned(), Intent::default());
         cast.run_task(cast.human("olga"), said);
-        assert_eq!(cast.task(id).state, State::Blocked);
+        assert_eq!(cast.task(id).state, TaskState::Blocked);
         assert_eq!(cast.task(id).steering[0].intent, Intent::Clarify, "where nobody says");
         assert_eq!(cast.duties(id).last().map(|(_, duty)| *duty), Some(Duty::Steer));
     }

@@ -2,7 +2,7 @@
 
 use super::event::AgentInput;
 use super::permissions::visible_task;
-use super::{Duty, State, TaskEvent};
+use super::{Duty, TaskEvent, TaskState};
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::ids::{AgentId, RunId, TaskId};
@@ -19,7 +19,7 @@ pub(super) fn decide(
 ) -> Result<Decision, Stop> {
     let task = visible_task(world, envelope, id)?;
     task.only_principal(&envelope.actor)?;
-    task.check_state(&[State::Created])?;
+    task.check_state(&[TaskState::Created])?;
     task.check_deadline(world.now)?;
     let agent = task.agent_for(world.directory, agent, "agent_id")?.id.clone();
     let run = RunId::new(envelope.fresh);
@@ -71,7 +71,7 @@ mod tests {
         cast.run_task(cast.human("olga"), assign(id, "bot"));
         let task = cast.task(id);
         let (from, to) = (Party::Human(human("olga")), Party::Agent("bot".parse().unwrap()));
-        assert_eq!((task.state, &task.assignee), (State::Assigned, &to));
+        assert_eq!((task.state, &task.assignee), (TaskState::Assigned, &to));
         assert_eq!(task.chain, [Transfer { from, to, at: cast.now(), via: Handover::Assign }]);
         let run = cast.run_of(id);
         let (agent, at) = ("bot".parse().unwrap(), cast.now());

@@ -1,7 +1,7 @@
 //! The principal cancels a task.
 
 use super::permissions::{check_optional_text, visible_task};
-use super::{Duty, Ended, State, Task, TaskEvent};
+use super::{Duty, LapseReason, Task, TaskEvent, TaskState};
 use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::event::AskEvent;
@@ -16,7 +16,12 @@ pub(super) fn decide(
 ) -> Result<Decision, Stop> {
     let task = visible_task(world, envelope, id)?;
     task.only_principal(&envelope.actor)?;
-    task.check_state(&[State::Created, State::Assigned, State::InProgress, State::Blocked])?;
+    task.check_state(&[
+        TaskState::Created,
+        TaskState::Assigned,
+        TaskState::InProgress,
+        TaskState::Blocked,
+    ])?;
     check_optional_text("reason", reason)?;
     let kept = |mut salts| reason.map(|text| Erasable::new(text.to_owned(), &mut salts));
     let mut decision = Decision::default();
@@ -28,7 +33,7 @@ pub(super) fn decide(
             decision = Decision::on(ask, AskEvent::Cancelled { reason, decided: None });
         }
         // The reason is in the event that follows.
-        let (checkpoint, why) = (pending.ask, Ended::Cancelled);
+        let (checkpoint, why) = (pending.ask, LapseReason::Cancelled);
         let lapsed = TaskEvent::Lapsed { checkpoint, why, said: None };
         decision.happened.push(task.event(lapsed));
     }
@@ -52,7 +57,7 @@ mod tests {
     use crate::ask::Phase;
     use crate::event::DomainEvent;
     use crate::refusal::Refusal;
-    use crate::task::{CheckpointKind, Handover, Outcome, Party, TaskCommand};
+    use crate::task::{CheckpointKind, CheckpointOutcome, Handover, Party, TaskCommand};
     use crate::testing::{Cast, human, new_task, raising, version};
 
     fn cancel(id: TaskId) -> TaskCommand {
@@ -67,7 +72,7 @@ mod tests {
         let id = cast.begun(new_task());
         cast.run_task(cast.human("olga"), cancel(id));
         let task = cast.task(id);
-        assert_eq!((task.state, task.revision), (State::Completed, 3));
+        assert_eq!((task.state, task.revision), (TaskState::Completed, 3));
         assert_eq!(task.assignee, Party::Human(human("olga")));
         assert_eq!(task.chain.last().map(|step| step.via), Some(Handover::Reject));
         let last = cast.contracts(id).pop().unwrap();
@@ -86,7 +91,10 @@ mod tests {
         assert_eq!(cast.task(id).revision, before + 1);
         assert_eq!(cast.seen(ask).phase(), Phase::Cancelled);
         let [raised] = &cast.task(id).checkpoints[..] else { panic!() };
-        assert!(matches!(raised.outcome, Outcome::Expired { why: Some(Ended::Cancelled), .. }));
+        assert!(matches!(
+            raised.outcome,
+            CheckpointOutcome::Expired { why: Some(LapseReason::Cancelled), .. }
+        ));
         assert_eq!(cast.duties(id).last().map(|(_, duty)| *duty), Some(Duty::Cancel));
     }
 

@@ -170,13 +170,13 @@ pub struct RaisedCheckpoint {
     /// When it was raised.
     pub at: Time,
     /// The outcome so far.
-    pub outcome: Outcome,
+    pub outcome: CheckpointOutcome,
 }
 
 /// The outcome of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
-pub enum Outcome {
+pub enum CheckpointOutcome {
     /// It is not decided yet.
     Pending,
     /// A person decided.
@@ -187,14 +187,14 @@ pub enum Outcome {
         at: Time,
         /// The reason; absent if its deadline passed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        why: Option<Ended>,
+        why: Option<LapseReason>,
     },
 }
 
 /// Why a checkpoint ended without a resolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ended {
+pub enum LapseReason {
     /// Its deadline passed.
     TimedOut,
     /// A command expired it.

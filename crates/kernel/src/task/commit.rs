@@ -6,13 +6,13 @@ use super::command::NewVersion;
 use super::permissions::visible_task;
 use super::task_ask::TaskQuestion;
 use super::{
-    Artifact, ArtifactEvent, ForReview, Role, State, Task, TaskEvent, Version, VersionRef,
+    Artifact, ArtifactEvent, ForReview, Role, Task, TaskEvent, TaskState, Version, VersionRef,
 };
 use crate::ask::Priority;
 use crate::command::Envelope;
 use crate::event::{AskEvent, Asked, DomainEvent};
 use crate::ids::{ArtifactId, AskId, Subject, TaskId};
-use crate::question::{Body, Question, QuestionError};
+use crate::question::{Question, QuestionBody, QuestionError};
 use crate::refusal::Refusal;
 use crate::text::{is_short, is_storable};
 use crate::world::{Decision, Stop, World};
@@ -27,7 +27,7 @@ pub(super) fn decide(
     // Versions are immutable: an attempt to replace one is refused with that reason, whatever the
     // state of the task.
     let before = existing_artifact(world, task, new)?;
-    task.check_state(&[State::InProgress])?;
+    task.check_state(&[TaskState::InProgress])?;
     task.only_assignee(&envelope.actor)?;
     task.check_deadline(world.now)?;
     check(new)?;
@@ -106,7 +106,7 @@ fn request_review(
     if let Some(maker) = maker {
         details.insert("delivered_by".to_owned(), json!(maker));
     }
-    let body = Body::Approve {
+    let body = QuestionBody::Approve {
         details,
         editable: false.into(),
         reject_requires_reason: false,
@@ -231,7 +231,7 @@ mod tests {
         let before = cast.task(id).revision;
         let made = cast.delivered(id, version());
         let task = cast.task(id);
-        assert_eq!((task.state, task.revision), (State::ReviewReady, before + 1));
+        assert_eq!((task.state, task.revision), (TaskState::ReviewReady, before + 1));
         assert_eq!(task.assignee, Party::Human(human("olga")));
         assert_eq!(task.chain.last().map(|step| step.via), Some(Handover::Handoff));
         let artifact = cast.artifact(made.id);
@@ -469,7 +469,7 @@ mod tests {
             assert_eq!(notified, told, "{maker}");
             let asked = cast.seen(ask);
             let details = asked.question.value().unwrap().body();
-            let Body::Approve { details, .. } = details else { panic!("{details:?}") };
+            let QuestionBody::Approve { details, .. } = details else { panic!("{details:?}") };
             assert_eq!(details["delivered_by"], json!(maker));
             for reviewer in cast.task(id).reviewers() {
                 assert!(asked.is_assigned_to(cast.directory().human(&reviewer).unwrap()));
@@ -477,7 +477,7 @@ mod tests {
             for reviewer in cast.task(id).reviewers() {
                 cast.run(cast.human(reviewer.as_str()), AskCommand::Answer(ask, yes()));
             }
-            assert_eq!(cast.task(id).state, State::Completed);
+            assert_eq!(cast.task(id).state, TaskState::Completed);
             assert_eq!(cast.seen(ask).phase(), Phase::Completed);
         }
     }

@@ -200,7 +200,7 @@ mod tests {
     use super::*;
     use crate::actor::Actor;
     use crate::task::{
-        Autonomy, Capability, ExternalRef, Party, Quorum, ReviewPolicy, State, TaskCommand,
+        Autonomy, Capability, ExternalRef, Party, Quorum, ReviewPolicy, TaskCommand, TaskState,
     };
     use crate::testing::{Cast, human, new_task};
     use crate::time::Time;
@@ -227,7 +227,10 @@ mod tests {
             (&task.principal, &task.assignee),
             (&human("nina"), &Party::Human(human("nina")))
         );
-        assert_eq!((task.state, task.revision, task.project.as_str()), (State::Created, 0, "acme"));
+        assert_eq!(
+            (task.state, task.revision, task.project.as_str()),
+            (TaskState::Created, 0, "acme")
+        );
         assert_eq!((task.created_at, task.autonomy), (cast.now(), Autonomy::Autonomous));
         assert_eq!((task.chain.len(), task.run.is_none(), cast.contracts(id).len()), (0, true, 0));
         assert_eq!(cast.event_names(id), ["task_created"]);

@@ -3,7 +3,7 @@
 use super::assign::store_input;
 use super::event::AgentInput;
 use super::permissions::visible_task;
-use super::{Duty, State, TaskEvent};
+use super::{Duty, TaskEvent, TaskState};
 use crate::actor::Actor;
 use crate::command::Envelope;
 use crate::ids::{AgentId, RunId, TaskId};
@@ -28,7 +28,7 @@ pub(super) fn decide(
     if !task.delegable {
         return Err(failed("this task is not delegable"));
     }
-    task.check_state(&[State::Assigned, State::InProgress])?;
+    task.check_state(&[TaskState::Assigned, TaskState::InProgress])?;
     task.only_assignee(&envelope.actor)?;
     task.check_deadline(world.now)?;
     if task.run.as_ref().is_some_and(|run| run.depth >= MAX_DELEGATION_DEPTH) {
@@ -70,7 +70,7 @@ mod tests {
         let (parent, before) = (cast.run_of(id), cast.task(id).revision);
         cast.run_task(cast.agent("bot"), to(id, "bob"));
         let task = cast.task(id);
-        assert_eq!((task.state, task.revision), (State::InProgress, before + 1));
+        assert_eq!((task.state, task.revision), (TaskState::InProgress, before + 1));
         assert_eq!(task.assignee, Party::Agent("bob".parse().unwrap()));
         assert_eq!(task.chain.last().map(|step| step.via), Some(Handover::Assign));
         let wanted = cast.contracts(id).split_off(1);

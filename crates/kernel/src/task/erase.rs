@@ -1,7 +1,7 @@
 //! Erases the text of a closed task.
 
 use super::permissions::visible_task;
-use super::{Outcome, Task, TaskEvent};
+use super::{CheckpointOutcome, Task, TaskEvent};
 use crate::ask::Ask;
 use crate::command::Envelope;
 use crate::event::DomainEvent;
@@ -43,7 +43,7 @@ pub(crate) fn checkpoint_erased(
     let reviews: Vec<ReviewId> = worded.map(|review| review.id).collect();
     let said = task.checkpoints.iter().any(|raised| {
         raised.ask == ask.id
-            && matches!(&raised.outcome, Outcome::Resolved(resolution) if resolution.said.value().is_some())
+            && matches!(&raised.outcome, CheckpointOutcome::Resolved(resolution) if resolution.said.value().is_some())
     });
     if !said && reviews.is_empty() {
         return Ok(None);
@@ -54,7 +54,7 @@ pub(crate) fn checkpoint_erased(
 impl Task {
     pub(super) fn erase_checkpoint(&mut self, checkpoint: AskId, reviews: &[ReviewId]) {
         for raised in self.checkpoints.iter_mut().filter(|raised| raised.ask == checkpoint) {
-            if let Outcome::Resolved(resolution) = &mut raised.outcome {
+            if let CheckpointOutcome::Resolved(resolution) = &mut raised.outcome {
                 resolution.said.erase();
             }
         }

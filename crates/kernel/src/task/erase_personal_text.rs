@@ -2,7 +2,7 @@
 //! goal of the task and its decisions belong to the task and are erased with it.
 
 use super::{
-    Outcome, ResolutionDetails, ResolutionWithoutComment, Task, TaskEvent, TaskTextErased,
+    CheckpointOutcome, ResolutionDetails, ResolutionWithoutComment, Task, TaskEvent, TaskTextErased,
 };
 use crate::actor::{Actor, ActorRef};
 use crate::audit::Erasable;
@@ -29,7 +29,7 @@ pub(super) fn decide(
     let mut salts = envelope.salts.clone();
     let mut resolutions = Vec::new();
     for raised in &task.checkpoints {
-        if let Outcome::Resolved(resolution) = &raised.outcome
+        if let CheckpointOutcome::Resolved(resolution) = &raised.outcome
             && resolution.by == by
             && let Some(said) = resolution.said.value().filter(|said| said.comment.is_some())
         {
@@ -60,7 +60,7 @@ impl Task {
         for raised in &mut self.checkpoints {
             let same = |one: &&ResolutionWithoutComment| one.checkpoint == raised.ask;
             if let Some(one) = erased.resolutions.iter().find(same)
-                && let Outcome::Resolved(resolution) = &mut raised.outcome
+                && let CheckpointOutcome::Resolved(resolution) = &mut raised.outcome
             {
                 resolution.said = one.said.clone();
             }

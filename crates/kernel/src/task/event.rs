@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::artifact::{Role, Version, VersionRef};
-use super::checkpoint::{CheckpointKind, Ended, RaisedBy, Resolution, ResolutionDetails};
+use super::checkpoint::{CheckpointKind, LapseReason, RaisedBy, Resolution, ResolutionDetails};
 use super::grants::Grant;
 use super::ledger::LedgerScope;
 use super::review::{Remark, Review, ReviewText};
@@ -64,7 +64,7 @@ pub enum TaskEvent {
         /// The ask of the checkpoint.
         checkpoint: AskId,
         /// Why it ended.
-        why: Ended,
+        why: LapseReason,
         /// The reason given by the person or agent that withdrew it. Absent in events from before
         /// this was recorded.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,12 +1,12 @@
 //! The state of a task, of an artifact and of a ledger entry after an event.
 
 use super::checkpoint::{
-    CheckpointKind, Ended, Outcome, RaisedBy, RaisedCheckpoint, ResolutionAction,
+    CheckpointKind, CheckpointOutcome, LapseReason, RaisedBy, RaisedCheckpoint, ResolutionAction,
 };
 use super::event::{ArtifactEvent, EntryWritten, TaskEvent};
 use super::review::{ReviewKind, Verdict};
 use super::{
-    Artifact, Entry, Handover, OnSilence, Party, Reference, Run, State, Task, Transfer, Trigger,
+    Artifact, Entry, Handover, OnSilence, Party, Reference, Run, Task, TaskState, Transfer, Trigger,
 };
 use crate::audit::Head;
 use crate::ids::{AgentId, ArtifactId, AskId, EntryId, HumanId, RunId, TaskId};
@@ -26,7 +26,7 @@ pub(crate) fn evolve_task(
             head,
             created_at: head.at,
             created: *created,
-            state: State::Created,
+            state: TaskState::Created,
             revision: 0,
             worker: assignee.clone(),
             assignee,
@@ -54,16 +54,16 @@ impl Task {
         match event {
             TaskEvent::Created(_) => return None,
             TaskEvent::Assigned { agent, run, .. } => {
-                self.transition(State::Assigned, Trigger::Assign)?;
+                self.transition(TaskState::Assigned, Trigger::Assign)?;
                 self.set_worker(Party::Agent(agent.clone()), Handover::Assign);
                 self.run = Some(Run { id: run, agent, depth: 0 });
             }
             TaskEvent::Started => {
-                self.transition(State::InProgress, Trigger::Start)?;
+                self.transition(TaskState::InProgress, Trigger::Start)?;
                 self.started_at = Some(at);
             }
             TaskEvent::Cancelled { .. } => {
-                self.transition(State::Completed, Trigger::Cancel)?;
+                self.transition(TaskState::Completed, Trigger::Cancel)?;
                 self.set_assignee(self.owner(), Handover::Reject);
             }
             TaskEvent::Raised { checkpoint, kind, raised_by } => {
@@ -71,12 +71,13 @@ impl Task {
             }
             TaskEvent::Resolved { checkpoint, resolution, run } => {
                 let (action, to) = (resolution.action, resolution.reassign_to.clone());
-                self.pending_checkpoint(checkpoint)?.outcome = Outcome::Resolved(resolution);
+                self.pending_checkpoint(checkpoint)?.outcome =
+                    CheckpointOutcome::Resolved(resolution);
                 self.apply_resolved(action, to, run)?;
             }
             TaskEvent::Lapsed { checkpoint, why, .. } => {
                 self.pending_checkpoint(checkpoint)?.outcome =
-                    Outcome::Expired { at, why: Some(why) };
+                    CheckpointOutcome::Expired { at, why: Some(why) };
             }
             TaskEvent::Amended { amendment } => self.steering.push(amendment),
             TaskEvent::Granted { grant } => self.granted.push(grant),
@@ -91,14 +92,14 @@ impl Task {
                 self.set_run(run, to, 1);
             }
             TaskEvent::Committed { artifact, ask } => {
-                self.transition(State::ReviewReady, Trigger::Commit)?;
+                self.transition(TaskState::ReviewReady, Trigger::Commit)?;
                 self.judged_in = ask;
                 self.set_assignee(self.owner(), Handover::Handoff);
                 self.delivered.push(artifact);
             }
             TaskEvent::Reviewed { review } => {
-                if self.state == State::ReviewReady {
-                    self.transition(State::UnderReview, Trigger::Begin)?;
+                if self.state == TaskState::ReviewReady {
+                    self.transition(TaskState::UnderReview, Trigger::Begin)?;
                 }
                 let (kind, verdict) = (review.kind, review.verdict);
                 self.reviews.push(*review);
@@ -108,7 +109,7 @@ impl Task {
                 let review = self.reviews.iter_mut().find(|judged| judged.id == review)?;
                 review.remarks.push(*remark);
             }
-            TaskEvent::Completed => self.transition(State::Completed, Trigger::Complete)?,
+            TaskEvent::Completed => self.transition(TaskState::Completed, Trigger::Complete)?,
             TaskEvent::Interrupted
             | TaskEvent::Referenced { .. }
             | TaskEvent::Shared { .. }
@@ -127,7 +128,7 @@ impl Task {
     /// not change the task itself, do not.
     fn increases_revision(&self, event: &TaskEvent) -> bool {
         match event {
-            TaskEvent::Lapsed { why: Ended::Cancelled, .. }
+            TaskEvent::Lapsed { why: LapseReason::Cancelled, .. }
             | TaskEvent::Interrupted
             | TaskEvent::Completed
             | TaskEvent::Remarked { .. }
@@ -157,7 +158,7 @@ impl Task {
     }
 
     /// Changes the state, if the transition table allows it.
-    fn transition(&mut self, to: State, trigger: Trigger) -> Option<()> {
+    fn transition(&mut self, to: TaskState, trigger: Trigger) -> Option<()> {
         if !self.state.leads_to(to, trigger) {
             return None;
         }
@@ -205,7 +206,7 @@ impl Task {
         };
         // If the last checkpoint expired, the task is already blocked and stays so.
         if !(self.is_stranded() && trigger == Trigger::Interrupt) {
-            self.transition(State::Blocked, trigger)?;
+            self.transition(TaskState::Blocked, trigger)?;
         }
         let (worker, at) = (self.worker.clone(), self.head.at);
         self.set_assignee(self.owner(), Handover::Checkpoint);
@@ -215,7 +216,7 @@ impl Task {
             raised_by,
             worker,
             at,
-            outcome: Outcome::Pending,
+            outcome: CheckpointOutcome::Pending,
         });
         Some(())
     }
@@ -223,7 +224,7 @@ impl Task {
     /// The checkpoint it waits for, if it is this one.
     fn pending_checkpoint(&mut self, ask: AskId) -> Option<&mut RaisedCheckpoint> {
         let last = self.checkpoints.last_mut()?;
-        (last.ask == ask && last.outcome == Outcome::Pending).then_some(last)
+        (last.ask == ask && last.outcome == CheckpointOutcome::Pending).then_some(last)
     }
 
     fn apply_resolved(
@@ -234,9 +235,9 @@ impl Task {
     ) -> Option<()> {
         if action == ResolutionAction::Reject {
             self.set_assignee(self.owner(), Handover::Reject);
-            return self.transition(State::Completed, Trigger::Refuse);
+            return self.transition(TaskState::Completed, Trigger::Refuse);
         }
-        self.transition(State::InProgress, Trigger::Resolve)?;
+        self.transition(TaskState::InProgress, Trigger::Resolve)?;
         if let (Some(agent), Some(run)) = (&to, run) {
             self.set_run(run, agent.clone(), 0);
         }
@@ -248,18 +249,18 @@ impl Task {
     /// Changes the state according to the reviews of the last delivery.
     fn apply_reviews(&mut self, kind: ReviewKind, verdict: Verdict) -> Option<()> {
         let (to, trigger, via) = match self.review_result(kind, verdict) {
-            ReviewResult::Pending => return self.transition(State::UnderReview, Trigger::Pend),
+            ReviewResult::Pending => return self.transition(TaskState::UnderReview, Trigger::Pend),
             ReviewResult::Rejected => {
                 self.set_assignee(self.owner(), Handover::Reject);
-                return self.transition(State::Rejected, Trigger::Reject);
+                return self.transition(TaskState::Rejected, Trigger::Reject);
             }
             ReviewResult::Accepted => {
                 self.set_assignee(self.owner(), Handover::Approve);
-                return self.transition(State::Accepted, Trigger::Accept);
+                return self.transition(TaskState::Accepted, Trigger::Accept);
             }
-            ReviewResult::Rework => (State::InProgress, Trigger::Rework, Handover::Reject),
+            ReviewResult::Rework => (TaskState::InProgress, Trigger::Rework, Handover::Reject),
             ReviewResult::PlanApproved => {
-                (State::InProgress, Trigger::PlanApproved, Handover::Approve)
+                (TaskState::InProgress, Trigger::PlanApproved, Handover::Approve)
             }
         };
         self.transition(to, trigger)?;
@@ -311,14 +312,14 @@ impl Task {
         let good = |last: &super::Review| {
             self.review_result(last.kind, last.verdict) == ReviewResult::Accepted
         };
-        self.state == State::Completed && self.reviews.last().is_some_and(good)
+        self.state == TaskState::Completed && self.reviews.last().is_some_and(good)
     }
 
     /// Whether silence on this kind of checkpoint cancels the task. A withdrawal is not silence.
-    pub(crate) fn ends_by_silence(&self, kind: CheckpointKind, why: Ended) -> bool {
+    pub(crate) fn ends_by_silence(&self, kind: CheckpointKind, why: LapseReason) -> bool {
         self.created.on_silence == OnSilence::Cancel
             && kind != CheckpointKind::Interrupt
-            && matches!(why, Ended::TimedOut | Ended::Expired)
+            && matches!(why, LapseReason::TimedOut | LapseReason::Expired)
     }
 }
 
@@ -425,7 +426,8 @@ mod tests {
             VersionRef { id: ArtifactId::new(ulid::Ulid::from(7_u128)), version: "v1".to_owned() };
         let created = TaskEvent::Created(Box::new(cast.task(written).created.clone()));
         let committed = TaskEvent::Committed { artifact, ask: None };
-        let lapsed = |checkpoint| TaskEvent::Lapsed { checkpoint, why: Ended::Expired, said: None };
+        let lapsed =
+            |checkpoint| TaskEvent::Lapsed { checkpoint, why: LapseReason::Expired, said: None };
         let raised = |checkpoint, kind| {
             let raised_by = RaisedBy::Agent;
             TaskEvent::Raised { checkpoint, kind, raised_by }

@@ -4,8 +4,8 @@ use super::command::NewReview;
 use super::evolve::ReviewResult;
 use super::permissions::{check_text, visible_task};
 use super::{
-    AnchoredComment, Autonomy, Duty, ForReview, Review, ReviewKind, ReviewText, Severity, State,
-    Task, TaskEvent, Verdict, VersionRef,
+    AnchoredComment, Autonomy, Duty, ForReview, Review, ReviewKind, ReviewText, Severity, Task,
+    TaskEvent, TaskState, Verdict, VersionRef,
 };
 use crate::actor::Actor;
 use crate::ask::answer::AnswerProofs;
@@ -111,7 +111,7 @@ fn weigh_review(
         let why = "only the reviewers of the task review it, or its principal if it names none";
         return Err(Refusal::NotAllowed { why }.into());
     }
-    task.check_state(&[State::ReviewReady, State::UnderReview])?;
+    task.check_state(&[TaskState::ReviewReady, TaskState::UnderReview])?;
     let artifact = reviewed_version(task, new)?;
     check(new)?;
     let review = Box::new(Review {

@@ -128,8 +128,8 @@ impl Task {
 mod tests {
     use super::*;
     use crate::task::{
-        AgentInput, CheckpointKind, Handover, NewTask, Party, ResolutionAction, State, TaskCommand,
-        Verdict,
+        AgentInput, CheckpointKind, Handover, NewTask, Party, ResolutionAction, TaskCommand,
+        TaskState, Verdict,
     };
     use crate::testing::{Cast, approve, human, new_task, raising, resolution, verdict, version};
 
@@ -245,7 +245,7 @@ mod tests {
         let task = cast.task(id);
         assert_eq!(
             (&task.created, task.state, task.revision),
-            (&created, State::InProgress, before + 1)
+            (&created, TaskState::InProgress, before + 1)
         );
         let [added] = &task.granted[..] else { panic!() };
         assert_eq!((added.scope.as_str(), &added.granted_by), ("b:*", &human("olga")));

@@ -4,7 +4,7 @@
 use super::command::NewCheckpoint;
 use super::permissions::visible_task;
 use super::raise;
-use super::{CheckpointKind, RaisedBy, State, TaskEvent};
+use super::{CheckpointKind, RaisedBy, TaskEvent, TaskState};
 use crate::ask::Priority;
 use crate::command::Envelope;
 use crate::ids::TaskId;
@@ -20,7 +20,7 @@ pub(super) fn decide(
     let task = visible_task(world, envelope, id)?;
     task.only_principal(&envelope.actor)?;
     if !task.is_stranded() {
-        task.check_state(&[State::InProgress])?;
+        task.check_state(&[TaskState::InProgress])?;
     }
     let Some(agent) = task.current_run().map(|run| &run.agent) else {
         let why = "no agent works on this task".to_owned();
@@ -60,7 +60,7 @@ mod tests {
         let before = cast.task(id).revision;
         let ask = cast.interrupted(id);
         let task = cast.task(id);
-        assert_eq!((task.state, task.revision), (State::Blocked, before + 1));
+        assert_eq!((task.state, task.revision), (TaskState::Blocked, before + 1));
         assert_eq!(cast.event_names(id)[3..], ["task_interrupted", "checkpoint_raised"]);
         let raised = task.pending().unwrap();
         assert_eq!((raised.ask, raised.kind), (ask, CheckpointKind::Interrupt));
@@ -85,7 +85,7 @@ mod tests {
         let expired = cast.attempt(Actor::System, AskCommand::Expire(ask));
         assert_eq!(expired, Err(Refusal::NotDue));
         cast.resolve("olga", ask, approve()).unwrap();
-        assert_eq!(cast.task(id).state, State::InProgress);
+        assert_eq!(cast.task(id).state, TaskState::InProgress);
     }
 
     /// The agent that was stopped cannot withdraw the checkpoint.

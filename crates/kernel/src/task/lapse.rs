@@ -2,7 +2,7 @@
 //! withdrawn.
 
 use super::permissions::visible_checkpoint;
-use super::{Checkpoint, Ended, RaisedBy, TaskEvent};
+use super::{Checkpoint, LapseReason, RaisedBy, TaskEvent};
 use crate::actor::Actor;
 use crate::ask::{Ask, DefaultAction};
 use crate::audit::Erasable;
@@ -21,7 +21,7 @@ pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     }
     let deadline = ask.deadline().map_or(world.now, |at| at.min(world.now)).max(ask.created_at);
     let over = Decision::on(ask, AskEvent::Expired { deadline, report: DefaultAction::Abort });
-    record_lapse(world, checkpoint, ask, (Ended::Expired, None), over)
+    record_lapse(world, checkpoint, ask, (LapseReason::Expired, None), over)
 }
 
 /// The ask of a checkpoint or a review was withdrawn. An agent may withdraw the asks it raised, and
@@ -48,7 +48,7 @@ pub(crate) fn withdraw(
         task.decider(&envelope.actor, why)?;
     }
     let said = reason.map(|text| Erasable::new(text.to_owned(), &mut envelope.salts.split()));
-    record_lapse(world, checkpoint, ask, (Ended::Withdrawn, said), over)
+    record_lapse(world, checkpoint, ask, (LapseReason::Withdrawn, said), over)
 }
 
 /// Records on the task that its checkpoint ended without an answer. The task stays blocked, unless
@@ -57,7 +57,7 @@ pub(crate) fn record_lapse(
     world: &World<'_>,
     checkpoint: &Checkpoint,
     ask: &Ask,
-    (why, said): (Ended, Option<Erasable<String>>),
+    (why, said): (LapseReason, Option<Erasable<String>>),
     mut decision: Decision,
 ) -> Result<Decision, Stop> {
     let task = world.task(checkpoint.task)?;
@@ -76,8 +76,8 @@ mod tests {
     use crate::command::AskCommand;
     use crate::ids::TaskId;
     use crate::task::{
-        CheckpointKind, Duty, NewCheckpoint, NewTask, OnSilence, Outcome, Quorum, State,
-        TaskCommand,
+        CheckpointKind, CheckpointOutcome, Duty, NewCheckpoint, NewTask, OnSilence, Quorum,
+        TaskCommand, TaskState,
     };
     use crate::testing::{Cast, approve, human, new_task, raising};
 
@@ -94,9 +94,9 @@ mod tests {
         (cast, id, ask)
     }
 
-    fn why(cast: &Cast, id: TaskId) -> Option<Ended> {
+    fn why(cast: &Cast, id: TaskId) -> Option<LapseReason> {
         let outcome = &cast.task(id).checkpoints.last().unwrap().outcome;
-        let Outcome::Expired { why, .. } = outcome else { panic!("{outcome:?}") };
+        let CheckpointOutcome::Expired { why, .. } = outcome else { panic!("{outcome:?}") };
         *why
     }
 
@@ -113,9 +113,12 @@ mod tests {
                 cast.advance(60);
                 cast.run(Actor::System, AskCommand::Expire(ask));
             }
-            assert_eq!((cast.task(id).state, cast.task(id).revision), (State::Blocked, before + 1));
+            assert_eq!(
+                (cast.task(id).state, cast.task(id).revision),
+                (TaskState::Blocked, before + 1)
+            );
             assert_eq!(cast.event_names(id).last(), Some(&"checkpoint_expired"));
-            let ended = if by_hand { Ended::Expired } else { Ended::TimedOut };
+            let ended = if by_hand { LapseReason::Expired } else { LapseReason::TimedOut };
             assert_eq!((why(&cast, id), cast.seen(ask).phase()), (Some(ended), Phase::Expired));
             assert_eq!(cast.task(id).pending(), None);
             let late = cast.resolve("olga", ask, approve());
@@ -142,13 +145,13 @@ mod tests {
         cast.run_task(cast.human("olga"), wait());
         let again = AskId::new(cast.fresh());
         let task = cast.task(id);
-        assert_eq!((task.state, task.revision), (State::Blocked, before + 1));
+        assert_eq!((task.state, task.revision), (TaskState::Blocked, before + 1));
         assert_eq!(task.pending().map(|raised| raised.ask), Some(again));
         assert_eq!(task.pending().map(|raised| &raised.worker), Some(&task.worker));
         let story = cast.event_names(id);
         assert_eq!(story[story.len() - 2..], ["task_interrupted", "checkpoint_raised"]);
         cast.resolve("nina", again, approve()).unwrap();
-        assert_eq!((cast.task(id).state, cast.run_of(id)), (State::InProgress, run));
+        assert_eq!((cast.task(id).state, cast.run_of(id)), (TaskState::InProgress, run));
         let told: Vec<_> = cast.duties(id).into_iter().map(|(_, duty)| duty).collect();
         assert_eq!(told[1..], [Duty::Block, Duty::Block, Duty::Resume]);
         cast.delivered(id, crate::testing::version());
@@ -168,7 +171,7 @@ mod tests {
                 cast.run(Actor::System, AskCommand::Expire(ask));
             }
             let task = cast.task(id);
-            assert_eq!((task.state, task.revision), (State::Completed, before + 1));
+            assert_eq!((task.state, task.revision), (TaskState::Completed, before + 1));
             let story = cast.event_names(id);
             assert_eq!(story[story.len() - 2..], ["checkpoint_expired", "task_cancelled"]);
             let wanted = cast.contracts(id).pop().unwrap();
@@ -181,8 +184,8 @@ mod tests {
     fn silence_never_calls_off_what_a_person_stopped() {
         let (mut cast, id, ask) = waiting(OnSilence::Cancel, CheckpointKind::Interrupt);
         cast.run_task(cast.human("olga"), TaskCommand::Lapse(ask));
-        assert_eq!(cast.task(id).state, State::Blocked);
-        assert_eq!(why(&cast, id), Some(Ended::Expired));
+        assert_eq!(cast.task(id).state, TaskState::Blocked);
+        assert_eq!(why(&cast, id), Some(LapseReason::Expired));
     }
 
     /// Withdrawing the ask leaves the task blocked, whatever its setting for silence. A person who
@@ -200,7 +203,10 @@ mod tests {
             assert_eq!(refused, Err(Refusal::NotFound { what: "request" }));
         }
         cast.run(cast.agent("bot"), AskCommand::Cancel(ask, Some("found it myself".to_owned())));
-        assert_eq!((cast.task(id).state, why(&cast, id)), (State::Blocked, Some(Ended::Withdrawn)));
+        assert_eq!(
+            (cast.task(id).state, why(&cast, id)),
+            (TaskState::Blocked, Some(LapseReason::Withdrawn))
+        );
         // The task records the reason too.
         let last = cast.last_of(id);
         let TaskEvent::Lapsed { said: Some(said), .. } = last else { panic!("{last:?}") };

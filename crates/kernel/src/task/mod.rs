@@ -68,9 +68,9 @@ pub use artifact::{
 };
 use checkpoint::ALLOW;
 pub use checkpoint::{
-    Checkpoint, CheckpointDetails, CheckpointKind, CheckpointOption, Ended, Evidence, Outcome,
-    ProposedAction, RaisedBy, RaisedCheckpoint, Resolution, ResolutionAction, ResolutionDetails,
-    Risk,
+    Checkpoint, CheckpointDetails, CheckpointKind, CheckpointOption, CheckpointOutcome, Evidence,
+    LapseReason, ProposedAction, RaisedBy, RaisedCheckpoint, Resolution, ResolutionAction,
+    ResolutionDetails, Risk,
 };
 pub use command::{
     NewCheckpoint, NewEntry, NewGrant, NewResolution, NewReview, NewTask, NewVersion, TaskCommand,
@@ -95,7 +95,7 @@ pub use spec::{
     Autonomy, Capability, ExternalRef, OnSilence, Quorum, ReviewPolicy, Spec, TaskCreated,
     TaskInput,
 };
-pub use state::{State, TRANSITIONS, Trigger};
+pub use state::{TRANSITIONS, TaskState, Trigger};
 
 /// Work that a person owns. This aggregate is created and changed only by events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ pub struct Task {
     /// The task as created; it never changes.
     pub created: TaskCreated,
     /// The state of the task.
-    pub state: State,
+    pub state: TaskState,
     /// The number of changes, as the protocol counts them.
     pub revision: u64,
     /// The person or agent who has it now.
@@ -291,12 +291,14 @@ pub(crate) fn decide(
 impl Task {
     /// The checkpoint it waits for; `None` if it waits for none.
     pub fn pending(&self) -> Option<&RaisedCheckpoint> {
-        self.checkpoints.last().filter(|raised| matches!(raised.outcome, Outcome::Pending))
+        self.checkpoints
+            .last()
+            .filter(|raised| matches!(raised.outcome, CheckpointOutcome::Pending))
     }
 
     /// Whether it is blocked by a checkpoint that ended without an answer.
     pub fn is_stranded(&self) -> bool {
-        self.state == State::Blocked && self.pending().is_none()
+        self.state == TaskState::Blocked && self.pending().is_none()
     }
 
     /// When it is due: its deadline or the end of its maximum duration, whichever is earlier.
@@ -315,7 +317,7 @@ impl Task {
     pub(crate) fn erase(&mut self) {
         self.created.spec.erase();
         for raised in &mut self.checkpoints {
-            if let Outcome::Resolved(resolution) = &mut raised.outcome {
+            if let CheckpointOutcome::Resolved(resolution) = &mut raised.outcome {
                 resolution.said.erase();
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::{Checkpoint, Duty, NewContract, Party, Run, State, Task, TaskEvent};
+use super::{Checkpoint, Duty, NewContract, Party, Run, Task, TaskEvent, TaskState};
 use crate::actor::{Actor, Assurance};
 use crate::ask::Ask;
 use crate::command::Envelope;
@@ -174,7 +174,7 @@ impl Task {
     }
 
     /// Refuses if the task is in another state.
-    pub(super) fn check_state(&self, states: &[State]) -> Result<(), Refusal> {
+    pub(super) fn check_state(&self, states: &[TaskState]) -> Result<(), Refusal> {
         if states.contains(&self.state) {
             return Ok(());
         }

@@ -10,7 +10,7 @@ use super::permissions::{check_text, is_storable_object, visible_task};
 use super::task_ask::TaskQuestion;
 use super::{
     ALLOW, Checkpoint, CheckpointDetails, CheckpointKind, CheckpointOption, Duty, ProposedAction,
-    RaisedBy, State, Task, TaskEvent,
+    RaisedBy, Task, TaskEvent, TaskState,
 };
 use crate::actor::Actor;
 use crate::audit::Erasable;
@@ -19,7 +19,7 @@ use crate::directory::Agent;
 use crate::event::{AskEvent, Asked};
 use crate::form::{self, Field, FieldSpec, Form};
 use crate::ids::{AgentId, AskId, Subject, TaskId};
-use crate::question::{Body, Choice, Editable, Options, PickMode, Question, QuestionError};
+use crate::question::{Choice, Editable, Options, PickMode, Question, QuestionBody, QuestionError};
 use crate::refusal::Refusal;
 use crate::text::{is_short, is_storable_json};
 use crate::world::{Decision, Stop, World};
@@ -41,7 +41,7 @@ pub(super) fn decide(
         let expected = "approval, choice, input or escalation: only task.interrupt interrupts";
         return Err(Refusal::Invalid { field: "kind", expected }.into());
     }
-    task.check_state(&[State::InProgress])?;
+    task.check_state(&[TaskState::InProgress])?;
     task.only_assignee(&envelope.actor)?;
     task.check_deadline(world.now)?;
     raised(world, envelope, task, agent, new, RaisedBy::Agent)
@@ -155,19 +155,21 @@ fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
 /// The question of the checkpoint, the same in every dialect and channel.
 fn question(new: &NewCheckpoint) -> Result<Question, QuestionError> {
     let body = match new.kind {
-        CheckpointKind::Approval | CheckpointKind::Interrupt => Body::Approve {
+        CheckpointKind::Approval | CheckpointKind::Interrupt => QuestionBody::Approve {
             details: details_with_actions(new),
             editable: editable_actions(new),
             reject_requires_reason: false,
             reject_options: Vec::new(),
         },
-        CheckpointKind::Choice => Body::Choose {
+        CheckpointKind::Choice => QuestionBody::Choose {
             options: Options::new(new.options.iter().map(choice).collect())?,
             pick: PickMode::One,
             suggested: None,
         },
-        CheckpointKind::Input => Body::Converse,
-        CheckpointKind::Escalation => Body::Escalate { error: details(new), params: Map::new() },
+        CheckpointKind::Input => QuestionBody::Converse,
+        CheckpointKind::Escalation => {
+            QuestionBody::Escalate { error: details(new), params: Map::new() }
+        }
     };
     Question::new(new.prompt.clone(), evidence(new), body)
 }
@@ -263,7 +265,7 @@ mod tests {
         let before = cast.task(id).revision;
         let ask = cast.raised(id, raising(CheckpointKind::Approval));
         let task = cast.task(id);
-        assert_eq!((task.state, task.revision), (State::Blocked, before + 1));
+        assert_eq!((task.state, task.revision), (TaskState::Blocked, before + 1));
         assert_eq!(task.assignee, Party::Human(human("olga")));
         assert_eq!(task.chain.last().map(|step| step.via), Some(Handover::Checkpoint));
         let raised = task.pending().unwrap();
@@ -322,7 +324,7 @@ mod tests {
         assert_eq!((beside.proposed_actions.len(), scope), (2, Some("bash:ls")));
         let shown = serde_json::to_string(&asked.question).unwrap();
         assert!(shown.contains("do one") && shown.contains("do two"), "{shown}");
-        let Body::Approve { details, editable: Editable::Fields(form), .. } =
+        let QuestionBody::Approve { details, editable: Editable::Fields(form), .. } =
             asked.question.value().unwrap().body()
         else {
             panic!("{shown}");
@@ -445,6 +447,6 @@ mod tests {
         let refused =
             cast.attempt(cast.human("mark"), AskCommand::Answer(ask, crate::testing::yes()));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
-        assert_eq!(cast.task(id).state, State::Blocked);
+        assert_eq!(cast.task(id).state, TaskState::Blocked);
     }
 }

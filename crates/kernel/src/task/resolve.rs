@@ -16,7 +16,7 @@ use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::event::AskEvent;
 use crate::ids::{AskId, RunId};
-use crate::question::{Answer, Body, Reply};
+use crate::question::{Answer, QuestionBody, Reply};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
@@ -289,7 +289,9 @@ fn ask_closure(
 
 /// The edits on the receipt of an approval: which proposed actions were left out.
 fn edited_actions(ask: &Ask, said: &ResolutionDetails) -> Option<Map<String, Value>> {
-    let Body::Approve { details, editable, .. } = ask.question.value()?.body() else { return None };
+    let QuestionBody::Approve { details, editable, .. } = ask.question.value()?.body() else {
+        return None;
+    };
     let proposed = details.get(ALLOW).filter(|_| editable.is_any())?.as_array()?;
     let allowed = |id: &&Value| said.approved_actions.iter().any(|yes| *id == yes);
     let allowed: Vec<Value> = proposed.iter().filter(allowed).cloned().collect();

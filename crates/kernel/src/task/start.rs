@@ -1,14 +1,14 @@
 //! The assignee of a task starts to work.
 
 use super::permissions::visible_task;
-use super::{State, TaskEvent};
+use super::{TaskEvent, TaskState};
 use crate::command::Envelope;
 use crate::ids::TaskId;
 use crate::world::{Decision, Stop, World};
 
 pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: TaskId) -> Result<Decision, Stop> {
     let task = visible_task(world, envelope, id)?;
-    task.check_state(&[State::Assigned])?;
+    task.check_state(&[TaskState::Assigned])?;
     task.only_assignee(&envelope.actor)?;
     task.check_deadline(world.now)?;
     Ok(task.decided(TaskEvent::Started))
@@ -29,7 +29,7 @@ mod tests {
         cast.advance(3);
         cast.run_task(cast.agent("bot"), TaskCommand::Start(id));
         assert_eq!(cast.event_names(id), ["task_created", "task_assigned", "task_started"]);
-        assert_eq!((cast.task(id).state, cast.task(id).revision), (State::InProgress, 2));
+        assert_eq!((cast.task(id).state, cast.task(id).revision), (TaskState::InProgress, 2));
         assert_eq!(cast.task(id).started_at, Some(cast.now()));
         assert_eq!(cast.contracts(id).len(), 1, "the runtime said it, so it knows");
     }
@@ -61,7 +61,7 @@ mod tests {
             TaskCommand::Transfer(id, mark.clone(), Handover::Handoff),
         );
         cast.run_task(cast.human("mark"), TaskCommand::Start(id));
-        assert_eq!((cast.task(id).state, &cast.task(id).assignee), (State::InProgress, &mark));
+        assert_eq!((cast.task(id).state, &cast.task(id).assignee), (TaskState::InProgress, &mark));
     }
 
     /// K-17: a task cannot be started after the deadline, nor started twice to gain time.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum TaskState {
     /// Created, and not assigned to an agent.
     Created,
     /// Assigned to an agent that has not started.
@@ -18,7 +18,7 @@ pub enum State {
     ReviewReady,
     /// Some reviews are still missing.
     UnderReview,
-    /// The delivery is accepted; a transient state before [`State::Completed`].
+    /// The delivery is accepted; a transient state before [`TaskState::Completed`].
     Accepted,
     /// Closed: done or cancelled.
     Completed,
@@ -26,7 +26,7 @@ pub enum State {
     Rejected,
 }
 
-impl State {
+impl TaskState {
     /// All states, in the order of the protocol's table.
     pub const ALL: [Self; 9] = [
         Self::Created,
@@ -102,8 +102,8 @@ pub enum Trigger {
 }
 
 /// The whole table: from, to, trigger.
-pub const TRANSITIONS: [(State, State, Trigger); 18] = {
-    use State::{
+pub const TRANSITIONS: [(TaskState, TaskState, Trigger); 18] = {
+    use TaskState::{
         Accepted, Assigned, Blocked, Completed, Created, InProgress, Rejected, ReviewReady,
         UnderReview,
     };

@@ -55,7 +55,7 @@ pub(super) fn decide(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::{Contract, State, TaskCommand, Transfer, Verdict};
+    use crate::task::{Contract, TaskCommand, TaskState, Transfer, Verdict};
     use crate::testing::{Cast, human, new_task, verdict, version};
 
     fn agent(name: &str) -> Party {
@@ -78,7 +78,7 @@ mod tests {
             TaskCommand::Transfer(id, agent("bob"), Handover::Handoff),
         );
         let task = cast.task(id);
-        assert_eq!((task.state, task.revision), (State::InProgress, before + 1));
+        assert_eq!((task.state, task.revision), (TaskState::InProgress, before + 1));
         let (from, to, at) = (agent("bot"), agent("bob"), cast.now());
         assert_eq!(task.chain.last(), Some(&Transfer { from, to, at, via: Handover::Handoff }));
         let now = cast.run_of(id);
@@ -111,13 +111,13 @@ mod tests {
         cast.judge("olga", id, verdict(Verdict::ChangesRequested)).unwrap();
         assert_eq!(
             (&cast.task(id).assignee, cast.task(id).state),
-            (&person("mark"), State::InProgress)
+            (&person("mark"), TaskState::InProgress)
         );
         let said = TaskCommand::Amend(id, "Shorter.".to_owned(), crate::task::Intent::Clarify);
         cast.run_task(cast.human("olga"), said);
         cast.delivered(id, version());
         cast.judge("olga", id, verdict(Verdict::Approved)).unwrap();
-        assert_eq!(cast.task(id).state, State::Completed);
+        assert_eq!(cast.task(id).state, TaskState::Completed);
         assert_eq!(cast.contracts(id).len(), told, "no agent works on it");
     }
 
@@ -165,9 +165,9 @@ mod tests {
     #[test]
     fn whoever_has_it_while_it_is_judged_does_it_again() {
         for (given, state, holder) in [
-            (Verdict::ChangesRequested, State::InProgress, agent("bob")),
-            (Verdict::Rejected, State::Rejected, person("olga")),
-            (Verdict::Approved, State::Completed, person("olga")),
+            (Verdict::ChangesRequested, TaskState::InProgress, agent("bob")),
+            (Verdict::Rejected, TaskState::Rejected, person("olga")),
+            (Verdict::Approved, TaskState::Completed, person("olga")),
         ] {
             let mut cast = Cast::staffed();
             let id = cast.begun(new_task());

@@ -1,7 +1,7 @@
 //! Random scripts: who does what to which ask, and how the clock jumps meanwhile.
 
 use kernel::ask::{DefaultAction, Priority, Route};
-use kernel::question::{Answer, Body, Choice, Options, PickMode, Question, Reply};
+use kernel::question::{Answer, Choice, Options, PickMode, Question, QuestionBody, Reply};
 use kernel::testing::human;
 use proptest::prelude::*;
 use proptest::string::string_regex;
@@ -182,17 +182,17 @@ fn any_question() -> impl Strategy<Value = Question> {
     let choice = |id: &str| Choice::plain(id.to_owned());
     let body = prop_oneof![
         2 => (any_object(), any::<bool>(), any::<bool>()).prop_map(|(details, editable, reason)| {
-            Body::Approve { details, editable: editable.into(), reject_requires_reason: reason, reject_options: Vec::new() }
+            QuestionBody::Approve { details, editable: editable.into(), reject_requires_reason: reason, reject_options: Vec::new() }
         }),
-        1 => any::<bool>().prop_map(move |many| Body::Choose {
+        1 => any::<bool>().prop_map(move |many| QuestionBody::Choose {
             options: Options::new(["a", "b", "c"].map(choice).to_vec()).unwrap(),
             pick: if many { PickMode::Many } else { PickMode::One },
             suggested: (!many).then(|| "a".to_owned()),
         }),
-        1 => any::<bool>().prop_map(|stepped| Body::Provide { form: form(stepped) }),
-        1 => Just(Body::Confirm { items: vec![choice("x"), choice("y")], yes: "Go".into(), no: "No".into() }),
-        1 => (any_object(), any_object()).prop_map(|(error, params)| Body::Escalate { error, params }),
-        1 => Just(Body::Converse),
+        1 => any::<bool>().prop_map(|stepped| QuestionBody::Provide { form: form(stepped) }),
+        1 => Just(QuestionBody::Confirm { items: vec![choice("x"), choice("y")], yes: "Go".into(), no: "No".into() }),
+        1 => (any_object(), any_object()).prop_map(|(error, params)| QuestionBody::Escalate { error, params }),
+        1 => Just(QuestionBody::Converse),
     ];
     let context = prop::option::of(text("\\PC{0,8}"));
     (text("q\\PC{0,8}"), context, body)
@@ -251,23 +251,25 @@ pub(crate) fn reply(question: &Question, variety: u8) -> Reply {
     }
     let odd = variety % 2 == 1;
     match question.body() {
-        Body::Approve { editable, .. } if odd => {
+        QuestionBody::Approve { editable, .. } if odd => {
             bare(Answer::Approved { edits: editable.is_any().then(Map::new) })
         }
-        Body::Approve { .. } => noted(Answer::REJECTED),
-        Body::Choose { pick: PickMode::Many, .. } if odd => {
+        QuestionBody::Approve { .. } => noted(Answer::REJECTED),
+        QuestionBody::Choose { pick: PickMode::Many, .. } if odd => {
             bare(Answer::Chosen { options: vec!["c".into(), "a".into()] })
         }
-        Body::Choose { .. } => bare(Answer::Chosen { options: vec!["b".into()] }),
-        Body::Provide { .. } => {
+        QuestionBody::Choose { .. } => bare(Answer::Chosen { options: vec!["b".into()] }),
+        QuestionBody::Provide { .. } => {
             let share = if odd { json!("0.3333333333333333") } else { json!(0.2) };
             let values = json!({"name": "Ann", "share": share, "why": "be\r\ncause"});
             noted(Answer::Provided { values: serde_json::from_value(values).unwrap() })
         }
-        Body::Confirm { .. } if odd => bare(Answer::Confirmed { items: vec!["y".into()] }),
-        Body::Confirm { .. } => bare(Answer::Declined),
-        Body::Escalate { params, .. } if odd => bare(Answer::Retry { params: params.clone() }),
-        Body::Escalate { .. } => bare(Answer::Abort),
-        Body::Converse => bare(Answer::Replied { text: "well…".to_owned() }),
+        QuestionBody::Confirm { .. } if odd => bare(Answer::Confirmed { items: vec!["y".into()] }),
+        QuestionBody::Confirm { .. } => bare(Answer::Declined),
+        QuestionBody::Escalate { params, .. } if odd => {
+            bare(Answer::Retry { params: params.clone() })
+        }
+        QuestionBody::Escalate { .. } => bare(Answer::Abort),
+        QuestionBody::Converse => bare(Answer::Replied { text: "well…".to_owned() }),
     }
 }

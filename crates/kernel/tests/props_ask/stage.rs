@@ -10,7 +10,7 @@ use kernel::command::{AskCommand, Command, DirectoryCommand, Envelope, NewAsk, N
 use kernel::directory::{
     Directory, EscalationStep as Rung, NewAgent, NewHuman, NewProject, NewRule, Profile,
 };
-use kernel::form::Progress;
+use kernel::form::FormProgress;
 use kernel::ids::{AskId, HumanId, KeyId, RuleId};
 use kernel::question::AnswerKind;
 use kernel::testing::{Cast, human, new_ask};
@@ -233,7 +233,7 @@ impl Stage {
         let holder = person(holder.as_str());
         let asker = ask.map_or(Actor::System, |ask| agent(ask.agent.as_str(), KeyScope::Agent));
         let progress =
-            Progress { current_step: 1, total_steps: 2, completed_fields: 0, total_fields: 3 };
+            FormProgress { current_step: 1, total_steps: 2, completed_fields: 0, total_fields: 3 };
         match verb {
             Verb::Open => (holder, AskCommand::Open(id)),
             Verb::Progress => {

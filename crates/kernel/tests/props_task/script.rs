@@ -4,7 +4,7 @@ use kernel::ids::{AskId, ReviewId, TaskId};
 use kernel::task::{
     AgentInput, AnchoredComment, CheckpointKind, GrantDecision, GrantDuration, Handover, Intent,
     NewCheckpoint, NewEntry, NewGrant, NewReview, NewTask, NewVersion, OnSilence, Party, Quorum,
-    ResolutionAction, ReviewKind, Role, Severity, State, Task, TaskCommand, Verdict,
+    ResolutionAction, ReviewKind, Role, Severity, Task, TaskCommand, TaskState, Verdict,
 };
 use kernel::testing::{Cast, human, new_task, no, raising, resolution, verdict, version, yes};
 use kernel::{Actor, AskCommand, Command};
@@ -317,6 +317,6 @@ pub(crate) fn about(cast: &Cast, command: &Command) -> Option<TaskId> {
 }
 
 /// Whether a task can stand here and be with somebody else than its principal.
-pub(crate) fn is_worked_on(state: State) -> bool {
-    matches!(state, State::Assigned | State::InProgress)
+pub(crate) fn is_worked_on(state: TaskState) -> bool {
+    matches!(state, TaskState::Assigned | TaskState::InProgress)
 }

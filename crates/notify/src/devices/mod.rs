@@ -99,7 +99,7 @@ impl DeviceRegistry {
         &self,
         device: Device,
     ) -> Result<Option<(Device, PushSubscription)>, StoreError> {
-        let plain = cipher::open(&self.secrets.device_key(), &device.name.0, &device.closed);
+        let plain = cipher::decrypt(&self.secrets.device_key(), &device.name.0, &device.closed);
         let subscription =
             plain.and_then(|plain| serde_json::from_slice::<PushSubscription>(&plain).ok());
         match subscription {

@@ -2,7 +2,7 @@
 
 use kernel::Ask;
 use kernel::form::FieldError;
-use kernel::question::{Answer, Body, Question, Reply};
+use kernel::question::{Answer, Question, QuestionBody, Reply};
 use serde_json::{Map, Value};
 
 use crate::answer_offers::{self, ButtonAnswer};
@@ -13,7 +13,7 @@ pub(super) fn form_reply(
     ask: &Ask,
     values: &Map<String, Value>,
 ) -> Option<Result<Reply, Vec<DialogError>>> {
-    let Body::Provide { form } = ask.question.value()?.body() else { return None };
+    let QuestionBody::Provide { form } = ask.question.value()?.body() else { return None };
     Some(match form.validate(values) {
         Ok(values) => Ok(Reply { answer: Answer::Provided { values }, comment: None }),
         Err(errors) => {
@@ -28,21 +28,21 @@ pub(super) fn form_reply(
 pub(super) fn read(question: &Question, text: &str) -> Option<Reply> {
     let text = text.trim();
     match question.body() {
-        Body::Converse if !text.is_empty() => {
+        QuestionBody::Converse if !text.is_empty() => {
             let answer = Answer::Replied { text: text.to_owned() };
             return Some(Reply { answer, comment: None });
         }
-        Body::Provide { form } => {
+        QuestionBody::Provide { form } => {
             let field = answer_offers::only_text_field(form)?;
             let values = Map::from_iter([(field.key().to_owned(), Value::from(text))]);
             let values = form.validate(&values).ok().filter(|_| !text.is_empty())?;
             return Some(Reply { answer: Answer::Provided { values }, comment: None });
         }
-        Body::Approve { .. }
-        | Body::Choose { .. }
-        | Body::Confirm { .. }
-        | Body::Escalate { .. }
-        | Body::Converse => {}
+        QuestionBody::Approve { .. }
+        | QuestionBody::Choose { .. }
+        | QuestionBody::Confirm { .. }
+        | QuestionBody::Escalate { .. }
+        | QuestionBody::Converse => {}
     }
     let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
     let said = normalized(line);

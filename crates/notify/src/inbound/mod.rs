@@ -26,7 +26,7 @@ use gateway::{CommandConditions, Gateway};
 use kernel::ask::DisplayedContent;
 use kernel::audit::Digest;
 use kernel::directory::ContactMethod;
-use kernel::question::{Body, Question, Reply};
+use kernel::question::{Question, QuestionBody, Reply};
 use kernel::text::reveal;
 use kernel::{AgentId, Ask, AskCommand, HumanId, Refusal};
 use serde_json::{Map, Value};
@@ -161,7 +161,7 @@ impl IncomingMessage<'_> {
                 self.open_form(&ask, ButtonAction::Worded(n), offer.label, fields).await
             }
             (ButtonAction::Form, None) => match ask.question.value().map(Question::body) {
-                Some(Body::Provide { form }) => {
+                Some(QuestionBody::Provide { form }) => {
                     let fields = DialogFields::Form(form.clone());
                     self.open_form(&ask, action, "Send".to_owned(), fields).await
                 }

@@ -4,7 +4,7 @@ use gateway::Gateway;
 use kernel::ask::Priority;
 use kernel::directory::{ContactMethod, Human};
 use kernel::follow_up::NotificationReason;
-use kernel::notification_steps::{self, NextNotification, Notice};
+use kernel::notification_steps::{self, NextNotification, PendingNotification};
 use kernel::{AskId, Time};
 use store::NotificationPlan;
 use store::Work;
@@ -52,7 +52,8 @@ impl NotificationSteps {
             return Ok(Settlement::Retry { at, error: "put aside".to_owned() });
         }
         let means = self.contacts.usable(human).await?;
-        let notice = Notice { priority: about.priority, why: about.why, tried: &chain.tried };
+        let notice =
+            PendingNotification { priority: about.priority, why: about.why, tried: &chain.tried };
         match notification_steps::next_notification(&addressee(human, &means), &notice, now) {
             NextNotification::Nothing => Ok(Settlement::Done),
             NextNotification::Hold(at) => {
@@ -132,7 +133,7 @@ impl NotificationSteps {
             let Continuation { about, chain, .. } = continuation.as_ref()?;
             let Notification { ask, why, priority } = *about;
             let to = addressee(person?, &means);
-            let notice = Notice { priority, why, tried: &chain.tried };
+            let notice = PendingNotification { priority, why, tried: &chain.tried };
             let at = match at {
                 Some(at) => {
                     Some(at).filter(|_| notification_steps::has_untried_method(&to, &notice))

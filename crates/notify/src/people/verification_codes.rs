@@ -65,7 +65,7 @@ impl VerificationCodes {
         let kept = VerificationCode {
             human: human.id.clone(),
             means: mark,
-            hash: self.secrets.code(&human.id, &mark, &code),
+            hash: self.secrets.code_hash(&human.id, &mark, &code),
             expires_at: now.plus_seconds(CODE_VALID_MINUTES * 60),
         };
         self.gateway.store().put_code(kept).await?;
@@ -126,7 +126,7 @@ impl VerificationCodes {
     ) -> Result<CodeCheck, StoreError> {
         let mark = means.digest();
         let code: String = code.chars().filter(|c| !c.is_whitespace()).collect();
-        let hash = self.secrets.code(&human.id, &mark, &code);
+        let hash = self.secrets.code_hash(&human.id, &mark, &code);
         let (store, now) = (self.gateway.store(), self.gateway.now());
         let tried = store.try_code(human.id.clone(), mark, hash, now).await?;
         if tried == CodeCheck::Right {

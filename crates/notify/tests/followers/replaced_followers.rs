@@ -8,7 +8,7 @@ use kernel::audit::{Digest, RecordRow};
 use kernel::directory::Directory;
 use kernel::insight::Day;
 use kernel::insight::summary::StoredCount;
-use kernel::task::{Artifact, Contract, Entry, LedgerScope as Ledger, State, StoredContent};
+use kernel::task::{Artifact, Contract, Entry, LedgerScope as Ledger, StoredContent, TaskState};
 use kernel::{
     AgentId, ArtifactId, Ask, AskId, EntryId, HumanId, KeyId, ProjectId, ReviewId, Task, TaskId,
     Time, UploadId, WebhookId,
@@ -90,7 +90,7 @@ macro_rules! delegate_methods {
 
 delegate! { AskStore:
     async fn ask(&self, id: AskId) -> Result<Option<Arc<Ask>>>;
-    async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>>;
+    async fn ask_ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>>;
     async fn ask_by_idempotency_key(&self, scope: String, key: String, now: Time) -> Result<Option<AskId>>;
     async fn list(&self, list: AskListQuery) -> Result<AskListPage>;
     async fn count(&self, list: AskListQuery) -> Result<Count>;
@@ -177,7 +177,7 @@ delegate! { TaskStore:
     async fn task(&self, id: TaskId) -> Result<Option<Task>>;
     async fn tasks(&self, list: TaskListQuery) -> Result<TaskPage>;
     async fn projects_with_tasks(&self, agent: AgentId) -> Result<Vec<ProjectId>>;
-    async fn task_counts(&self, list: TaskListQuery) -> Result<Vec<(State, Count)>>;
+    async fn task_counts(&self, list: TaskListQuery) -> Result<Vec<(TaskState, Count)>>;
     async fn ended_tasks(&self, project: ProjectId, since: Time, limit: usize) -> Result<Vec<TaskId>>;
     async fn artifact(&self, id: ArtifactId) -> Result<Option<Artifact>>;
     async fn entry(&self, id: EntryId) -> Result<Option<Entry>>;

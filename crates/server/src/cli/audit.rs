@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use dialects::proof::Jwks;
-use gateway::audit::{Against, AuditReport, Export, check, check_export};
+use gateway::audit::{AuditBaseline, AuditExport, AuditReport, check, check_export};
 use gateway::clock::OsClock;
 use gateway::feed_head;
 use gateway::installation::{self, KeyAccess};
@@ -123,7 +123,7 @@ impl AuditVerifyArgs {
             let marked = own_heads(marked, &config.location.database, &store).await?;
             let sealed = marked.sealed.map(|sealed| (sealed.n, sealed.hash));
             let known = self.since_block.or(sealed);
-            let against = Against { keys, known, marked, quick: self.quick };
+            let against = AuditBaseline { keys, known, marked, quick: self.quick };
             check(&store, &against, &mut show).await.map_err(anyhow::Error::from)
         };
         drop(bar);
@@ -243,7 +243,8 @@ impl AuditExportArgs {
             || config.public_url.as_str().trim_end_matches('/').to_owned(),
             |sealed| sealed.block.issuer,
         );
-        let mut export = Export::begin(store, signer, issuer, OsClock.now(), self.after).await?;
+        let mut export =
+            AuditExport::begin(store, signer, issuer, OsClock.now(), self.after).await?;
         let mut out: Box<dyn Write> = match &self.out {
             Some(path) => {
                 let file = File::create(path);

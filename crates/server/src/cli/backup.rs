@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use gateway::audit::{Against, AuditReport, check};
+use gateway::audit::{AuditBaseline, AuditReport, check};
 use gateway::sealed_head::HeadFile;
 use gateway::vault::Vault;
 use gateway::vault::file::KeyFile;
@@ -118,7 +118,7 @@ impl BackupArgs {
         let store: Arc<dyn Store> = Arc::new(Sqlite::open_to_check(&copy)?);
         let keys = installed_keys(Arc::new(Vault::folder(folder)), &store).await?;
         let known = marked.sealed.map(|sealed| (sealed.n, sealed.hash));
-        let against = Against { keys, known, marked, quick: self.quick };
+        let against = AuditBaseline { keys, known, marked, quick: self.quick };
         let report = check(&store, &against, &mut |progress| bar.checked(progress)).await?;
         drop(store);
         drop(bar);

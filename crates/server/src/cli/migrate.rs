@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, bail, ensure};
 use bytes::Bytes;
 use clap::Args;
-use gateway::audit::{Against, AuditReport, check};
+use gateway::audit::{AuditBaseline, AuditReport, check};
 use gateway::files::FileStorage;
 use gateway::installation::{open_shared, require_master_key};
 use gateway::sealed_head::HeadFile;
@@ -140,7 +140,7 @@ async fn checked(
     let marked = mark.load()?;
     let known = marked.sealed.map(|sealed| (sealed.n, sealed.hash));
     let keys = installed_keys(vault, store).await?;
-    let against = Against { keys, known, marked, quick: false };
+    let against = AuditBaseline { keys, known, marked, quick: false };
     Ok(check(store, &against, &mut |progress| bar.checked(progress)).await?)
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process;
 use std::time::{Duration, Instant};
 
-use gateway::audit::Progress;
+use gateway::audit::AuditProgress;
 use serde::Serialize;
 
 /// The exit code that a shell reports for a program that wrote to a closed pipe.
@@ -137,8 +137,8 @@ impl ProgressBar {
     }
 
     /// Shows the progress of a verification.
-    pub(super) fn checked(&mut self, progress: Progress) {
-        let Progress { done, total, events } = progress;
+    pub(super) fn checked(&mut self, progress: AuditProgress) {
+        let AuditProgress { done, total, events } = progress;
         let started = self.started;
         self.show(done, total, || {
             let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX).max(1);

@@ -256,14 +256,15 @@ pub(super) fn body(project: NewProject) -> ProjectBody {
 fn row(project: &ProjectView) -> Vec<String> {
     let silence = if project.default_on_silence { "allowed" } else { "forbidden" };
     let floor = serde_json::to_value(project.floor).unwrap_or_default();
-    let reminders: Vec<_> = project.reminders.iter().map(|after| duration::words(*after)).collect();
+    let reminders: Vec<_> =
+        project.reminders.iter().map(|after| duration::to_text(*after)).collect();
     let step = |step: &EscalationStep| {
         let who = match &step.seat {
             Assignee::Person { human } => human.to_string(),
             Assignee::Pool { group: Some(group) } => format!("@{group}"),
             Assignee::Pool { group: None } => "@".to_owned(),
         };
-        format!("{}={who}", duration::words(step.after))
+        format!("{}={who}", duration::to_text(step.after))
     };
     let ladder: Vec<_> = project.ladder.iter().map(step).collect();
     vec![

@@ -13,8 +13,8 @@ use dialects::proof::passkey::enrolled;
 use dialects::proof::receipt::id as receipt_id;
 use dialects::proof::record_check::Inclusion;
 use dialects::proof::{
-    Jwks, ProofError, RECEIPT, ReceiptClaims, RevocationClaims, RevokedKey, compare, jws,
-    verify as check, verify_enrolment, verify_evidence, words,
+    Jwks, ProofError, RECEIPT, ReceiptClaims, RevocationClaims, RevokedKey, compare, explain, jws,
+    verify as check, verify_enrolment, verify_evidence,
 };
 use gateway::audit::check_export;
 use gateway::signing::published;
@@ -153,7 +153,7 @@ impl VerifyArgs {
                 return Ok(found);
             }
         };
-        found.words = words(&claims);
+        found.words = explain(&claims);
         let mut wrong = Vec::new();
         if let Some(path) = &self.question {
             match same_question(path, &claims)? {

@@ -17,8 +17,8 @@ use channels::registry::ChannelRegistry;
 use gateway::Gateway;
 use notify::inbound::InboundProcessor;
 
-use super::problem::Problem;
-use super::{Shared, body};
+use super::problem::ApiProblem;
+use super::{AppState, body};
 use crate::config::Config;
 use crate::http::services::Streaming;
 
@@ -26,7 +26,7 @@ use crate::http::services::Streaming;
 /// that takes longer continues in the background.
 const PLATFORM_TIMEOUT: Duration = Duration::from_millis(2500);
 
-pub(super) fn routes() -> Router<Shared> {
+pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route("/channels/{medium}/{name}", post(inbound_call).get(inbound_call))
         // The URLs of apps that were set up for HumanLayer (A2H-083).
@@ -40,7 +40,7 @@ async fn slack_call(
     uri: OriginalUri,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     inbound_call(calls, Path((slack::NAME.to_owned(), name)), uri, headers, body).await
 }
 
@@ -50,10 +50,10 @@ async fn inbound_call(
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
     body: Body,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let Some(channel) = inbound_calls.channels.named(&medium) else {
         let detail = "no channel of this name is set up here";
-        return Err(Problem::new(404, "not-found").detail(detail));
+        return Err(ApiProblem::new(404, "not-found").detail(detail));
     };
     let bytes = body::read(body, inbound_calls.config.body_limit).await?;
     let url = inbound_calls.public_url(&uri);
@@ -74,13 +74,13 @@ async fn inbound_call(
         tracing::warn!(channel = medium, error = %forged, "a call was not the platform's");
         metrics::counter!("countersign_knocks_total", "channel" => medium, "result" => "forged")
             .increment(1);
-        return Err(Problem::new(401, "unauthorized").detail(forged.to_string()));
+        return Err(ApiProblem::new(401, "unauthorized").detail(forged.to_string()));
     }
     let parsed = match channel.parse(&call) {
         Ok(parsed) => parsed,
         Err(unread) => {
             tracing::warn!(channel = medium, error = %unread, "a call of the platform cannot be read");
-            return Err(Problem::new(400, "invalid-field").detail(unread.to_string()));
+            return Err(ApiProblem::new(400, "invalid-field").detail(unread.to_string()));
         }
     };
     metrics::counter!("countersign_knocks_total", "channel" => medium, "result" => "heard")
@@ -101,11 +101,11 @@ async fn inbound_call(
         Ok(Ok(Ok(Some((kind, text))))) => {
             Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
         }
-        Err(_) if sheet => Err(Problem::new(503, "unavailable").detail("this takes too long")),
+        Err(_) if sheet => Err(ApiProblem::new(503, "unavailable").detail("this takes too long")),
         // Work that takes longer continues in the background.
         Err(_) | Ok(Ok(Ok(None))) => Ok(StatusCode::OK.into_response()),
         Ok(Ok(Err(error))) => Err(error.into()),
-        Ok(Err(_)) => Err(Problem::new(500, "internal")),
+        Ok(Err(_)) => Err(ApiProblem::new(500, "internal")),
     }
 }
 

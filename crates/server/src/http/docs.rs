@@ -11,9 +11,9 @@ use bytes::Bytes;
 use gateway::Gateway;
 use views::{PageContext, docs};
 
-use crate::http::{Shared, api, pages};
+use crate::http::{AppState, api, pages};
 
-pub fn routes() -> Router<Shared> {
+pub fn routes() -> Router<AppState> {
     Router::new().route("/openapi.json", get(document)).route("/docs", get(page))
 }
 

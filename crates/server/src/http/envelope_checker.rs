@@ -25,8 +25,8 @@ use views::{PageContext, envelope, message_page};
 use crate::config::Config;
 use crate::http::body::{self, BodyError};
 use crate::http::client_address::client_address;
-use crate::http::problem::Problem;
-use crate::http::{Shared, pages};
+use crate::http::problem::ApiProblem;
+use crate::http::{AppState, pages};
 
 /// The maximum size of a message, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
@@ -34,7 +34,7 @@ pub const MAX_MESSAGE_BYTES: usize = 8 << 20;
 /// The maximum size of a form, in which every character of a message may take three bytes.
 const MAX_FORM_BYTES: usize = 3 * MAX_MESSAGE_BYTES;
 
-pub fn routes() -> Router<Shared> {
+pub fn routes() -> Router<AppState> {
     Router::new()
         .route("/envelope/v1/validate", post(validate))
         .route("/envelope/v1/schema.json", get(schema))
@@ -53,7 +53,7 @@ async fn validate(
         let rules = rules(parts.uri.query().unwrap_or_default())?;
         let message = body::read(body, MAX_MESSAGE_BYTES).await.map_err(|error| match error {
             BodyError::TooLarge => {
-                Problem::new(413, "too-large").detail("a message has at most 8 MiB")
+                ApiProblem::new(413, "too-large").detail("a message has at most 8 MiB")
             }
             other => other.into(),
         })?;
@@ -123,11 +123,11 @@ async fn show_message(
 async fn validate_blocking(
     message: Bytes,
     rules: ValidationOptions,
-) -> Result<Result<ExperienceReport, Unreadable>, Problem> {
+) -> Result<Result<ExperienceReport, Unreadable>, ApiProblem> {
     let judging = move || Checker::new(rules, NamespaceRegistry::default()).check(&message);
     tokio::task::spawn_blocking(judging).await.map_err(|error| {
         tracing::error!(%error, "a message could not be judged");
-        Problem::new(500, "internal").detail("something went wrong here; the log knows more")
+        ApiProblem::new(500, "internal").detail("something went wrong here; the log knows more")
     })
 }
 
@@ -145,19 +145,19 @@ fn count_check(
     config: &Config,
     authenticator: &Authenticator,
     parts: &Parts,
-) -> Result<(), Problem> {
+) -> Result<(), ApiProblem> {
     check_rate_limit(config, authenticator, parts).map_err(|wait| {
-        Problem::new(429, "rate-limited")
+        ApiProblem::new(429, "rate-limited")
             .detail("too many messages from this address")
             .retry_after(wait.as_secs() + 1)
     })
 }
 
 /// `?level=core|standard|full&strict=true|false`; `strict` without a value is true.
-fn rules(query: &str) -> Result<ValidationOptions, Problem> {
+fn rules(query: &str) -> Result<ValidationOptions, ApiProblem> {
     let bad = |field: &str, expected: &str| {
         let detail = format!("{field}: expected {expected}");
-        Problem::new(422, "invalid-field").detail(detail).field(field, expected)
+        ApiProblem::new(422, "invalid-field").detail(detail).field(field, expected)
     };
     let mut rules = ValidationOptions::default();
     for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
@@ -175,6 +175,6 @@ fn rules(query: &str) -> Result<ValidationOptions, Problem> {
     Ok(rules)
 }
 
-fn not_json(error: &Unreadable) -> Problem {
-    Problem::new(400, "invalid-json").detail(error.to_string())
+fn not_json(error: &Unreadable) -> ApiProblem {
+    ApiProblem::new(400, "invalid-json").detail(error.to_string())
 }

@@ -15,23 +15,23 @@ use views::PageContext;
 use views::docs::errors;
 
 use crate::config::Config;
-use crate::http::name::PathParam;
-use crate::http::problem::{INDEX, PAGES, Problem};
+use crate::http::path_param::PathParam;
+use crate::http::problem::{ApiProblem, INDEX, PAGES};
 use crate::http::services::Operations;
-use crate::http::{Shared, pages};
+use crate::http::{AppState, pages};
 
 /// The routes of the main address. Metrics are left out if they have an address of their own.
-pub fn routes(with_metrics: bool) -> Router<Shared> {
+pub fn routes(with_metrics: bool) -> Router<AppState> {
     let routes = probes().route("/errors", get(error_codes)).route("/errors/{code}", get(explain));
     if with_metrics { routes.route("/metrics", get(metrics)) } else { routes }
 }
 
 /// The routes of the operations address.
-pub fn operations() -> Router<Shared> {
+pub fn operations() -> Router<AppState> {
     probes().route("/metrics", get(metrics))
 }
 
-fn probes() -> Router<Shared> {
+fn probes() -> Router<AppState> {
     Router::new()
         .route("/healthz", get(|| async { axum::Json(json!({ "status": "ok" })) }))
         .route("/readyz", get(readyz))
@@ -117,7 +117,7 @@ async fn explain(
         }
         (None, PageFormat::Page) => pages::no_such_page(&gateway),
         (None, PageFormat::Markdown | PageFormat::Anything) => {
-            Problem::new(404, "not-found").detail("there is no such error").into_response()
+            ApiProblem::new(404, "not-found").detail("there is no such error").into_response()
         }
     }
 }

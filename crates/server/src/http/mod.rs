@@ -16,8 +16,8 @@ pub mod hacp;
 pub mod health;
 pub mod hitl;
 pub mod hxp_execution;
-pub mod name;
 pub mod pages;
+pub mod path_param;
 pub mod posted_form;
 pub mod problem;
 pub mod request_log;
@@ -46,13 +46,13 @@ use tower_http::cors::CorsLayer;
 use tracing::Instrument;
 
 use crate::config::Config;
-use crate::http::problem::Problem;
+use crate::http::problem::ApiProblem;
 use crate::http::request_log::ObservedRequest;
 use crate::http::unread_body::DrainLimits;
 
-pub use self::services::Shared;
+pub use self::services::AppState;
 
-pub fn router(app: Shared) -> Router {
+pub fn router(app: AppState) -> Router {
     let local = app.core.config.listen.iter().all(|address| address.ip().is_loopback());
     let surroundings = Arc::new(RequestLayer::new(&app, local));
     let with_metrics = app.core.config.operations_listen.is_empty();
@@ -75,7 +75,7 @@ pub fn router(app: Shared) -> Router {
 }
 
 /// The routes of the operations address: health, readiness and metrics.
-pub fn operations_router(app: Shared, local: bool) -> Router {
+pub fn operations_router(app: AppState, local: bool) -> Router {
     let surroundings = Arc::new(RequestLayer::new(&app, local));
     health::operations()
         .fallback(no_operation)
@@ -83,8 +83,8 @@ pub fn operations_router(app: Shared, local: bool) -> Router {
         .with_state(app)
 }
 
-async fn no_operation() -> Problem {
-    Problem::new(404, "not-found").detail("only /healthz, /readyz and /metrics are served here")
+async fn no_operation() -> ApiProblem {
+    ApiProblem::new(404, "not-found").detail("only /healthz, /readyz and /metrics are served here")
 }
 
 /// The response to connections beyond the limits, for every path.
@@ -100,7 +100,7 @@ async fn too_many_connections(uri: Uri) -> Response {
         ErrorFormat::Hitl => hitl::HitlError::from(busy).into_response(),
         ErrorFormat::A2h => a2h::A2hError::from(busy).into_response(),
         ErrorFormat::Hacp => hacp::HacpFailure::from(busy).into_response(),
-        ErrorFormat::Native | ErrorFormat::Person => Problem::new(503, "unavailable")
+        ErrorFormat::Native | ErrorFormat::Person => ApiProblem::new(503, "unavailable")
             .detail("too many connections are open; try again in a few seconds")
             .retry_after(5)
             .into_response(),
@@ -167,7 +167,7 @@ impl ErrorFormat {
             Self::Hxp
         } else if path.starts_with("/hitl/") || path == "/.well-known/hitl.json" {
             Self::Hitl
-        } else if a2h::is_here(path) {
+        } else if a2h::is_a2h_path(path) {
             Self::A2h
         } else if path.starts_with("/hacp/") {
             Self::Hacp
@@ -180,7 +180,7 @@ impl ErrorFormat {
 }
 
 async fn not_found(
-    State(app): State<Shared>,
+    State(app): State<AppState>,
     State(gateway): State<Gateway>,
     request: Request,
 ) -> Response {
@@ -193,7 +193,7 @@ async fn not_found(
         ErrorFormat::Hitl => hitl::no_route(),
         ErrorFormat::A2h => a2h::no_route(),
         ErrorFormat::Hacp => hacp::no_route(),
-        ErrorFormat::Native => Problem::new(404, "not-found")
+        ErrorFormat::Native => ApiProblem::new(404, "not-found")
             .detail("there is nothing at this address")
             .into_response(),
         ErrorFormat::Person => pages::no_such_page(&gateway),
@@ -206,7 +206,7 @@ async fn method_not_allowed(State(gateway): State<Gateway>, request: Request) ->
         ErrorFormat::Hitl => hitl::wrong_method(),
         ErrorFormat::A2h => a2h::wrong_method(),
         ErrorFormat::Hacp => hacp::wrong_method(),
-        ErrorFormat::Native => Problem::new(405, "method-not-allowed")
+        ErrorFormat::Native => ApiProblem::new(405, "method-not-allowed")
             .detail("this address does not take this method")
             .into_response(),
         ErrorFormat::Person => pages::wrong_method(&gateway),
@@ -223,7 +223,7 @@ struct RequestLayer {
 }
 
 impl RequestLayer {
-    fn new(app: &Shared, local: bool) -> Self {
+    fn new(app: &AppState, local: bool) -> Self {
         let config = Arc::clone(&app.core.config);
         Self { gateway: app.core.gateway.clone(), cors: cors::layer(&config), config, local }
     }
@@ -245,7 +245,7 @@ async fn request_layer(
         DrainLimits { connection: body_limit, stream: upload_limit.saturating_add(body_limit) };
     if *local && !is_known_host(config, &request) {
         drop(request);
-        let refused = Problem::new(421, "wrong-host")
+        let refused = ApiProblem::new(421, "wrong-host")
             .detail("this server does not answer to that name; see the setting public_url");
         let mut answer = refused.into_response();
         unread.drain_or_close(&mut answer, bounds).await;
@@ -290,10 +290,10 @@ fn in_dialect(gateway: &Gateway, speaks: &ErrorFormat, mut answer: Response) -> 
             (ErrorFormat::Hitl, broken) => hitl::unreadable(broken),
             (ErrorFormat::A2h, broken) => a2h::unreadable(broken),
             (ErrorFormat::Hacp, broken) => hacp::unreadable(broken),
-            (ErrorFormat::Native, false) => Problem::new(400, "invalid-field")
+            (ErrorFormat::Native, false) => ApiProblem::new(400, "invalid-field")
                 .detail("the address or its query cannot be read")
                 .into_response(),
-            (ErrorFormat::Native, true) => Problem::new(500, "internal")
+            (ErrorFormat::Native, true) => ApiProblem::new(500, "internal")
                 .detail("something went wrong here; the log knows more")
                 .into_response(),
             (ErrorFormat::Person, broken) => pages::unreadable(gateway, broken),

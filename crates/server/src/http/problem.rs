@@ -68,7 +68,7 @@ pages![
 
 /// An error as the caller sees it. Internal details go to the log.
 #[derive(Debug, Clone)]
-pub struct Problem {
+pub struct ApiProblem {
     code: &'static str,
     status: u16,
     detail: String,
@@ -83,7 +83,7 @@ pub struct Problem {
     "detail": "until: expected a moment after the deadline there is",
     "errors": [{ "field": "until", "expected": "a moment after the deadline there is" }],
 }))]
-pub struct Wire<'a> {
+pub struct ProblemBody<'a> {
     /// The address of the page that explains the code: `/errors/<code>`.
     #[serde(rename = "type")]
     kind: String,
@@ -113,7 +113,7 @@ pub struct FieldProblem {
     expected: String,
 }
 
-impl Problem {
+impl ApiProblem {
     /// A problem with a status and the name of its page.
     pub fn new(status: u16, code: &'static str) -> Self {
         Self { code, status, detail: String::new(), errors: Vec::new(), retry_after: None }
@@ -135,8 +135,8 @@ impl Problem {
     }
 
     /// The serialised form.
-    pub(super) fn wire(&self) -> Wire<'_> {
-        Wire {
+    pub(super) fn wire(&self) -> ProblemBody<'_> {
+        ProblemBody {
             kind: format!("/errors/{}", self.code),
             title: self.code.replace('-', " "),
             status: self.status,
@@ -158,7 +158,7 @@ impl Problem {
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for ApiProblem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut answer = (status, axum::Json(self.wire())).into_response();
@@ -175,7 +175,7 @@ impl IntoResponse for Problem {
     }
 }
 
-impl From<Refusal> for Problem {
+impl From<Refusal> for ApiProblem {
     fn from(refusal: Refusal) -> Self {
         let status = match &refusal {
             Refusal::NotFound { .. } => 404,
@@ -238,7 +238,7 @@ impl From<Refusal> for Problem {
     }
 }
 
-impl From<StoreError> for Problem {
+impl From<StoreError> for ApiProblem {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Refused(refusal) => refusal.into(),
@@ -257,7 +257,7 @@ impl From<StoreError> for Problem {
     }
 }
 
-impl From<NoProof> for Problem {
+impl From<NoProof> for ApiProblem {
     fn from(why: NoProof) -> Self {
         match why {
             NoProof::NotFound => Refusal::NotFound { what: "event" }.into(),
@@ -273,7 +273,7 @@ impl From<NoProof> for Problem {
     }
 }
 
-impl From<Denied> for Problem {
+impl From<Denied> for ApiProblem {
     fn from(denied: Denied) -> Self {
         match denied {
             Denied::Missing => Self::new(401, "unauthorized")
@@ -293,7 +293,7 @@ impl From<Denied> for Problem {
     }
 }
 
-impl From<BadHeader> for Problem {
+impl From<BadHeader> for ApiProblem {
     fn from(BadHeader { name, expected }: BadHeader) -> Self {
         Self::new(400, "invalid-field")
             .detail(format!("{name}: expected {expected}"))
@@ -301,7 +301,7 @@ impl From<BadHeader> for Problem {
     }
 }
 
-impl From<BodyError> for Problem {
+impl From<BodyError> for ApiProblem {
     fn from(error: BodyError) -> Self {
         match error {
             BodyError::TooLarge => {
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn the_field_and_what_was_expected_are_named() {
-        let problem = Problem::from(Refusal::Invalid { field: "timeout", expected: "a number" });
+        let problem = ApiProblem::from(Refusal::Invalid { field: "timeout", expected: "a number" });
         let shown = serde_json::to_value(problem.wire()).unwrap();
         assert_eq!(shown["type"], "/errors/invalid-field");
         assert_eq!(shown["errors"][0]["field"], "timeout");

@@ -50,16 +50,16 @@ use crate::http::uploads::AnswerUploads;
 
 /// The state of the router. A clone is a pointer to the same services.
 #[derive(Clone)]
-pub struct Shared(Arc<Services>);
+pub struct AppState(Arc<Services>);
 
-impl Shared {
+impl AppState {
     /// Shares the services with every handler.
     pub fn new(services: Services) -> Self {
         Self(Arc::new(services))
     }
 }
 
-impl Deref for Shared {
+impl Deref for AppState {
     type Target = Services;
 
     fn deref(&self) -> &Services {
@@ -241,8 +241,8 @@ impl NativeApi {
 macro_rules! services {
     ($($group:ident.$service:ident: $type:ty),* $(,)?) => {
         $(
-            impl FromRef<Shared> for $type {
-                fn from_ref(shared: &Shared) -> Self {
+            impl FromRef<AppState> for $type {
+                fn from_ref(shared: &AppState) -> Self {
                     shared.$group.$service.clone()
                 }
             }
@@ -292,8 +292,8 @@ services! {
     pages.tasks: Arc<TaskPages>,
 }
 
-impl FromRef<Shared> for Arc<Operations> {
-    fn from_ref(shared: &Shared) -> Self {
+impl FromRef<AppState> for Arc<Operations> {
+    fn from_ref(shared: &AppState) -> Self {
         Self::clone(&shared.operations)
     }
 }

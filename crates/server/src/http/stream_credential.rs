@@ -4,7 +4,7 @@
 use axum::http::HeaderMap;
 use gateway::Gateway;
 use gateway::auth::Denied;
-use gateway::wake::Topic;
+use gateway::waiters::WakeTopic;
 use kernel::ask::TokenPurpose;
 use kernel::audit::Digest;
 use kernel::{Actor, Ask, AskId, KeyId, Subject};
@@ -33,7 +33,7 @@ impl StreamCredential {
     }
 
     /// The subject whose stream limit applies.
-    pub fn counted(&self) -> Option<Subject> {
+    pub fn stream_subject(&self) -> Option<Subject> {
         match (&self.key, &self.actor) {
             (Ok(key), _) => Some(Subject::Key(*key)),
             (Err(_), Actor::Human { id, .. }) => Some(Subject::Human(id.clone())),
@@ -49,7 +49,7 @@ impl StreamCredential {
     }
 
     /// The topics whose events may end the credential.
-    pub fn topics(&self) -> impl Iterator<Item = Topic> {
+    pub fn topics(&self) -> impl Iterator<Item = WakeTopic> {
         let person = match &self.actor {
             Actor::Human { id, .. } => Some(Subject::Human(id.clone())),
             Actor::Agent { .. }
@@ -65,7 +65,7 @@ impl StreamCredential {
             .map(Subject::Key)
             .into_iter()
             .chain(person)
-            .map(Topic::Subject)
+            .map(WakeTopic::Subject)
     }
 
     /// Whether the key is still valid and the person still active.
@@ -118,11 +118,11 @@ impl StreamToken {
     }
 
     /// The topics of the ask, and those whose events may end the token.
-    pub fn topics(&self) -> impl Iterator<Item = Topic> {
+    pub fn topics(&self) -> impl Iterator<Item = WakeTopic> {
         let key = self.key.map(Subject::Key);
         let person = self.sent_to.clone().map(Subject::Human);
         let all = [Subject::Ask(self.ask)].into_iter().chain(key).chain(person);
-        all.map(Topic::Subject)
+        all.map(WakeTopic::Subject)
     }
 
     /// Whether the token is valid for the ask as it is now.

@@ -7,9 +7,9 @@ use axum::routing::get;
 use axum::{Json, Router};
 use gateway::receipts::Receipts;
 
-use crate::http::Shared;
+use crate::http::AppState;
 
-pub fn routes() -> Router<Shared> {
+pub fn routes() -> Router<AppState> {
     Router::new().route("/.well-known/jwks.json", get(jwks))
 }
 

@@ -1,7 +1,7 @@
 //! The answer to each kind of question that a plain yes or no stands for.
 
 use kernel::form::Values;
-use kernel::question::{Answer, Body, Question};
+use kernel::question::{Answer, Question, QuestionBody};
 use serde_json::{Map, Value};
 
 use super::ScriptAnswer;
@@ -23,14 +23,14 @@ impl ScriptAnswer {
     }
 }
 
-fn yes(body: &Body) -> Result<Answer, String> {
+fn yes(body: &QuestionBody) -> Result<Answer, String> {
     Ok(match body {
-        Body::Approve { .. } => Answer::Approved { edits: None },
-        Body::Choose { options, suggested, .. } => {
+        QuestionBody::Approve { .. } => Answer::Approved { edits: None },
+        QuestionBody::Choose { options, suggested, .. } => {
             let first = options.choices().first().map(|choice| &choice.id);
             Answer::Chosen { options: suggested.as_ref().or(first).cloned().into_iter().collect() }
         }
-        Body::Provide { form } => {
+        QuestionBody::Provide { form } => {
             let mut values = Map::new();
             for field in form.fields() {
                 match field.default_value() {
@@ -51,30 +51,30 @@ fn yes(body: &Body) -> Result<Answer, String> {
             let values: Values = serde_json::from_value(Value::Object(values)).unwrap_or_default();
             Answer::Provided { values }
         }
-        Body::Confirm { items, .. } => {
+        QuestionBody::Confirm { items, .. } => {
             Answer::Confirmed { items: items.iter().map(|item| item.id.clone()).collect() }
         }
-        Body::Escalate { .. } => Answer::Retry { params: Map::new() },
-        Body::Converse => Answer::Replied { text: "yes".to_owned() },
+        QuestionBody::Escalate { .. } => Answer::Retry { params: Map::new() },
+        QuestionBody::Converse => Answer::Replied { text: "yes".to_owned() },
     })
 }
 
-fn no(body: &Body) -> Result<Answer, String> {
+fn no(body: &QuestionBody) -> Result<Answer, String> {
     Ok(match body {
-        Body::Approve { .. } => Answer::REJECTED,
-        Body::Confirm { .. } => Answer::Declined,
-        Body::Escalate { .. } => Answer::Abort,
-        Body::Choose { .. } => {
+        QuestionBody::Approve { .. } => Answer::REJECTED,
+        QuestionBody::Confirm { .. } => Answer::Declined,
+        QuestionBody::Escalate { .. } => Answer::Abort,
+        QuestionBody::Choose { .. } => {
             return Err("a question with options has no “no”: write answer = {verdict = \
                         \"chosen\", options = […]}"
                 .to_owned());
         }
-        Body::Provide { .. } => {
+        QuestionBody::Provide { .. } => {
             return Err("a form has no “no”: write answer = {verdict = \"provided\", values = \
                         {…}}"
                 .to_owned());
         }
-        Body::Converse => Answer::Replied { text: "no".to_owned() },
+        QuestionBody::Converse => Answer::Replied { text: "no".to_owned() },
     })
 }
 
@@ -108,7 +108,10 @@ mod tests {
             body["prompt"] = json!("Well?");
             let question: Question = serde_json::from_value(body).unwrap();
             for says in [ScriptAnswer::Yes, ScriptAnswer::No] {
-                let none = matches!(question.body(), Body::Choose { .. } | Body::Provide { .. });
+                let none = matches!(
+                    question.body(),
+                    QuestionBody::Choose { .. } | QuestionBody::Provide { .. }
+                );
                 let said = says.answer_to(&question);
                 if none && matches!(says, ScriptAnswer::No) {
                     assert!(said.unwrap_err().contains("has no “no”"));

@@ -7,7 +7,7 @@ use reqwest::Method;
 use tokio::task::JoinSet;
 
 use super::agent::{AGENT, Caller, HUMAN, until};
-use super::proxy::{Line, Proxy};
+use super::proxy::{Proxy, ProxyMode};
 use super::support::Server;
 use super::test_storage::Place;
 use super::waiting::{WAYS, watched};
@@ -36,12 +36,12 @@ async fn requests_end_in_time_and_go_on_when_it_is_back() {
         assert_eq!(caller.ready().await, 200);
     };
     tokio::select! {
-        () = served => proxy.set(Line::Up),
+        () = served => proxy.set(ProxyMode::Up),
         () = hold_up(&proxy) => {}
     }
 
     let path = format!("/hxp/v1/requests/{}", asked[0]);
-    for line in [Line::Stuck, Line::Cut] {
+    for line in [ProxyMode::Stuck, ProxyMode::Cut] {
         proxy.set(line);
         // A caller that is not answered within its patience gets no status at all.
         let (write, answer, read, list, ready) = tokio::join!(
@@ -60,7 +60,7 @@ async fn requests_end_in_time_and_go_on_when_it_is_back() {
         let healthy = caller.request(Method::GET, "/healthz", AGENT).send().await.unwrap();
         assert_eq!(healthy.status(), 200);
 
-        proxy.set(Line::Up);
+        proxy.set(ProxyMode::Up);
         until("it is ready again", async || caller.ready().await == 200).await;
         let (status, id) = caller.ask("And now?").await.unwrap();
         assert_eq!(status, 201, "{line:?}");
@@ -80,7 +80,7 @@ async fn requests_end_in_time_and_go_on_when_it_is_back() {
 /// Lets something through only now and then.
 async fn hold_up(proxy: &Proxy) {
     loop {
-        for (line, millis) in [(Line::Stuck, 100), (Line::Up, 5)] {
+        for (line, millis) in [(ProxyMode::Stuck, 100), (ProxyMode::Up, 5)] {
             proxy.set(line);
             tokio::time::sleep(Duration::from_millis(millis)).await;
         }

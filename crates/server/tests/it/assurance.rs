@@ -35,7 +35,7 @@ async fn result(world: &World, ask: &str) -> Value {
 async fn receipt(world: &World, ask: &str) -> (dialects::proof::ReceiptClaims, String) {
     let receipt = world.human().get(&format!("{ask}/receipt")).await.is(200);
     let claims = dialects::proof::verify(&receipt.text, &world.keys()).unwrap();
-    let words = dialects::proof::words(&claims).join("\n");
+    let words = dialects::proof::explain(&claims).join("\n");
     (claims, words)
 }
 
@@ -460,7 +460,7 @@ async fn answers_of_before_keep_their_assurance_and_their_receipt() {
     let exhibit = kernel::receipt::QuestionDigests::of(&before).unwrap();
     assert_eq!((claims.shown, claims.shown_sha256), (None, exhibit.shown));
     assert_eq!(claims.assurance, Some(Assurance::Link));
-    let words = dialects::proof::words(&claims).join("\n");
+    let words = dialects::proof::explain(&claims).join("\n");
     assert!(words.contains("the link may have been passed on"), "{words}");
     world.end().await;
 }

@@ -24,7 +24,7 @@ async fn claims(world: &World, ask: &str) -> (Value, String) {
     let id = ask.rsplit('/').next().unwrap();
     let signed = receipt(&world.human(), id).await;
     let claims = proof::verify(&signed, &jwks(world).await).unwrap();
-    (serde_json::to_value(&claims).unwrap(), proof::words(&claims).join("\n"))
+    (serde_json::to_value(&claims).unwrap(), proof::explain(&claims).join("\n"))
 }
 
 /// A server that trusts one forwarder and knows the keys of these mail servers.

@@ -21,7 +21,7 @@ use kernel::directory::{
     SignInProof,
 };
 use kernel::passkey_evidence::{AnswerStatement, PasskeyEvidence};
-use kernel::question::{Answer, Body, Question, Reply};
+use kernel::question::{Answer, Question, QuestionBody, Reply};
 use kernel::task::TaskCommand;
 use kernel::{
     Actor, AnswerInterface, AskCommand, AskId, Assurance, Command, DirectoryCommand, RuleId,
@@ -404,7 +404,7 @@ fn person(id: &str) -> Actor {
 fn question() -> NewAsk {
     NewAsk {
         dialect: Dialect::Native,
-        question: Question::new("Go?", None, Body::Converse).unwrap(),
+        question: Question::new("Go?", None, QuestionBody::Converse).unwrap(),
         metadata: serde_json::Map::new(),
         labels: Labels::default(),
         tags: BTreeSet::new(),

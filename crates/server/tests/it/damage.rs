@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dialects::proof::Jwks;
-use gateway::audit::{Against, check};
+use gateway::audit::{AuditBaseline, check};
 use kernel::ask::Phase;
 use kernel::{AgentId, Time};
 use rusqlite::Connection;
@@ -111,7 +111,7 @@ async fn answers(path: &Path) -> Result<String, StoreError> {
         after: None,
         limit: 1_000,
     };
-    let mut asks = store.ids(None, 10_000).await?;
+    let mut asks = store.ask_ids(None, 10_000).await?;
     asks.sort();
     for id in asks {
         write!(said, "{:?}", store.ask(id).await?).unwrap();
@@ -163,7 +163,7 @@ async fn answers(path: &Path) -> Result<String, StoreError> {
 async fn is_found(path: &Path, keys: &Arc<Jwks>) -> bool {
     let Ok(looking) = Sqlite::open_to_check(path) else { return true };
     let store: Arc<dyn Store> = Arc::new(looking);
-    let against = Against { keys: Arc::clone(keys), ..Against::default() };
+    let against = AuditBaseline { keys: Arc::clone(keys), ..AuditBaseline::default() };
     check(&store, &against, &mut |_| ()).await.map_or(true, |report| !report.holds())
 }
 

@@ -1,7 +1,7 @@
 //! The tables of what one ask is in each dialect, cell by cell: every question and every state, asked
 //! in one dialect, answered through each door, watched in the others.
 
-use kernel::form::Progress;
+use kernel::form::FormProgress;
 use kernel::{Actor, AskCommand, Command};
 use serde_json::{Value, json};
 
@@ -364,7 +364,7 @@ async fn every_state_in_every_dialect() {
             "opened" => drop(run(Command::Ask(AskCommand::Open(ask))).await),
             "in progress" => {
                 run(Command::Ask(AskCommand::Open(ask))).await;
-                let far = Progress {
+                let far = FormProgress {
                     current_step: 1,
                     total_steps: 1,
                     completed_fields: 0,

@@ -1,6 +1,6 @@
 //! Server-sent events of a case: each once, in order, over reconnections, until it is over.
 
-use kernel::form::Progress;
+use kernel::form::FormProgress;
 use kernel::{Actor, AskCommand};
 use serde_json::json;
 use server::config::Settings;
@@ -35,7 +35,8 @@ async fn a_stream_ends_with_its_case() {
     assert!(!reminder.data.to_string().contains("token"), "no link is told");
     world.gateway().run(holder(), AskCommand::Open(case.ask_id())).await.unwrap();
     assert_eq!(live.next().await.unwrap().event, "review.opened");
-    let far = Progress { current_step: 1, total_steps: 2, completed_fields: 0, total_fields: 3 };
+    let far =
+        FormProgress { current_step: 1, total_steps: 2, completed_fields: 0, total_fields: 3 };
     world.gateway().run(holder(), AskCommand::Progress(case.ask_id(), Some(far))).await.unwrap();
     let progress = live.next().await.unwrap();
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Polling: states, tags, limits, and expiry that nobody has to wait for.
 
-use kernel::form::Progress;
+use kernel::form::FormProgress;
 use kernel::{Actor, AskCommand};
 use serde_json::{Value, json};
 
@@ -26,7 +26,8 @@ async fn a_case_from_pending_to_completed() {
     world.advance(5);
     world.gateway().run(holder(), AskCommand::Open(case.ask_id())).await.unwrap();
     assert_eq!(case.status().await["opened_at"], opened["opened_at"], "the first look counts");
-    let far = Progress { current_step: 1, total_steps: 1, completed_fields: 1, total_fields: 2 };
+    let far =
+        FormProgress { current_step: 1, total_steps: 1, completed_fields: 1, total_fields: 2 };
     world.gateway().run(holder(), AskCommand::Progress(case.ask_id(), Some(far))).await.unwrap();
     let working = case.status().await;
     assert_eq!(working["status"], "in_progress");

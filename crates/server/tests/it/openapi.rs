@@ -67,7 +67,8 @@ fn names_of_several_words_have_two_spellings() {
     }
     let several: BTreeSet<String> =
         words.into_iter().filter(|word| word.contains(['-', '_'])).collect();
-    let other = several.iter().map(|word| kernel::spelling::other(word)).collect::<BTreeSet<_>>();
+    let other =
+        several.iter().map(|word| kernel::spelling::other_separator(word)).collect::<BTreeSet<_>>();
     let accepted = kernel::spelling::ALIASES.iter().map(|word| (*word).to_owned());
     assert_eq!(other, accepted.collect(), "in the document on the left, accepted on the right");
 }
@@ -192,7 +193,7 @@ async fn examples_are_taken() {
 async fn sent_code(world: &World) -> String {
     let means = ContactMethod::email("ada@example.com").digest();
     let human: HumanId = "user_dev".parse().unwrap();
-    let hash = world.app().core.secrets.code(&human, &means, "042137");
+    let hash = world.app().core.secrets.code_hash(&human, &means, "042137");
     let expires_at = world.now().plus_seconds(600);
     let code = store::VerificationCode { human, means, hash, expires_at };
     world.gateway().store().put_code(code).await.unwrap();

@@ -249,7 +249,7 @@ async fn the_reference_flow_with_the_rust_client() {
     assert_eq!(work.once(&mut handle).await.unwrap(), 0, "all of it is confirmed");
     assert_eq!(seen, ["delegate", "block", "resume", "resume"]);
     let done = person.get(&id).await.unwrap();
-    assert_eq!(done.state, kernel::task::State::Completed);
+    assert_eq!(done.state, kernel::task::TaskState::Completed);
     let made = agent.artifact(&done.artifacts[0].to_string()).with("version", "v1").await.unwrap();
     assert_eq!((made.version.as_str(), made.payload.size), ("v1", 7));
     agent.write("project:dev", "notes/last", json!({ "v": 2 }), &id).await.unwrap();

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dialects::proof::Jwks;
-use gateway::audit::{Against, AuditFinding, AuditReport, check, check_export};
+use gateway::audit::{AuditBaseline, AuditFinding, AuditReport, check, check_export};
 use gateway::signing::Signer;
 use gateway::vault::Vault;
 use kernel::audit::{Digest, RecordRow, canonical};
@@ -82,11 +82,11 @@ impl Played {
         self.blocks.last().unwrap().block.end() - 1
     }
 
-    fn against(&self) -> Against {
-        Against { keys: Arc::clone(&self.keys), quick: true, ..Against::default() }
+    fn against(&self) -> AuditBaseline {
+        AuditBaseline { keys: Arc::clone(&self.keys), quick: true, ..AuditBaseline::default() }
     }
 
-    async fn check(&self, path: &Path, against: &Against) -> AuditReport {
+    async fn check(&self, path: &Path, against: &AuditBaseline) -> AuditReport {
         let store: Arc<dyn Store> = Arc::new(Sqlite::open_to_check(path).unwrap());
         check(&store, against, &mut |_| ()).await.unwrap()
     }
@@ -493,7 +493,10 @@ async fn only_our_keys_count() {
     let other = Signer::open(Arc::new(Vault::memory()), kernel::Time::from_millis(0)).await;
     let (keys, path) = (Arc::new(other.unwrap().jwks()), played.folder.path().join("sound.db"));
     let found = played
-        .check(&path, &Against { keys: Arc::clone(&keys), quick: true, ..Against::default() })
+        .check(
+            &path,
+            &AuditBaseline { keys: Arc::clone(&keys), quick: true, ..AuditBaseline::default() },
+        )
         .await;
     assert_eq!(found.findings.len(), played.blocks.len());
     let lines = Box::new(std::io::Cursor::new(played.export.clone().into_bytes()));

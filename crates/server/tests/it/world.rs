@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use dialects::proof::Jwks;
 use gateway::Gateway;
-use gateway::audit::{self, Against, AuditReport};
+use gateway::audit::{self, AuditBaseline, AuditReport};
 use kernel::directory::{Human, NewAgent, NewHuman};
 use kernel::{Actor, Command, DirectoryCommand, Time};
 use server::config::Settings;
-use server::http::Shared;
+use server::http::AppState;
 use server::serve::Server;
 use server::workers::{housekeeping, timers};
 use store::Clock;
@@ -108,7 +108,7 @@ impl World {
         self.server.as_ref().unwrap()
     }
 
-    pub(crate) fn app(&self) -> &Shared {
+    pub(crate) fn app(&self) -> &AppState {
         self.server().app()
     }
 
@@ -233,7 +233,7 @@ impl World {
 
     /// A check of the whole record.
     pub(crate) async fn audit(&self) -> AuditReport {
-        let against = Against { keys: self.keys(), ..Against::default() };
+        let against = AuditBaseline { keys: self.keys(), ..AuditBaseline::default() };
         audit::check(self.gateway().store(), &against, &mut |_| ()).await.unwrap()
     }
 

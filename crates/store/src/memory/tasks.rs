@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use kernel::task::{Artifact, Contract, Entry, LedgerScope, State as Phase};
+use kernel::task::{Artifact, Contract, Entry, LedgerScope, TaskState as Phase};
 use kernel::{AgentId, ArtifactId, EntryId, ProjectId, ReviewId, Task, TaskId, Time};
 use ulid::Ulid;
 

@@ -240,7 +240,7 @@ impl AskStore for Postgres {
         Ok(on!(self.database, client => query::ask(client, id))?.map(Arc::new))
     }
 
-    async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
+    async fn ask_ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
         sql::ask_ids(self, after, limit).await
     }
 

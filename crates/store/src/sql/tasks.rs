@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
-use kernel::task::{Artifact, Contract, Entry, LedgerScope, State};
+use kernel::task::{Artifact, Contract, Entry, LedgerScope, TaskState};
 use kernel::{AgentId, ArtifactId, EntryId, ProjectId, ReviewId, Task, TaskId, Time};
 use serde::de::DeserializeOwned;
 
@@ -32,7 +32,7 @@ impl<S: SqlStore> TaskStore for S {
         Ok(scopes.iter().filter_map(|scope| given_project(scope)).collect())
     }
 
-    async fn task_counts(&self, list: TaskListQuery) -> Result<Vec<(State, Count)>> {
+    async fn task_counts(&self, list: TaskListQuery) -> Result<Vec<(TaskState, Count)>> {
         self.snapshot(list, |sql, list| {
             Box::pin(async move {
                 let range = "SELECT count(*) FROM

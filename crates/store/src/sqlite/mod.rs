@@ -268,7 +268,7 @@ impl AskStore for Sqlite {
         self.readers.run(read).await
     }
 
-    async fn ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
+    async fn ask_ids(&self, after: Option<AskId>, limit: usize) -> Result<Vec<AskId>> {
         sql::ask_ids(self, after, limit).await
     }
 

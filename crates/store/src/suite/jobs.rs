@@ -7,7 +7,7 @@ use kernel::actor::{ActorRef, AttestedIdentity};
 use kernel::ask::{AskToken, CallbackResult, Phase, Route, TokenPurpose};
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
-use kernel::form::Progress;
+use kernel::form::FormProgress;
 use kernel::question::AnswerKind;
 use kernel::testing::{new_ask, no, yes};
 use kernel::{Actor, AskCommand, AskId, Refusal, Subject};
@@ -94,7 +94,7 @@ pub async fn nothing_happened_writes_nothing(stage: &Stage) {
 
 pub async fn later_jobs_see_earlier_ones(stage: &Stage) {
     let id = stage.ask(new_ask()).await;
-    let step = |completed_fields| Progress {
+    let step = |completed_fields| FormProgress {
         current_step: 1,
         total_steps: 1,
         completed_fields,

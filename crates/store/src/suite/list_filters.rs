@@ -2,7 +2,7 @@
 
 use kernel::ask::{Phase, Priority, Route, SimilarityKey};
 use kernel::command::{NewAsk, NewOnExpiry};
-use kernel::question::{Answer, Body, Question, QuestionKind, Reply};
+use kernel::question::{Answer, Question, QuestionBody, QuestionKind, Reply};
 use kernel::testing::{human, new_ask, yes};
 use kernel::{Actor, AskCommand, AskId};
 
@@ -15,7 +15,7 @@ fn named(prompt: &str) -> NewAsk {
 }
 
 fn talk() -> NewAsk {
-    let question = Question::new("What now?", None, Body::Converse).unwrap();
+    let question = Question::new("What now?", None, QuestionBody::Converse).unwrap();
     NewAsk { question, ..new_ask() }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kernel::ask::{Assignee, Labels, Phase, Priority, Route};
 use kernel::command::NewAsk;
 use kernel::directory::{EscalationStep, NewProject};
-use kernel::question::{Body, Question, QuestionKind};
+use kernel::question::{Question, QuestionBody, QuestionKind};
 use kernel::testing::{human, new_ask, yes};
 use kernel::{Actor, AskCommand, AskId, DirectoryCommand};
 
@@ -166,7 +166,7 @@ pub async fn strangers_lists_are_empty(stage: &Stage) {
 }
 
 pub async fn filters_narrow(stage: &Stage) {
-    let question = Question::new("What now?", None, Body::Converse).unwrap();
+    let question = Question::new("What now?", None, QuestionBody::Converse).unwrap();
     let label = |text: &str| Some(text.to_owned());
     let labels = Labels { agent: label("writer"), project: label("novel") };
     let talk = stage.ask(NewAsk { question, labels, ..new_ask() }).await;

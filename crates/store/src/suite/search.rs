@@ -2,7 +2,7 @@
 
 use kernel::ask::Route;
 use kernel::command::NewAsk;
-use kernel::question::{Body, Question, QuestionKind};
+use kernel::question::{Question, QuestionBody, QuestionKind};
 use kernel::testing::{human, new_ask, yes};
 use kernel::{Actor, AskCommand, AskId};
 
@@ -66,7 +66,8 @@ pub async fn every_word_counts_and_the_last_may_be_unfinished(stage: &Stage) {
 /// Comments, options, the agent's name and the comment of the answer are indexed.
 pub async fn everything_that_was_said_is_looked_into(stage: &Stage) {
     let id = stage.ask(about("Deploy?")).await;
-    let talk = Question::new("Hello", Some("a greeting".to_owned()), Body::Converse).unwrap();
+    let talk =
+        Question::new("Hello", Some("a greeting".to_owned()), QuestionBody::Converse).unwrap();
     let other = stage.ask(NewAsk { question: talk, ..new_ask() }).await;
     stage.run(bot(), AskCommand::Comment(id, "the customer called".to_owned())).await;
     let mut reply = yes();

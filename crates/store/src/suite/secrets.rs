@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
-use kernel::question::{Answer, Body, Question, Reply, SecretValues};
+use kernel::question::{Answer, Question, QuestionBody, Reply, SecretValues};
 use kernel::testing::new_ask;
 use kernel::{AskCommand, AskId};
 use serde_json::json;
@@ -15,7 +15,7 @@ use crate::{Job, SECRET_READABLE_FOR, SecretCipher, SideKind, SideSelection, Sto
 fn asks_for_a_secret() -> NewAsk {
     let field = json!({ "key": "token", "label": "Token", "type": "text", "sensitive": true });
     let form = serde_json::from_value(json!({ "fields": [field] })).unwrap();
-    let question = Question::new("Which token?", None, Body::Provide { form }).unwrap();
+    let question = Question::new("Which token?", None, QuestionBody::Provide { form }).unwrap();
     NewAsk { question, ..new_ask() }
 }
 

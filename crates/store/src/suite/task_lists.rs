@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kernel::directory::{NewHuman, Profile};
 use kernel::task::{
-    AgentInput, Contract, Duty, Handover, NewEntry, NewTask, Party, State, TaskCommand,
+    AgentInput, Contract, Duty, Handover, NewEntry, NewTask, Party, TaskCommand, TaskState,
 };
 use kernel::testing::human;
 use kernel::{Actor, AgentId, Command, DirectoryCommand, EntryId, ProjectId, Subject, TaskId};
@@ -76,7 +76,8 @@ pub async fn lists_of_tasks_are_narrowed_every_way(stage: &Stage) {
     let people = [None, Some(Party::Human(human("olga"))), Some(Party::Agent(agent()))];
     let mut found = BTreeSet::new();
     for projects in [&["acme"][..], &["rival"], &["rival", "acme", "acme"], &["nowhere"], &[]] {
-        for states in [&[][..], &[State::Blocked], &[State::Created, State::Completed]] {
+        for states in [&[][..], &[TaskState::Blocked], &[TaskState::Created, TaskState::Completed]]
+        {
             for assignee in &people {
                 for principal in [None, Some(human("olga")), Some(human("mark"))] {
                     for parent in [None, Some(all[0])] {
@@ -109,7 +110,7 @@ pub async fn lists_of_tasks_are_narrowed_every_way(stage: &Stage) {
 /// no longer has.
 pub async fn an_agent_has_a_list_of_what_it_was_given(stage: &Stage) {
     let all = many(stage).await;
-    let given = |agent: &str, states: &[State]| TaskListQuery {
+    let given = |agent: &str, states: &[TaskState]| TaskListQuery {
         agent: agent.parse().ok(),
         states: states.to_vec(),
         limit: 100,
@@ -119,7 +120,7 @@ pub async fn an_agent_has_a_list_of_what_it_was_given(stage: &Stage) {
     for id in all.iter().rev() {
         tasks.push(seen(stage, *id).await);
     }
-    for states in [&[][..], &[State::Blocked], &[State::Assigned, State::Blocked]] {
+    for states in [&[][..], &[TaskState::Blocked], &[TaskState::Assigned, TaskState::Blocked]] {
         let admitted = tasks.iter().filter(|task| {
             task.agents().contains(&agent()) && (states.is_empty() || states.contains(&task.state))
         });
@@ -134,8 +135,8 @@ pub async fn an_agent_has_a_list_of_what_it_was_given(stage: &Stage) {
     stage.run(person("olga"), to(Party::Human(human("mark")))).await;
     assert_eq!(ids(stage, given("bot", &[])).await.first(), Some(&id), "it had it once");
     stage.run(person("olga"), of(TaskCommand::Cancel(id, None))).await;
-    assert_eq!(ids(stage, given("bot", &[State::Completed])).await, [id]);
-    assert!(!ids(stage, given("bot", &[State::InProgress])).await.contains(&id));
+    assert_eq!(ids(stage, given("bot", &[TaskState::Completed])).await, [id]);
+    assert!(!ids(stage, given("bot", &[TaskState::InProgress])).await.contains(&id));
 }
 
 /// Pages have no gaps while others write, and the last one has no next page.
@@ -169,17 +170,17 @@ pub async fn tasks_are_counted_by_state(stage: &Stage) {
     let found = counts.iter().filter(|(_, count)| count.n > 0).copied();
     let exact = |n| Count { n, exact: true };
     let expected = [
-        (State::Created, exact(6)),
-        (State::Assigned, exact(4)),
-        (State::Blocked, exact(4)),
-        (State::Completed, exact(1)),
+        (TaskState::Created, exact(6)),
+        (TaskState::Assigned, exact(4)),
+        (TaskState::Blocked, exact(4)),
+        (TaskState::Completed, exact(1)),
     ];
     assert_eq!(found.collect::<Vec<_>>(), expected);
-    assert_eq!(counts.len(), State::ALL.len());
+    assert_eq!(counts.len(), TaskState::ALL.len());
     let marks = TaskListQuery { principal: Some(human("mark")), limit: 1, ..list(&["acme"]) };
-    let blocked = TaskListQuery { states: vec![State::Blocked], ..marks };
+    let blocked = TaskListQuery { states: vec![TaskState::Blocked], ..marks };
     let counts = stage.store.task_counts(blocked).await.unwrap();
-    assert_eq!(counts, [(State::Blocked, exact(2))]);
+    assert_eq!(counts, [(TaskState::Blocked, exact(2))]);
 }
 
 /// HACP-023: writing a key appends; reads return the last value, and all values are kept.

@@ -8,7 +8,7 @@ use kernel::audit::Digest;
 use kernel::task::{
     AgentInput, Artifact, CheckpointKind, Entry, Intent, LedgerScope as Ledger, NewCheckpoint,
     NewEntry, NewReview, NewTask, NewVersion, Payload, PayloadKind, ReviewKind, ReviewText, Role,
-    State, TaskCommand, Verdict, VersionRef,
+    TaskCommand, TaskState, Verdict, VersionRef,
 };
 use kernel::testing::{human, yes};
 use kernel::{
@@ -151,7 +151,7 @@ pub async fn a_task_reads_back(stage: &Stage) {
     let id = TaskId::new(job.envelope.fresh);
     let outcome = stage.store.transact(job).await.unwrap();
     let made = outcome.task.unwrap();
-    assert_eq!((made.id, made.state, made.revision), (id, State::Created, 0));
+    assert_eq!((made.id, made.state, made.revision), (id, TaskState::Created, 0));
     assert_eq!(outcome.place, Some((id, 1)));
     assert_eq!((outcome.ask, outcome.artifact, outcome.entry), (None, None, None));
     assert_eq!(seen(stage, id).await, *made);
@@ -188,7 +188,7 @@ pub async fn a_refused_operation_changes_nothing(stage: &Stage) {
 pub async fn a_task_goes_to_its_end(stage: &Stage) {
     let (id, made) = story(stage).await;
     let task = seen(stage, id).await;
-    assert_eq!(task.state, State::Completed);
+    assert_eq!(task.state, TaskState::Completed);
     assert_eq!(folded(stage, Subject::Task(id), task.head.seq).await, boxed(task.clone()));
     let artifact: Artifact = stage.store.artifact(made).await.unwrap().unwrap();
     let names: Vec<_> = artifact.versions.iter().map(|version| version.name.as_str()).collect();
@@ -211,11 +211,11 @@ pub async fn an_answered_checkpoint_moves_its_task(stage: &Stage) {
     let id = begun(stage).await;
     let raised = stage.run(bot(), raise(id)).await;
     let checkpoint = raised.ask.unwrap();
-    assert_eq!(raised.task.unwrap().state, State::Blocked);
+    assert_eq!(raised.task.unwrap().state, TaskState::Blocked);
     let before = stage.store.last_position().await.unwrap();
     let outcome = stage.run(person("olga"), AskCommand::Answer(checkpoint.id, yes())).await;
     let task = outcome.task.unwrap();
-    assert_eq!((task.id, task.state), (id, State::InProgress));
+    assert_eq!((task.id, task.state), (id, TaskState::InProgress));
     assert_eq!(outcome.place, Some((id, task.head.seq)));
     assert!(!outcome.ask.unwrap().is_open());
     assert_eq!(seen(stage, id).await, *task);
@@ -238,7 +238,7 @@ pub async fn of_an_answer_and_a_cancellation_one_wins(stage: &Stage) {
         let outcomes = at_once(stage, vec![answer, cancel]).await;
         let task = seen(stage, id).await;
         // A resumed task can still be cancelled, but a cancelled one does not resume.
-        assert_eq!(task.state, State::Completed, "{outcomes:?}");
+        assert_eq!(task.state, TaskState::Completed, "{outcomes:?}");
         assert!(!stage.seen(ask).await.is_open());
         let won = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
         assert!((1..=2).contains(&won), "{outcomes:?}");

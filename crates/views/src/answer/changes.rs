@@ -1,12 +1,12 @@
 //! The changes of a person to an agent's proposal, value by value: in the second step before the
 //! approval, and afterwards next to the answer.
 
-use kernel::question::{Answer, Body, Question, Reply};
+use kernel::question::{Answer, Question, QuestionBody, Reply};
 use serde_json::{Map, Value};
 use similar::{ChangeTag, TextDiff};
 
 use crate::components::facts::leaves;
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 
 /// Longer texts are shown in full one above the other, because a diff would delay the page.
 const LONGEST: usize = 20_000;
@@ -103,7 +103,7 @@ fn text(value: &Value) -> String {
 pub fn of_reply(question: Option<&Question>, reply: Option<&Reply>) -> Vec<ChangedValue> {
     match (question.map(Question::body), reply.map(|reply| &reply.answer)) {
         (
-            Some(Body::Approve { details, .. }),
+            Some(QuestionBody::Approve { details, .. }),
             Some(
                 Answer::Approved { edits: Some(edits) }
                 | Answer::ChangesRequested { edits: Some(edits) },

@@ -5,7 +5,7 @@ use kernel::ask::Ending;
 use kernel::ask::{OnExpiry, RecordedAnswer};
 use kernel::directory::Directory;
 use kernel::form::{Field, FileRef, REDACTED};
-use kernel::question::{Answer, Body, Choice, Question, Reply};
+use kernel::question::{Answer, Choice, Question, QuestionBody, Reply};
 use kernel::task::ResolutionAction;
 use kernel::text::reveal;
 use kernel::verification::Proof;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::answer::changes::{self, ChangedValue};
 use crate::components::facts::{Fact, FactList, TextBlock, fact};
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::{self};
+use crate::components::wording::{self};
 
 /// The end of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,17 +83,17 @@ impl OutcomeView {
                 Some(answered_outcome(resolution, question, directory, now))
             }
             Ending::Expired { at, report } => {
-                let next = format!("The agent {}.", words::default_action(*report));
+                let next = format!("The agent {}.", wording::default_action(*report));
                 Some(closed_outcome("Expired", "Nobody answered in time.", *at, now, next))
             }
             Ending::Failed { at } => {
                 Some(closed_outcome("Failed", "Nobody answered in time.", *at, now, FAILS))
             }
             Ending::Cancelled { at, by, reason, decided } => {
-                let who = words::actor_name(directory, by);
+                let who = wording::actor_name(directory, by);
                 let (headline, sentence, next) = closed(*decided, &who);
                 let mut outcome = closed_outcome(headline, sentence, *at, now, next);
-                outcome.who = Some(words::actor_name(directory, by));
+                outcome.who = Some(wording::actor_name(directory, by));
                 let reason = reason.as_ref().and_then(|reason| reason.value());
                 outcome.comment =
                     reason.map(|text| TextBlock::new("comment-said".to_owned(), text));
@@ -162,7 +162,7 @@ fn unrecorded_expiry(
     let next = match on_expiry {
         OnExpiry::StayOpen => return None,
         OnExpiry::Fail => FAILS.to_owned(),
-        OnExpiry::Report { action } => format!("The agent {}.", words::default_action(*action)),
+        OnExpiry::Report { action } => format!("The agent {}.", wording::default_action(*action)),
         OnExpiry::Answer { reply } => format!(
             "The default is taken: {}. It is marked as nobody's answer.",
             reply
@@ -179,7 +179,7 @@ pub fn on_silence(on_expiry: &OnExpiry, question: Option<&Question>) -> String {
         OnExpiry::StayOpen => "It stays open and can still be answered".to_owned(),
         OnExpiry::Fail => "The request fails, and the agent is told so".to_owned(),
         OnExpiry::Report { action } => {
-            format!("The agent {}", words::default_action(*action))
+            format!("The agent {}", wording::default_action(*action))
         }
         OnExpiry::Answer { reply } => {
             let reply = reply.value().map(|reply| brief(reply, question));
@@ -199,7 +199,7 @@ fn answered_outcome(
         resolution;
     let reply = reply.value();
     let attested = attested.as_ref().and_then(|attested| attested.value());
-    let who = attested.map_or_else(|| words::actor_name(directory, by), words::attested_user);
+    let who = attested.map_or_else(|| wording::actor_name(directory, by), wording::attested_user);
     let sentence = if *by == ActorRef::System {
         "Nobody answered in time, so the agent's default was taken.".to_owned()
     } else if *by == ActorRef::LinkHolder {
@@ -216,8 +216,8 @@ fn answered_outcome(
     } else {
         format!(
             "Answered by {who} {} ({}).",
-            words::channel_name(*via),
-            words::assurance_words(resolution)
+            wording::channel_name(*via),
+            wording::assurance_words(resolution)
         )
     };
     let sentence = match verification.as_ref().filter(|found| found.satisfied) {
@@ -233,7 +233,7 @@ fn answered_outcome(
         sentence,
         who: Some(who),
         at: RelativeTime::new(*at, now),
-        said: reply.map(|reply| said(&reply.answer, question)).unwrap_or_default(),
+        said: reply.map(|reply| answer_facts(&reply.answer, question)).unwrap_or_default(),
         changed: changes::of_reply(question, reply),
         edited: reply
             .is_some_and(|reply| matches!(reply.answer, Answer::Approved { edits: Some(_) })),
@@ -300,7 +300,7 @@ pub fn brief(reply: &Reply, question: Option<&Question>) -> String {
 
 fn confirm_label(question: Option<&Question>, went_ahead: bool) -> String {
     match question.map(Question::body) {
-        Some(Body::Confirm { yes, no, .. }) if !words::are_protocol_labels(yes, no) => {
+        Some(QuestionBody::Confirm { yes, no, .. }) if !wording::are_protocol_labels(yes, no) => {
             format!("“{}”", reveal(if went_ahead { yes } else { no }))
         }
         Some(_) | None if went_ahead => "Confirmed".to_owned(),
@@ -310,15 +310,15 @@ fn confirm_label(question: Option<&Question>, went_ahead: bool) -> String {
 
 fn option_label(id: &str, question: Option<&Question>) -> String {
     let choices: &[Choice] = match question.map(Question::body) {
-        Some(Body::Choose { options, .. }) => options.choices(),
-        Some(Body::Approve { reject_options, .. }) => reject_options,
+        Some(QuestionBody::Choose { options, .. }) => options.choices(),
+        Some(QuestionBody::Approve { reject_options, .. }) => reject_options,
         Some(_) | None => &[],
     };
     reveal(choices.iter().find(|choice| choice.id == id).map_or(id, |choice| &choice.label))
 }
 
 /// The values of an answer that need more room than its headline. Secret values are redacted.
-pub fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
+pub fn answer_facts(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
     let all = |map, prefix| {
         let FactList { headline, rows } = FactList::of(map, prefix);
         headline.into_iter().chain(rows).collect::<Vec<_>>()
@@ -333,7 +333,7 @@ pub fn said(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
         }
         Answer::Replied { text } => vec![fact("Reply", &Value::from(text.as_str()), "replied")],
         Answer::Provided { values } => match question.map(Question::body) {
-            Some(Body::Provide { form }) => {
+            Some(QuestionBody::Provide { form }) => {
                 let shown = values.redacted(form);
                 let one = |(key, value): (&String, &Value)| {
                     let label = form.field(key).map_or(key.as_str(), Field::label);

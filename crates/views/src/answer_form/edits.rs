@@ -14,7 +14,7 @@ use crate::answer_form::fields::{
 use crate::answer_form::problem::{AnswerDraft, FormProblems, ProblemLocation};
 use crate::answer_form::submitted::{SubmittedForm, same_value, unix_line_breaks};
 use crate::components::facts::{Leaf, leaves};
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 
 /// A text with this many characters or more gets a text area.
 const LONG: usize = 60;

@@ -5,7 +5,7 @@ use kernel::text::is_hidden;
 use serde_json::{Number, Value};
 
 use crate::answer_form::problem::{AnswerDraft, ProblemLocation};
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 
 /// Up to this many options are shown as radio buttons; more become a list.
 const FEW: usize = 6;
@@ -149,7 +149,7 @@ impl FieldView {
     ) -> Self {
         let name = format!("field.{}", field.key());
         let place = ProblemLocation::Field(field.key().to_owned());
-        let held = draft.and_then(|draft| draft.held(&name)).map(str::to_owned);
+        let held = draft.and_then(|draft| draft.kept_note(&name)).map(str::to_owned);
         let condition = field.condition();
         let live = condition.filter(|condition| near(condition.field()));
         Self {

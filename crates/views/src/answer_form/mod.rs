@@ -11,7 +11,7 @@ pub mod submitted;
 use kernel::AskId;
 use kernel::ask::Ask;
 use kernel::form::{FieldKind, Form};
-use kernel::question::{Body, Choice, PickMode, Question, Reply};
+use kernel::question::{Choice, PickMode, Question, QuestionBody, Reply};
 use url::Url;
 
 use crate::PageContext;
@@ -21,7 +21,7 @@ use crate::answer_form::fields::{Control, ControlOption, FieldView, StepView};
 use crate::answer_form::problem::{AnswerDraft, FormProblems, ProblemLocation};
 use crate::answer_form::steps::Stepper;
 use crate::answer_form::submitted::{EDITS, PARAMS};
-use crate::components::words::{self, VisibleText, subject};
+use crate::components::wording::{self, VisibleText, subject};
 use crate::site::paths;
 
 /// The label of an approval with edits, because the question shows the old values.
@@ -218,7 +218,7 @@ impl AnswerForm {
         draft: Option<&AnswerDraft>,
         desk: AnswerFormContext,
     ) -> Self {
-        let risky = |label: &str| careful || words::is_destructive(label);
+        let risky = |label: &str| careful || wording::is_destructive(label);
         let go = if risky(question.prompt()) { "danger" } else { "yes" };
         let typed = |name: &str| draft.and_then(|draft| draft.value(name)).unwrap_or("").to_owned();
         let error = |place: ProblemLocation| {
@@ -226,7 +226,7 @@ impl AnswerForm {
         };
         // Only an approval supports a request for changes; other questions are answered
         // with a comment.
-        let changes = matches!(question.body(), Body::Approve { .. });
+        let changes = matches!(question.body(), QuestionBody::Approve { .. });
         let mut card = Self {
             heading: "Your answer",
             multipart: false,
@@ -249,7 +249,7 @@ impl AnswerForm {
             desk,
         };
         match question.body() {
-            Body::Approve { details, editable, reject_requires_reason, reject_options } => {
+            QuestionBody::Approve { details, editable, reject_requires_reason, reject_options } => {
                 let (summary, hint) = if editable.is_any() {
                     (
                         "Edit the details before you approve",
@@ -287,32 +287,32 @@ impl AnswerForm {
                 };
                 card.buttons = approval(yes, reject_options);
             }
-            Body::Choose { options, pick, suggested } => {
+            QuestionBody::Choose { options, pick, suggested } => {
                 let options = (options.choices(), suggested.as_deref());
                 choose(&mut card, options, *pick, go, draft);
             }
-            Body::Provide { form } => provide(&mut card, form, go, draft),
-            Body::Confirm { items, yes, no } => {
+            QuestionBody::Provide { form } => provide(&mut card, form, go, draft),
+            QuestionBody::Confirm { items, yes, no } => {
                 card.heading = "Confirm";
                 if !items.is_empty() {
                     card.body =
                         AnswerFormBody::Items(items.iter().map(ConfirmationItem::from).collect());
                 }
-                let go = match words::is_destructive(no) {
+                let go = match wording::is_destructive(no) {
                     // The agent swapped the buttons: "no" is destructive, so "yes" is harmless.
-                    true if !words::is_destructive(yes) => "plain",
+                    true if !wording::is_destructive(yes) => "plain",
                     _ if go == "danger" || risky(yes) => "danger",
                     _ => "primary",
                 };
-                let (go, stop) = if words::are_protocol_labels(yes, no) {
+                let (go, stop) = if wording::are_protocol_labels(yes, no) {
                     // The protocol's own labels: "Cancel" alone could be read as
                     // cancelling the order.
                     (
-                        AnswerButton::act(go, "confirm", words::GO_AHEAD),
-                        AnswerButton::act("safe", "decline", words::DO_NOT_GO_AHEAD),
+                        AnswerButton::act(go, "confirm", wording::GO_AHEAD),
+                        AnswerButton::act("safe", "decline", wording::DO_NOT_GO_AHEAD),
                     )
                 } else {
-                    let stop = if words::is_destructive(no) { "danger" } else { "safe" };
+                    let stop = if wording::is_destructive(no) { "danger" } else { "safe" };
                     (
                         AnswerButton::labelled(go, "confirm", yes),
                         AnswerButton::labelled(stop, "decline", no),
@@ -327,7 +327,7 @@ impl AnswerForm {
                     ]
                 };
             }
-            Body::Escalate { params, .. } => {
+            QuestionBody::Escalate { params, .. } => {
                 card.heading = "What should the agent do?";
                 if !params.is_empty() {
                     let summary = "Change the parameters of the retry";
@@ -345,7 +345,7 @@ impl AnswerForm {
                 card.apart =
                     Some(abort.with_consequence("The agent stops. This cannot be undone."));
             }
-            Body::Converse => {
+            QuestionBody::Converse => {
                 card.heading = "Your reply";
                 card.comment = None;
                 card.body = AnswerFormBody::Reply {
@@ -362,7 +362,8 @@ impl AnswerForm {
         }
         // These questions have no "no" button. With a link, every question has a separate
         // button to decline.
-        let declinable = matches!(question.body(), Body::Choose { .. } | Body::Provide { .. });
+        let declinable =
+            matches!(question.body(), QuestionBody::Choose { .. } | QuestionBody::Provide { .. });
         if declinable && card.desk.link.is_none() {
             let close = AnswerButton::minor(CLOSE, "Close without an answer");
             card.minor.push(
@@ -378,16 +379,17 @@ impl AnswerForm {
     #[must_use]
     pub fn with_sign_in(mut self, question: &Question, href: String, because: &str) -> Self {
         let (label, act) = match question.body() {
-            Body::Approve { .. } => ("Sign in to approve", "approve it"),
-            Body::Confirm { .. } => ("Sign in to confirm", "confirm it"),
-            Body::Choose { .. } | Body::Provide { .. } | Body::Escalate { .. } | Body::Converse => {
-                ("Sign in to answer", "let the agent go on")
-            }
+            QuestionBody::Approve { .. } => ("Sign in to approve", "approve it"),
+            QuestionBody::Confirm { .. } => ("Sign in to confirm", "confirm it"),
+            QuestionBody::Choose { .. }
+            | QuestionBody::Provide { .. }
+            | QuestionBody::Escalate { .. }
+            | QuestionBody::Converse => ("Sign in to answer", "let the agent go on"),
         };
         let why = format!("{because}, so only somebody who is signed in can {act}.");
         self.sign_in = Some(SignInPrompt { href, label, why });
         match question.body() {
-            Body::Approve { .. } => {
+            QuestionBody::Approve { .. } => {
                 self.buttons.retain(|button| button.value != "approve" || button.name != "action");
                 if let AnswerFormBody::Edits(edits) = &mut self.body {
                     // The person can still suggest other values with a request for changes.
@@ -396,19 +398,19 @@ impl AnswerForm {
                     edits.hint = "They go back to the agent when you request changes.";
                 }
             }
-            Body::Confirm { .. } => self.buttons.retain(|button| button.value == "decline"),
-            Body::Escalate { .. } => {
+            QuestionBody::Confirm { .. } => self.buttons.retain(|button| button.value == "decline"),
+            QuestionBody::Escalate { .. } => {
                 self.buttons.clear();
                 self.body = AnswerFormBody::Buttons { error: None };
             }
-            Body::Choose { options, .. } => {
+            QuestionBody::Choose { options, .. } => {
                 self.buttons.clear();
                 self.body = AnswerFormBody::Items(
                     options.choices().iter().map(ConfirmationItem::from).collect(),
                 );
                 self.comment = None;
             }
-            Body::Provide { .. } | Body::Converse => {
+            QuestionBody::Provide { .. } | QuestionBody::Converse => {
                 self.heading = "Your answer";
                 self.buttons.clear();
                 self.minor.clear();
@@ -488,7 +490,7 @@ fn choose(
                 .iter()
                 .map(|choice| AnswerButton {
                     // Only its label shows whether an option is destructive.
-                    tone: if words::is_destructive(&choice.label) { "danger" } else { "plain" },
+                    tone: if wording::is_destructive(&choice.label) { "danger" } else { "plain" },
                     name: "choose",
                     value: choice.id.clone(),
                     verb: "Choose",

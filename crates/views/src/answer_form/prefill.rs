@@ -3,7 +3,7 @@
 //! files are not included.
 
 use kernel::form::Field;
-use kernel::question::{Answer, Body, Question, Reply};
+use kernel::question::{Answer, Question, QuestionBody, Reply};
 use serde_json::{Map, Value};
 
 use crate::answer_form::edits;
@@ -14,19 +14,19 @@ pub fn of(question: &Question, reply: &Reply) -> SubmittedForm {
     let mut pairs: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| pairs.push((name.to_owned(), value));
     if let Some(comment) = &reply.comment {
-        let name = if *question.body() == Body::Converse { "reply" } else { "comment" };
+        let name = if *question.body() == QuestionBody::Converse { "reply" } else { "comment" };
         add(name, comment.clone());
     }
     match (&reply.answer, question.body()) {
         (
             Answer::Approved { edits: Some(edited) }
             | Answer::ChangesRequested { edits: Some(edited) },
-            Body::Approve { details, editable, .. },
+            QuestionBody::Approve { details, editable, .. },
         ) => {
             let open = editable.offered(details);
             pairs.extend(edits::entered(&open, editable.form(), EDITS, &merged(&open, edited)));
         }
-        (Answer::Retry { params: edited }, Body::Escalate { params, .. }) => {
+        (Answer::Retry { params: edited }, QuestionBody::Escalate { params, .. }) => {
             pairs.extend(edits::entered(params, None, PARAMS, &merged(params, edited)));
         }
         (Answer::Chosen { options }, _) => {
@@ -35,7 +35,7 @@ pub fn of(question: &Question, reply: &Reply) -> SubmittedForm {
             }
         }
         (Answer::Replied { text }, _) => add("reply", text.clone()),
-        (Answer::Provided { values }, Body::Provide { form }) => {
+        (Answer::Provided { values }, QuestionBody::Provide { form }) => {
             let shown =
                 |key: &str| form.field(key).is_some_and(|field| !Field::is_sensitive(field));
             for (key, value) in values.iter().filter(|(key, _)| shown(key)) {
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::answer_form::submitted;
 
-    fn question(body: Body) -> Question {
+    fn question(body: QuestionBody) -> Question {
         Question::new("So?", None, body).unwrap()
     }
 
@@ -95,7 +95,7 @@ mod tests {
     fn a_reply_and_its_form_are_the_same() {
         let object = |value: Value| value.as_object().unwrap().clone();
         let details = object(json!({ "amount": 12.5, "to": { "name": "Ann" }, "fast": false }));
-        let approve = Body::Approve {
+        let approve = QuestionBody::Approve {
             details,
             editable: true.into(),
             reject_requires_reason: false,
@@ -111,9 +111,9 @@ mod tests {
         let form: Form = serde_json::from_value(fields).unwrap();
         let choices = vec![Choice::plain("a"), Choice::plain("b"), Choice::plain("c")];
         let options = Options::new(choices).unwrap();
-        let choose = Body::Choose { options, pick: PickMode::Many, suggested: None };
+        let choose = QuestionBody::Choose { options, pick: PickMode::Many, suggested: None };
         let params = object(json!({ "retries": 3, "url": "https://a.example" }));
-        let escalate = Body::Escalate { error: Map::new(), params };
+        let escalate = QuestionBody::Escalate { error: Map::new(), params };
         for (body, action, pairs) in [
             (
                 approve.clone(),
@@ -124,7 +124,7 @@ mod tests {
             (approve, "reject", vec![("comment", "no")]),
             (choose, "choose", vec![("option", "a"), ("option", "c")]),
             (
-                Body::Provide { form },
+                QuestionBody::Provide { form },
                 "provide",
                 vec![
                     ("field.name", "Ann"),
@@ -134,7 +134,7 @@ mod tests {
                 ],
             ),
             (escalate, "retry", vec![("params.0", "4")]),
-            (Body::Converse, "reply", vec![("reply", "hello\nthere")]),
+            (QuestionBody::Converse, "reply", vec![("reply", "hello\nthere")]),
         ] {
             let question = question(body);
             let typed = |pairs: Vec<(String, String)>| {

@@ -2,13 +2,13 @@
 
 use kernel::Refusal;
 use kernel::form::Field;
-use kernel::question::{AnswerError, Body, Question};
+use kernel::question::{AnswerError, Question, QuestionBody};
 use kernel::text::reveal;
 
 use crate::answer_form::edits;
 use crate::answer_form::steps::PartialForm;
 use crate::answer_form::submitted::{EDITS, PARAMS, SubmittedForm};
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 
 /// The hidden inputs that authorise a form. They are not part of the answer.
 pub(crate) const AUTHORIZATION_INPUTS: [&str; 2] = ["csrf", "token"];
@@ -50,7 +50,7 @@ impl ProblemLocation {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct InputProblem {
     pub place: ProblemLocation,
     /// The label of the control, to distinguish fields in the summary.
     pub label: Option<VisibleText>,
@@ -61,12 +61,12 @@ pub struct Problem {
 /// All problems of a form, in page order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FormProblems {
-    pub problems: Vec<Problem>,
+    pub problems: Vec<InputProblem>,
 }
 
 impl FormProblems {
     pub fn one(place: ProblemLocation, message: impl Into<String>) -> Self {
-        Self { problems: vec![Problem { place, label: None, message: message.into() }] }
+        Self { problems: vec![InputProblem { place, label: None, message: message.into() }] }
     }
 
     /// Adds a problem.
@@ -76,7 +76,7 @@ impl FormProblems {
         label: Option<VisibleText>,
         message: impl Into<String>,
     ) {
-        self.problems.push(Problem { place, label, message: message.into() });
+        self.problems.push(InputProblem { place, label, message: message.into() });
     }
 
     /// Keeps only the problems of these fields and the problems that belong to no field.
@@ -141,16 +141,16 @@ impl FormProblems {
             }
             AnswerError::Fields(errors) => {
                 let form = match question.body() {
-                    Body::Provide { form } => Some(form),
-                    Body::Approve { .. }
-                    | Body::Choose { .. }
-                    | Body::Confirm { .. }
-                    | Body::Escalate { .. }
-                    | Body::Converse => None,
+                    QuestionBody::Provide { form } => Some(form),
+                    QuestionBody::Approve { .. }
+                    | QuestionBody::Choose { .. }
+                    | QuestionBody::Confirm { .. }
+                    | QuestionBody::Escalate { .. }
+                    | QuestionBody::Converse => None,
                 };
                 let problem = |error: &kernel::form::FieldError| {
                     let field = form.and_then(|form| form.field(&error.key));
-                    Problem {
+                    InputProblem {
                         place: field.map_or(ProblemLocation::Page, |f| {
                             ProblemLocation::Field(f.key().to_owned())
                         }),
@@ -222,12 +222,13 @@ impl AnswerDraft {
     pub fn new(question: &Question, submitted: &SubmittedForm, problem: FormProblems) -> Self {
         let (mut form, mut json) = (None, None);
         match question.body() {
-            Body::Provide { form: fields } => form = Some(fields),
-            Body::Approve { details, editable, .. } => {
+            QuestionBody::Provide { form: fields } => form = Some(fields),
+            QuestionBody::Approve { details, editable, .. } => {
                 json = Some((EDITS, editable.offered(details)));
             }
-            Body::Escalate { params, .. } => json = Some((PARAMS, params.clone())),
-            Body::Choose { .. } | Body::Confirm { .. } | Body::Converse => {}
+            QuestionBody::Escalate { params, .. } => json = Some((PARAMS, params.clone())),
+            QuestionBody::Choose { .. } | QuestionBody::Confirm { .. } | QuestionBody::Converse => {
+            }
         }
         let secret = |name: &str| {
             let found = name.strip_prefix("field.").zip(form).map(|(key, form)| form.field(key));
@@ -273,7 +274,7 @@ impl AnswerDraft {
     /// need not enter them again.
     #[must_use]
     pub fn with_kept_values(mut self, question: &Question, submitted: &SubmittedForm) -> Self {
-        if matches!(question.body(), Body::Provide { .. }) {
+        if matches!(question.body(), QuestionBody::Provide { .. }) {
             self.partial = true;
             self.note_kept_values(question, submitted);
         }
@@ -282,7 +283,7 @@ impl AnswerDraft {
 
     /// Records which secrets and uploads were already submitted.
     fn note_kept_values(&mut self, question: &Question, submitted: &SubmittedForm) {
-        let Body::Provide { form } = question.body() else { return };
+        let QuestionBody::Provide { form } = question.body() else { return };
         for field in form.fields() {
             let name = format!("field.{}", field.key());
             let file = submitted.files.iter().rfind(|(of, _)| *of == name);
@@ -307,7 +308,7 @@ impl AnswerDraft {
     }
 
     /// The note about a kept value that cannot be shown.
-    pub fn held(&self, name: &str) -> Option<&str> {
+    pub fn kept_note(&self, name: &str) -> Option<&str> {
         self.held.iter().find(|(key, _)| key == name).map(|(_, words)| words.as_str())
     }
 
@@ -329,13 +330,13 @@ impl AnswerDraft {
     }
 
     /// The problems, in page order.
-    pub fn problems(&self) -> &[Problem] {
+    pub fn problems(&self) -> &[InputProblem] {
         &self.problem.problems
     }
 
     /// The problem at one place.
     pub fn problem_at(&self, place: &ProblemLocation) -> Option<&str> {
-        let here = |problem: &&Problem| problem.place == *place;
+        let here = |problem: &&InputProblem| problem.place == *place;
         self.problems().iter().find(here).map(|problem| problem.message.as_str())
     }
 

@@ -2,7 +2,7 @@
 //! critical, and if an approval changes the agent's proposal. Every page shows the same step.
 
 use kernel::form::Field;
-use kernel::question::{Answer, Body, Choice, Question, Reply};
+use kernel::question::{Answer, Choice, Question, QuestionBody, Reply};
 use kernel::{Ask, Assurance};
 use serde_json::Map;
 
@@ -15,7 +15,7 @@ use crate::answer_form::{
     AnswerButton, AnswerForm, AnswerFormContext, ConfirmationItem, WITH_CHANGES,
 };
 use crate::components::facts::Fact;
-use crate::components::words::{self, VisibleText};
+use crate::components::wording::{self, VisibleText};
 
 /// The control that proves that the step was shown, and when.
 pub const SECOND_STEP_PROOF: &str = "sure";
@@ -143,12 +143,12 @@ impl SecondStep {
             critical,
             answer: outcome::brief(reply, Some(question)),
             values: if changed.is_empty() {
-                outcome::said(&reply.answer, Some(question))
+                outcome::answer_facts(&reply.answer, Some(question))
             } else {
                 Vec::new()
             },
             items: match (question.body(), &reply.answer) {
-                (Body::Confirm { items, .. }, Answer::Confirmed { items: ids }) => {
+                (QuestionBody::Confirm { items, .. }, Answer::Confirmed { items: ids }) => {
                     let meant = |item: &&Choice| ids.is_empty() || ids.contains(&item.id);
                     items.iter().filter(meant).map(ConfirmationItem::from).collect()
                 }
@@ -199,7 +199,7 @@ pub fn tone(ask: &Ask, reply: &Reply) -> &'static str {
     let proceeds = reply.answer.lets_proceed();
     if ask.must_confirm(&reply.answer)
         || is_destructive_refusal(ask, question, reply)
-        || (proceeds && words::is_destructive(question.prompt()))
+        || (proceeds && wording::is_destructive(question.prompt()))
     {
         return "danger";
     }
@@ -210,14 +210,14 @@ pub fn tone(ask: &Ask, reply: &Reply) -> &'static str {
 fn is_destructive_refusal(ask: &Ask, question: &Question, reply: &Reply) -> bool {
     matches!(
         (question.body(), &reply.answer),
-        (Body::Confirm { no, .. }, Answer::Declined) if words::is_destructive(no)
+        (QuestionBody::Confirm { no, .. }, Answer::Declined) if wording::is_destructive(no)
     ) && ask.needs_confirmation()
 }
 
 /// Whether an approval changes typed values. A cleared checkbox needs no second look, because the
 /// person saw it.
 fn changes_values(question: &Question, reply: &Reply) -> bool {
-    let (Body::Approve { details, editable, .. }, Answer::Approved { edits: Some(edits) }) =
+    let (QuestionBody::Approve { details, editable, .. }, Answer::Approved { edits: Some(edits) }) =
         (question.body(), &reply.answer)
     else {
         return false;
@@ -238,7 +238,7 @@ fn visible_values(question: &Question, sent: &SubmittedForm) -> Vec<(String, Str
 }
 
 /// The values that must not appear in a page: secrets and uploads.
-pub fn held(question: &Question, sent: &SubmittedForm) -> SubmittedForm {
+pub fn hidden_values(question: &Question, sent: &SubmittedForm) -> SubmittedForm {
     let secret = |(name, value): &&(String, String)| !value.is_empty() && is_secret(question, name);
     SubmittedForm {
         pairs: sent.pairs.iter().filter(secret).cloned().collect(),
@@ -247,7 +247,7 @@ pub fn held(question: &Question, sent: &SubmittedForm) -> SubmittedForm {
 }
 
 fn is_secret(question: &Question, name: &str) -> bool {
-    let Body::Provide { form } = question.body() else { return false };
+    let QuestionBody::Provide { form } = question.body() else { return false };
     let field = name.strip_prefix("field.").map(|key| form.field(key));
     field.is_some_and(|field| field.is_none_or(Field::is_sensitive))
 }
@@ -291,12 +291,12 @@ mod tests {
         SubmittedForm::new(pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect())
     }
 
-    fn with(body: Body) -> NewAsk {
+    fn with(body: QuestionBody) -> NewAsk {
         NewAsk { question: Question::new("Drop the table?", None, body).unwrap(), ..new_ask() }
     }
 
-    fn approve(details: Value) -> Body {
-        Body::Approve {
+    fn approve(details: Value) -> QuestionBody {
+        QuestionBody::Approve {
             details: map(details),
             editable: true.into(),
             reject_requires_reason: false,
@@ -391,12 +391,13 @@ mod tests {
     fn the_button_is_the_one_that_was_pressed() {
         let options = ["keep", "drop"].map(Choice::plain).to_vec();
         let options = Options::new(options).unwrap();
-        let choose = with(Body::Choose { options, pick: PickMode::One, suggested: None });
+        let choose = with(QuestionBody::Choose { options, pick: PickMode::One, suggested: None });
         let chosen = step(final_(choose), &[("choose", "keep")], false).unwrap();
         assert_eq!((chosen.send.name, &*chosen.send.value), ("choose", "keep"));
         assert_eq!(chosen.answer, "Chose “keep”");
         let (yes, no) = ("Delete all".to_owned(), "Delete nothing".to_owned());
-        let confirm = || with(Body::Confirm { items: vec![], yes: yes.clone(), no: no.clone() });
+        let confirm =
+            || with(QuestionBody::Confirm { items: vec![], yes: yes.clone(), no: no.clone() });
         let confirmed = step(final_(confirm()), &[("action", "confirm")], false).unwrap();
         assert_eq!(confirmed.send.object.unwrap().as_str(), "Delete all");
         assert!(step(final_(confirm()), &[("action", "decline")], false).is_none());
@@ -410,13 +411,13 @@ mod tests {
             { "key": "pin", "label": "PIN", "type": "text", "sensitive": true },
         ] });
         let form = serde_json::from_value(form).unwrap();
-        let new = final_(with(Body::Provide { form }));
+        let new = final_(with(QuestionBody::Provide { form }));
         let pairs = [("action", "provide"), ("field.who", "Ada"), ("field.pin", "1234")];
         let question = new.question.clone();
         let shown = step(new, &pairs, false).unwrap();
         assert!(!format!("{shown:?}").contains("1234"));
         assert!(shown.hidden.contains(&("field.who".to_owned(), "Ada".to_owned())));
-        let held = held(&question, &sent(&pairs));
+        let held = hidden_values(&question, &sent(&pairs));
         assert_eq!(held.pairs, [("field.pin".to_owned(), "1234".to_owned())]);
         let mut again = sent(&[("field.pin", "")]);
         again.restore(held.clone());

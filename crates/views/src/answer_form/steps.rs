@@ -7,7 +7,7 @@ use crate::answer::outcome::display_value;
 use crate::answer_form::fields::{FieldView, StepView};
 use crate::answer_form::problem::AnswerDraft;
 use crate::components::facts::{Fact, fact};
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 
 /// A partly completed form: the fields that apply, and their values.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,7 +97,7 @@ fn applicable_steps(form: &Form, filled: &PartialForm) -> Vec<usize> {
 }
 
 /// The next step that applies.
-pub fn after(form: &Form, filled: &PartialForm, step: usize) -> Option<usize> {
+pub fn next_step(form: &Form, filled: &PartialForm, step: usize) -> Option<usize> {
     applicable_steps(form, filled).into_iter().find(|n| *n > step)
 }
 
@@ -152,7 +152,7 @@ pub fn view(form: &Form, step: usize, draft: Option<&AnswerDraft>) -> (StepView,
         n: step + 1,
         total: pages.len(),
         back: previous_step(form, &filled, step).map(title),
-        is_last: after(form, &filled, step).is_none(),
+        is_last: next_step(form, &filled, step).is_none(),
         summary: if fields.is_empty() { filled.summary(form) } else { Vec::new() },
     };
     (view, stepper)

@@ -13,7 +13,7 @@
 //! | `field.{key}` | the value of a form field; uploads are in [`SubmittedForm::files`] |
 
 use kernel::form::{FieldKind, FileRef, Form};
-use kernel::question::{Answer, AnswerError, Body, Choice, Question, Reply};
+use kernel::question::{Answer, AnswerError, Choice, Question, QuestionBody, Reply};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -74,13 +74,16 @@ fn answer(question: &Question, submitted: &SubmittedForm) -> Result<Answer, Form
         submitted.value("action").or_else(|| implied("choose")).or_else(|| implied("reject"));
     let unfit = || FormProblems::one(ProblemLocation::Page, "Use one of the buttons to answer");
     match (question.body(), action.ok_or_else(unfit)?) {
-        (Body::Approve { details, editable, .. }, "changes") => {
+        (QuestionBody::Approve { details, editable, .. }, "changes") => {
             let edited =
                 edits::changed(&editable.offered(details), editable.form(), EDITS, submitted)?;
             let edits = edited.map(|edited| edits::changed_members(edited, details));
             Ok(Answer::ChangesRequested { edits })
         }
-        (Body::Approve { details, editable, .. }, action @ ("approve" | APPROVE_EDITED)) => {
+        (
+            QuestionBody::Approve { details, editable, .. },
+            action @ ("approve" | APPROVE_EDITED),
+        ) => {
             let open = editable.offered(details);
             let edits = edits::changed(&open, editable.form(), EDITS, submitted)?;
             if edits.is_none() && action == APPROVE_EDITED {
@@ -97,44 +100,44 @@ fn answer(question: &Question, submitted: &SubmittedForm) -> Result<Answer, Form
             }
             Ok(Answer::Approved { edits })
         }
-        (Body::Approve { reject_options, .. }, "reject") => {
+        (QuestionBody::Approve { reject_options, .. }, "reject") => {
             let sent = submitted.value("reject");
             let option = sent.map(|sent| original_id(reject_options, sent));
             Ok(Answer::Rejected { option })
         }
-        (Body::Choose { options, .. }, "choose") => {
+        (QuestionBody::Choose { options, .. }, "choose") => {
             let sent = submitted.values("option").chain(submitted.values("choose"));
             let id = |sent| original_id(options.choices(), sent);
             Ok(Answer::Chosen { options: sent.map(id).collect() })
         }
-        (Body::Provide { form }, "provide") => {
+        (QuestionBody::Provide { form }, "provide") => {
             let values = form
                 .validate(&values(form, submitted))
                 .map_err(|errors| FormProblems::of(&AnswerError::Fields(errors), question))?;
             Ok(Answer::Provided { values })
         }
         // The page listed every item, so the answer confirms all of them.
-        (Body::Confirm { items, .. }, "confirm") => {
+        (QuestionBody::Confirm { items, .. }, "confirm") => {
             Ok(Answer::Confirmed { items: items.iter().map(|item| item.id.clone()).collect() })
         }
-        (Body::Confirm { .. }, "decline") => Ok(Answer::Declined),
-        (Body::Escalate { params, .. }, "retry") => {
+        (QuestionBody::Confirm { .. }, "decline") => Ok(Answer::Declined),
+        (QuestionBody::Escalate { params, .. }, "retry") => {
             let edited = edits::changed(params, None, PARAMS, submitted)?;
             let changed = edited.map(|edited| edits::changed_members(edited, params));
             Ok(Answer::Retry { params: changed.unwrap_or_default() })
         }
-        (Body::Escalate { .. }, "skip") => Ok(Answer::Skip),
-        (Body::Escalate { .. }, "abort") => Ok(Answer::Abort),
-        (Body::Converse, "reply") => {
+        (QuestionBody::Escalate { .. }, "skip") => Ok(Answer::Skip),
+        (QuestionBody::Escalate { .. }, "abort") => Ok(Answer::Abort),
+        (QuestionBody::Converse, "reply") => {
             Ok(Answer::Replied { text: submitted.text("reply").unwrap_or_default() })
         }
         (
-            Body::Approve { .. }
-            | Body::Choose { .. }
-            | Body::Provide { .. }
-            | Body::Confirm { .. }
-            | Body::Escalate { .. }
-            | Body::Converse,
+            QuestionBody::Approve { .. }
+            | QuestionBody::Choose { .. }
+            | QuestionBody::Provide { .. }
+            | QuestionBody::Confirm { .. }
+            | QuestionBody::Escalate { .. }
+            | QuestionBody::Converse,
             _,
         ) => Err(unfit()),
     }

@@ -10,7 +10,7 @@ use crate::PageContext;
 use crate::answer::changes::{self, ChangedValue};
 use crate::answer::outcome::{OutcomeView, brief, tone};
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::{self, VisibleText};
+use crate::components::wording::{self, VisibleText};
 use crate::site::paths;
 
 /// The result of the last action, shown on the next page.
@@ -98,7 +98,7 @@ impl ActionOutcome {
                 good("You have taken this on", "Only you are expected to answer it now.")
             }
             Self::Handed(to) => {
-                let name = words::person_name(directory, to);
+                let name = wording::person_name(directory, to);
                 good(&format!("Handed to {name}"), "They have been asked to answer.")
             }
             Self::Aside(until) => good(
@@ -140,7 +140,7 @@ impl ActionOutcome {
             Self::ClaimedMeanwhile(by) => Banner {
                 tone: "no",
                 role: "alert",
-                title: format!("{} has claimed this request", words::person_name(directory, by)),
+                title: format!("{} has claimed this request", wording::person_name(directory, by)),
                 text: "Your answer was not sent; everything you entered is still here. To answer \
                        anyway, tick the box above your answer."
                     .to_owned(),
@@ -218,11 +218,11 @@ fn refusal_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String
     let ago = |at: &Time| RelativeTime::new(*at, now).words;
     match refusal {
         Refusal::AlreadyAnswered { by, at } => (
-            format!("Already answered by {}, {}", words::actor_name(directory, by), ago(at)),
+            format!("Already answered by {}, {}", wording::actor_name(directory, by), ago(at)),
             "Your answer was not sent. What they said stands below.",
         ),
         Refusal::AlreadyCancelled { by, at } => (
-            format!("Withdrawn by {}, {}", words::actor_name(directory, by), ago(at)),
+            format!("Withdrawn by {}, {}", wording::actor_name(directory, by), ago(at)),
             "Your answer was not sent: nobody waits for it any more.",
         ),
         Refusal::TimedOut { at } => (
@@ -230,11 +230,11 @@ fn refusal_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String
             "Your answer came too late and was not sent. What happens now stands below.",
         ),
         Refusal::TakenBy { by } => (
-            format!("{} has taken this on", words::person_name(directory, by)),
+            format!("{} has taken this on", wording::person_name(directory, by)),
             "Your answer was not sent. They are expected to answer.",
         ),
         Refusal::BeingAnswered { by } => (
-            format!("{} has just answered this request", words::person_name(directory, by)),
+            format!("{} has just answered this request", wording::person_name(directory, by)),
             "Nothing was sent from this page. Their answer takes effect in a moment, unless they undo it.",
         ),
         Refusal::AssuranceTooLow { need: Assurance::Passkey, .. } => (
@@ -372,7 +372,7 @@ impl NextRequest {
     pub fn of(ask: &Ask) -> Self {
         let prompt = ask.question.value().map(|question| question.prompt().trim());
         let prompt = prompt.map(|prompt| VisibleText::beginning(prompt, BEGINNING));
-        Self { href: paths::request(ask.id), prompt: prompt.unwrap_or_else(words::erased) }
+        Self { href: paths::request(ask.id), prompt: prompt.unwrap_or_else(wording::erased) }
     }
 }
 
@@ -394,7 +394,7 @@ impl RecentAnswer {
         });
         Self {
             tone: vote.reply.value().map_or("over", |reply| tone(&reply.answer)),
-            what: what(ask, vote),
+            what: answer_line(ask, vote),
             agent: ask.agent.to_string(),
             receipt: (!ask.is_open()).then(|| paths::receipt(ask.id)),
             undo,
@@ -407,7 +407,7 @@ impl RecentAnswer {
 
 /// An answer and its question in one line. An approval with changes lists the changes, because the
 /// question shows the old values.
-pub fn what(ask: &Ask, vote: &Vote) -> String {
+pub fn answer_line(ask: &Ask, vote: &Vote) -> String {
     let question = ask.question.value();
     let reply = vote.reply.value();
     let said = reply.map(|reply| brief(reply, question));
@@ -421,7 +421,7 @@ pub fn what(ask: &Ask, vote: &Vote) -> String {
     }
     match question.map(Question::prompt) {
         Some(prompt) => {
-            let about = words::subject(prompt);
+            let about = wording::subject(prompt);
             format!(
                 "{said}: {}",
                 about.unwrap_or_else(|| VisibleText::beginning(prompt, BEGINNING))

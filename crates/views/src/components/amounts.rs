@@ -4,7 +4,7 @@
 use std::fmt;
 
 use kernel::Ask;
-use kernel::question::{Body, Question};
+use kernel::question::{Question, QuestionBody};
 use serde_json::Value;
 
 use crate::components::facts;
@@ -24,7 +24,8 @@ impl Amount {
     /// The amount of a request: the only amount in its details, with its currency in it or
     /// in another field.
     pub fn of(ask: &Ask) -> Option<Self> {
-        let Body::Approve { details, .. } = ask.question.value().map(Question::body)? else {
+        let QuestionBody::Approve { details, .. } = ask.question.value().map(Question::body)?
+        else {
             return None;
         };
         let leaves = facts::leaves(details);

@@ -6,7 +6,7 @@ use dialects::hxp_experience::view::{AgentRefusal, EnvelopeAction, SafetyClaims}
 use dialects::hxp_experience::{EnvelopeView, is_language};
 use kernel::Ask;
 
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 
 /// Longer lists are cut with a note; the whole envelope is in the API.
 const MOST: usize = 50;

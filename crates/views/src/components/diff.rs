@@ -5,7 +5,7 @@
 
 use similar::{DiffOp, TextDiff};
 
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 
 /// How many unchanged lines are shown around a change.
 const CONTEXT_LINES: usize = 3;

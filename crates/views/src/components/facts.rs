@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 
 /// A block with this many lines or more scrolls and can be expanded.
 const LONG_BLOCK_LINES: usize = 16;

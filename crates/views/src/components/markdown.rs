@@ -10,7 +10,7 @@ use askama::filters::{Html, escape};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag};
 
 use crate::components::facts::link;
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 
 /// The maximum nesting of lists and quotes; deeper levels are not indented further.
 const DEEPEST: usize = 12;

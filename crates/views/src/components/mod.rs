@@ -9,5 +9,5 @@ pub mod facts;
 pub mod markdown;
 pub mod query;
 pub mod relative_time;
-pub mod task;
-pub mod words;
+pub mod task_labels;
+pub mod wording;

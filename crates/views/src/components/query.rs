@@ -7,11 +7,11 @@ const LONGEST: usize = 500;
 
 /// The query of a page's URL: each name once, in the order of the page's form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Query {
+pub struct PageQuery {
     pairs: Vec<(&'static str, String)>,
 }
 
-impl Query {
+impl PageQuery {
     /// Keeps the last value of every name that the page knows; empty values are dropped.
     pub fn of(sent: &[(String, String)], known: &[&'static str]) -> Self {
         let value = |name: &str| {
@@ -23,7 +23,7 @@ impl Query {
         Self { pairs }
     }
 
-    /// Parses the output of [`Query::text`].
+    /// Parses the output of [`PageQuery::text`].
     pub fn read(text: &str, known: &[&'static str]) -> Self {
         let sent: Vec<(String, String)> =
             url::form_urlencoded::parse(text.as_bytes()).into_owned().collect();
@@ -115,7 +115,7 @@ impl FilterField {
     pub fn new(
         (name, label, any): (&'static str, &'static str, &'static str),
         choices: impl Iterator<Item = (String, String)>,
-        query: &Query,
+        query: &PageQuery,
     ) -> Self {
         let chosen = query.get(name).unwrap_or_default();
         let mut listed: Vec<FilterOption> = choices
@@ -140,19 +140,20 @@ mod tests {
 
     #[test]
     fn an_address_says_what_is_known_once_and_reads_back() {
-        let mut query = Query::read("q=a+b%26c&x=1&agent=&view=mine&view=groups&agent=bot", &KNOWN);
+        let mut query =
+            PageQuery::read("q=a+b%26c&x=1&agent=&view=mine&view=groups&agent=bot", &KNOWN);
         assert_eq!(query.href("/"), "/?view=groups&agent=bot&q=a+b%26c");
-        assert_eq!(Query::read(&query.text(), &KNOWN), query);
+        assert_eq!(PageQuery::read(&query.text(), &KNOWN), query);
         assert_eq!(query.take("view", |view| (view == "mine").then_some(1)), None);
         assert_eq!(query.with("agent", "b&t").text(), "q=a+b%26c&agent=b%26t");
         assert_eq!(query.without(&["q", "agent"]).href("/"), "/");
-        assert!(Query::read(&format!("q={}", "x".repeat(501)), &KNOWN).is_empty());
+        assert!(PageQuery::read(&format!("q={}", "x".repeat(501)), &KNOWN).is_empty());
     }
 
     #[test]
     fn long_lists_are_typed_and_a_choice_is_never_lost() {
         let named = |n: usize| (0..n).map(|n| (format!("a{n}"), format!("Agent {n}")));
-        let query = Query::read("agent=a3", &KNOWN);
+        let query = PageQuery::read("agent=a3", &KNOWN);
         let picker = |n: usize| FilterField::new(("agent", "Agent", "Any agent"), named(n), &query);
         assert!(picker(40).choices[3].chosen && picker(40).choices.len() == 40);
         assert_eq!((picker(41).choices.len(), picker(41).typed.as_str()), (0, "a3"));

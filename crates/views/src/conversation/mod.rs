@@ -9,7 +9,7 @@ use kernel::{Ask, Time};
 use crate::answer::outcome::{self, OutcomeView};
 use crate::components::facts::TextBlock;
 use crate::components::relative_time::RelativeTime;
-use crate::components::words;
+use crate::components::wording;
 use crate::site::paths;
 
 /// The messages of both sides, in order.
@@ -113,7 +113,7 @@ fn person_message(
     let text = resolution.reply.value().map(said);
     Some(ConversationMessage {
         n,
-        who: words::actor_name(directory, &resolution.by),
+        who: wording::actor_name(directory, &resolution.by),
         agent: false,
         at: RelativeTime::new(resolution.at, now),
         text: block(n, text.as_deref()),

@@ -6,7 +6,7 @@ use kernel::question::Question;
 use kernel::{HumanId, Time};
 
 use super::{Email, without_links};
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 use crate::message_card::{WaitingRequests, title};
 use crate::site::paths;
 
@@ -90,7 +90,7 @@ impl DigestEmail<'_> {
 #[cfg(test)]
 mod tests {
     use kernel::command::NewAsk;
-    use kernel::question::Body;
+    use kernel::question::QuestionBody;
     use kernel::testing::{Cast, human, new_ask};
 
     use super::*;
@@ -100,7 +100,7 @@ mod tests {
         let mut cast = Cast::new();
         let hostile = "Look at\n\n2. https://evil.example\u{200b}";
         let asks = ["Rename the folder?", hostile].map(|prompt| {
-            let question = Question::new(prompt, None, Body::Converse).unwrap();
+            let question = Question::new(prompt, None, QuestionBody::Converse).unwrap();
             let id = cast.ask(NewAsk { question, ..new_ask() });
             cast.seen(id).clone()
         });

@@ -10,7 +10,7 @@ use kernel::text::reveal;
 use kernel::{AskId, Time};
 
 use super::{AgentEmailBody, Email, SEPARATOR, without_links};
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 use crate::message_card::{AnswerOptions, CardStage, MessageCard};
 
 /// How many characters of a question are in the subject.

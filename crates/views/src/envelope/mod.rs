@@ -10,7 +10,7 @@ use dialects::hxp_experience::{
 use serde_json::{Map, Value};
 
 use crate::components::facts::TextBlock;
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 use crate::site::{assets, paths};
 use crate::{PageContext, render};
 

@@ -6,9 +6,9 @@ use kernel::directory::{Directory, Human};
 use kernel::{Ask, Time};
 
 use crate::answer::outcome::OutcomeView;
-use crate::components::query::{FilterField, Query};
+use crate::components::query::{FilterField, PageQuery};
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::{self, VisibleText};
+use crate::components::wording::{self, VisibleText};
 use crate::inbox::{SearchCount, common_filters};
 use crate::site::{assets, paths};
 use crate::{PageContext, render};
@@ -25,7 +25,7 @@ pub struct HistoryPage<'a> {
     /// Looks up display names.
     pub directory: &'a Directory,
     /// The filter of the list.
-    pub query: &'a Query,
+    pub query: &'a PageQuery,
     /// This page of the list, newest first.
     pub asks: &'a [Ask],
     /// The result of a text search, if there was one.
@@ -64,7 +64,7 @@ pub fn page(frame: &PageContext, history: &HistoryPage<'_>) -> String {
         everyone: me.admin.then(|| query.get("view") == Some("all")),
         mine_href: query.without(&["view"]).href(paths::HISTORY),
         everyone_href: query.with("view", "all").href(paths::HISTORY),
-        plain_href: Query::default().href(paths::HISTORY),
+        plain_href: PageQuery::default().href(paths::HISTORY),
         first_href: query.href(paths::HISTORY),
         inbox_href: query.without(&["view", "by", "outcome", "since", "until"]).href(paths::INBOX),
         csv_href: exported.with("format", "csv").href(paths::EXPORT),
@@ -124,11 +124,11 @@ impl HistoryRow {
         Some(Self {
             href: paths::request(ask.id),
             receipt: question.map(|_| paths::receipt(ask.id)),
-            prompt: prompt.unwrap_or_else(words::erased),
+            prompt: prompt.unwrap_or_else(wording::erased),
             agent: ask.agent.to_string(),
             project: ask.project.to_string(),
             how: match ask.ending()? {
-                Ending::Completed(resolution) => words::channel_name(resolution.via),
+                Ending::Completed(resolution) => wording::channel_name(resolution.via),
                 Ending::Expired { .. } | Ending::Failed { .. } | Ending::Cancelled { .. } => "",
             },
             changes: outcome.changes(),
@@ -137,14 +137,14 @@ impl HistoryRow {
     }
 }
 
-fn filter_fields(me: &Human, directory: &Directory, query: &Query) -> Vec<FilterField> {
+fn filter_fields(me: &Human, directory: &Directory, query: &PageQuery) -> Vec<FilterField> {
     let met = |human: &&Human| {
         me.admin || human.id == me.id || human.projects.intersection(&me.projects).next().is_some()
     };
     let people = directory
         .humans()
         .filter(met)
-        .map(|human| (human.id.to_string(), words::person_name(directory, &human.id)));
+        .map(|human| (human.id.to_string(), wording::person_name(directory, &human.id)));
     let outcomes = [
         ("completed", "Answered"),
         ("expired", "Expired"),

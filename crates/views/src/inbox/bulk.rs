@@ -3,7 +3,7 @@
 
 use askama::Template;
 use kernel::directory::Directory;
-use kernel::question::{Answer, Body, Choice, PickMode};
+use kernel::question::{Answer, Choice, PickMode, QuestionBody};
 use kernel::text::reveal;
 use kernel::{Ask, Refusal, Time};
 use serde_json::Map;
@@ -15,7 +15,7 @@ use crate::banner::UndoForm;
 use crate::components::amounts::Amount;
 use crate::components::facts::{FactList, FactValue};
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::{self, VisibleText};
+use crate::components::wording::{self, VisibleText};
 use crate::site::{assets, paths};
 use crate::{PageContext, render};
 
@@ -40,31 +40,33 @@ impl SharedAnswer {
     /// The answers that this request accepts in a bulk action.
     pub fn of(ask: &Ask) -> Vec<Self> {
         let Some(question) = ask.question.value() else { return Vec::new() };
-        let go = if words::is_destructive(question.prompt()) { "danger" } else { "yes" };
+        let go = if wording::is_destructive(question.prompt()) { "danger" } else { "yes" };
         match question.body() {
-            Body::Approve { .. } => vec![
+            QuestionBody::Approve { .. } => vec![
                 Self::new("approve", "Approve", go, Answer::Approved { edits: None }),
                 Self::new("reject", "Reject", "safe", Answer::REJECTED),
             ],
-            Body::Choose { options, pick: PickMode::One, suggested }
+            QuestionBody::Choose { options, pick: PickMode::One, suggested }
                 if options.choices().len() <= BUTTONS =>
             {
                 let choice = |choice| Self::choice(choice, suggested.as_deref());
                 options.choices().iter().map(choice).collect()
             }
-            Body::Confirm { yes, .. } => {
-                let go = if words::is_destructive(yes) { "danger" } else { go };
+            QuestionBody::Confirm { yes, .. } => {
+                let go = if wording::is_destructive(yes) { "danger" } else { go };
                 vec![
                     Self::new("confirm", "Go ahead with", go, Answer::Confirmed { items: vec![] }),
                     Self::new("decline", "Do not go ahead with", "safe", Answer::Declined),
                 ]
             }
-            Body::Escalate { .. } => vec![
+            QuestionBody::Escalate { .. } => vec![
                 Self::new("retry", "Retry", "plain", Answer::Retry { params: Map::new() }),
                 Self::new("skip", "Skip", "plain", Answer::Skip),
                 Self::new("abort", "Abort", "grave", Answer::Abort),
             ],
-            Body::Choose { .. } | Body::Provide { .. } | Body::Converse => Vec::new(),
+            QuestionBody::Choose { .. } | QuestionBody::Provide { .. } | QuestionBody::Converse => {
+                Vec::new()
+            }
         }
     }
 
@@ -73,7 +75,7 @@ impl SharedAnswer {
         let suggests = if is_suggested { " (Agent suggests)" } else { "" };
         let verb = format!("Choose “{}”{suggests} for", reveal(&choice.label));
         let answer = Answer::Chosen { options: vec![choice.id.clone()] };
-        let tone = if words::is_destructive(&choice.label) { "danger" } else { "plain" };
+        let tone = if wording::is_destructive(&choice.label) { "danger" } else { "plain" };
         Self::new(format!("choose:{}", choice.id), &verb, tone, answer)
     }
 }
@@ -208,8 +210,8 @@ impl BulkRow {
         let question = ask.question.value();
         let prompt = question.map(|question| VisibleText::beginning(question.prompt(), 220));
         let facts = match question.map(kernel::question::Question::body) {
-            Some(Body::Approve { details, .. }) => FactList::of(details, "fact"),
-            Some(Body::Escalate { error, .. }) => FactList::of(error, "fact"),
+            Some(QuestionBody::Approve { details, .. }) => FactList::of(details, "fact"),
+            Some(QuestionBody::Escalate { error, .. }) => FactList::of(error, "fact"),
             _ => FactList::default(),
         };
         let line = |fact: &crate::components::facts::Fact| match &fact.value {
@@ -224,7 +226,7 @@ impl BulkRow {
             id: ask.id.to_string(),
             href: paths::request(ask.id),
             receipt: (!ask.is_open()).then(|| paths::receipt(ask.id)),
-            prompt: prompt.unwrap_or_else(words::erased),
+            prompt: prompt.unwrap_or_else(wording::erased),
             agent: ask.agent.to_string(),
             project: ask.project.to_string(),
             facts: shown.join(" · "),
@@ -275,12 +277,12 @@ struct BulkResultPage<'a> {
 pub fn second_step_page(frame: &PageContext, ask: &Ask, step: &SecondStep) -> String {
     let prompt = ask.question.value().map(|question| question.prompt().trim());
     let details = match ask.question.value().map(kernel::question::Question::body) {
-        Some(Body::Approve { details, .. }) => FactList::of(details, "fact"),
+        Some(QuestionBody::Approve { details, .. }) => FactList::of(details, "fact"),
         _ => FactList::default(),
     };
     render(&BulkSecondStepPage {
         frame,
-        prompt: prompt.map_or_else(words::erased, VisibleText::of),
+        prompt: prompt.map_or_else(wording::erased, VisibleText::of),
         facts: details,
         href: paths::request(ask.id),
         agent: ask.agent.to_string(),
@@ -311,15 +313,17 @@ pub fn refusal_reason(refusal: &Refusal, directory: &Directory, now: Time) -> St
     let ago = |at: &Time| RelativeTime::new(*at, now).words;
     match refusal {
         Refusal::AlreadyAnswered { by, at } => {
-            format!("Already answered by {}, {}", words::actor_name(directory, by), ago(at))
+            format!("Already answered by {}, {}", wording::actor_name(directory, by), ago(at))
         }
         Refusal::AlreadyCancelled { by, at } => {
-            format!("Withdrawn by {}, {}", words::actor_name(directory, by), ago(at))
+            format!("Withdrawn by {}, {}", wording::actor_name(directory, by), ago(at))
         }
         Refusal::TimedOut { at } => format!("Time ran out {}", ago(at)),
-        Refusal::TakenBy { by } => format!("{} has taken it on", words::person_name(directory, by)),
+        Refusal::TakenBy { by } => {
+            format!("{} has taken it on", wording::person_name(directory, by))
+        }
         Refusal::BeingAnswered { by } => {
-            format!("{} has just answered it", words::person_name(directory, by))
+            format!("{} has just answered it", wording::person_name(directory, by))
         }
         Refusal::VerificationRequired { .. } | Refusal::VerificationFailed { .. } => {
             "It needs a proof that you are a person".to_owned()
@@ -368,7 +372,7 @@ mod tests {
     fn an_option_that_destroys_is_red_in_a_summary_too() {
         let options = ["Keep it", "Delete it"].map(Choice::plain).to_vec();
         let options = Options::new(options).unwrap();
-        let body = Body::Choose { options, pick: PickMode::One, suggested: None };
+        let body = QuestionBody::Choose { options, pick: PickMode::One, suggested: None };
         let question = Question::new("Which?", None, body).unwrap();
         let mut cast = Cast::new();
         let id = cast.ask(NewAsk { question, ..new_ask() });

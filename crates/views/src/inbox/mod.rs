@@ -15,8 +15,8 @@ use kernel::question::QuestionKind;
 
 use crate::answer::outcome::OutcomeView;
 use crate::banner::{ActionOutcome, Banner};
-use crate::components::query::{FilterField, Query};
-use crate::components::words::{self, VisibleText};
+use crate::components::query::{FilterField, PageQuery};
+use crate::components::wording::{self, VisibleText};
 use crate::inbox::row::{InboxEntry, InboxRow, RowContext};
 use crate::site::{assets, paths};
 use crate::{PageContext, render};
@@ -91,7 +91,7 @@ pub struct InboxPage<'a> {
     pub directory: &'a Directory,
     pub tab: Tab,
     /// The filter of the list.
-    pub query: &'a Query,
+    pub query: &'a PageQuery,
     /// The available lists, with the number of requests in each as text: `12`, or `10000+` above
     /// the counting limit.
     pub counts: &'a [(Tab, String)],
@@ -152,7 +152,7 @@ struct InboxTemplate<'a> {
     board: InboxList,
     digest: u64,
     tab: Tab,
-    query: &'a Query,
+    query: &'a PageQuery,
     tabs: Vec<TabLink>,
     searched: VisibleText,
     pickers: Vec<FilterField>,
@@ -198,7 +198,7 @@ impl InboxTemplate<'_> {
 }
 
 /// Whether a list is filtered.
-pub fn is_filtered(query: &Query) -> bool {
+pub fn is_filtered(query: &PageQuery) -> bool {
     query.pairs().iter().any(|(name, _)| FILTER_PARAMETERS.contains(name))
 }
 
@@ -216,7 +216,7 @@ fn tabs(inbox: &InboxPage<'_>) -> Vec<TabLink> {
         label: tab.label(),
         href: match tab {
             Tab::Inbox => inbox.query.without(&["view", "fold"]).href(paths::INBOX),
-            Tab::Aside => Query::default().with("view", tab.name()).href(paths::INBOX),
+            Tab::Aside => PageQuery::default().with("view", tab.name()).href(paths::INBOX),
             Tab::Mine | Tab::Groups | Tab::Everyone => {
                 inbox.query.without(&["fold"]).with("view", tab.name()).href(paths::INBOX)
             }
@@ -237,14 +237,18 @@ fn filter_fields(inbox: &InboxPage<'_>) -> Vec<FilterField> {
 }
 
 /// The filters of every list: the projects and agents that this person may see, and kinds.
-pub(crate) fn common_filters(me: &Human, directory: &Directory, query: &Query) -> Vec<FilterField> {
+pub(crate) fn common_filters(
+    me: &Human,
+    directory: &Directory,
+    query: &PageQuery,
+) -> Vec<FilterField> {
     let mine = |project: &kernel::ProjectId| me.admin || me.projects.contains(project);
     let twice = |name: String| (name.clone(), name);
     let projects = directory.projects().map(|project| &project.id).filter(|id| mine(id));
     let agents = directory.agents().filter(|one| one.owner == me.id || mine(&one.project));
     let kinds = QuestionKind::ALL
         .into_iter()
-        .map(|kind| (kind.as_str().to_owned(), words::kind(kind).to_owned()));
+        .map(|kind| (kind.as_str().to_owned(), wording::kind(kind).to_owned()));
     vec![
         FilterField::new(
             ("project", "Project", "Every project"),
@@ -356,7 +360,7 @@ impl ClosedRequestRow {
     fn new(ask: &Ask, directory: &Directory, frame: &PageContext) -> Option<Self> {
         let outcome = OutcomeView::of(ask, directory, frame.now)?;
         let prompt = ask.question.value().map(|q| VisibleText::beginning(q.prompt(), 120));
-        let prompt = prompt.unwrap_or_else(words::erased);
+        let prompt = prompt.unwrap_or_else(wording::erased);
         let changes = outcome.changes();
         Some(Self {
             changes,

@@ -8,7 +8,7 @@ use askama::Template;
 use kernel::ask::{Dialect, SimilarityKey};
 use kernel::audit::Digest;
 use kernel::directory::{Directory, Human};
-use kernel::question::{Body, PickMode, Question};
+use kernel::question::{PickMode, Question, QuestionBody};
 use kernel::text::{is_hidden, reveal};
 use kernel::{Ask, Assurance, HumanId, Time};
 
@@ -16,9 +16,9 @@ use crate::answer::outcome::OutcomeView;
 use crate::components::amounts::Amount;
 use crate::components::claims::{ClaimsView, wants_verification};
 use crate::components::facts::{FactList, FactValue};
-use crate::components::query::Query;
+use crate::components::query::PageQuery;
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::{self, Urgency, VisibleText};
+use crate::components::wording::{self, Urgency, VisibleText};
 use crate::question;
 use crate::site::paths;
 use crate::{PageContext, render};
@@ -67,7 +67,7 @@ pub struct RowContext<'a> {
     /// Looks up display names.
     pub directory: &'a Directory,
     /// The filter of the list, to return to it.
-    pub query: &'a Query,
+    pub query: &'a PageQuery,
 }
 
 /// A rendered row.
@@ -156,9 +156,9 @@ impl InboxRow {
         let prompt = question.map(|q| q.prompt().trim()).unwrap_or_default();
         let holder = ask.claim.as_ref().map(|claim| &claim.human);
         let mine = holder.is_some_and(|holder| *holder == me.id);
-        let held_by = holder.filter(|_| !mine).map(|id| words::person_name(directory, id));
+        let held_by = holder.filter(|_| !mine).map(|id| wording::person_name(directory, id));
         let over = OutcomeView::of(ask, directory, frame.now).is_some();
-        let answering = ask.held_by().map(|id| words::person_name(directory, id));
+        let answering = ask.held_by().map(|id| wording::person_name(directory, id));
         let free = held_by.is_none() && answering.is_none();
         let answerable = !over && free && ask.may_be_answered_by(me) && question.is_some();
         let alike = (item.asks.len() > 1).then(|| SimilarRequests::new(item, ask, query));
@@ -166,7 +166,7 @@ impl InboxRow {
         let quick = question.filter(|_| answerable && single).and_then(|q| quick_answers(q, ask));
         let shown = match question {
             Some(_) => VisibleText::beginning(prompt, BEGINNING),
-            None => words::erased(),
+            None => wording::erased(),
         };
         let ids = || item.asks.iter().map(|ask| ask.id.to_string()).collect::<Vec<_>>().join(" ");
         let aside = match item.aside_until {
@@ -178,7 +178,7 @@ impl InboxRow {
                 .then(|| SnoozeControl::Later { href: paths::snooze_form(ask.id, &query.text()) }),
         };
         let names: Vec<String> =
-            item.lookers.iter().map(|id| words::person_name(directory, id)).collect();
+            item.lookers.iter().map(|id| wording::person_name(directory, id)).collect();
         let claims = ClaimsView::of(ask).filter(|_| alike.is_none());
         let soon = frame.now.plus_seconds(EXPIRING_SOON);
         let expiring = ask.due_at().is_some_and(|at| at > frame.now && at <= soon);
@@ -191,7 +191,7 @@ impl InboxRow {
             urgency: ask.priority.into(),
             href: paths::request(ask.id),
             prompt: shown,
-            kind: words::kind(ask.kind),
+            kind: wording::kind(ask.kind),
             task: ask.task().is_some(),
             agent: ask.agent.to_string(),
             project: ask.project.to_string(),
@@ -238,7 +238,7 @@ fn version(item: &InboxEntry, expiring: bool) -> String {
 }
 
 impl SimilarRequests {
-    fn new(item: &InboxEntry, ask: &Ask, query: &Query) -> Self {
+    fn new(item: &InboxEntry, ask: &Ask, query: &PageQuery) -> Self {
         let more = if item.open_ended { " or more" } else { "" };
         // A partial sum could be mistaken for the total.
         let total = Some(item).filter(|item| !item.open_ended);
@@ -290,29 +290,29 @@ fn quick_answers(question: &Question, ask: &Ask) -> Option<QuickAnswers> {
         name,
         value: id.to_string(),
         verb,
-        object: words::subject(question.prompt())
+        object: wording::subject(question.prompt())
             .unwrap_or_else(|| VisibleText::of("this request")),
         shown: false,
         suggested: false,
     };
-    let risky = ask.needs_confirmation() || words::is_destructive(question.prompt());
+    let risky = ask.needs_confirmation() || wording::is_destructive(question.prompt());
     match question.body() {
-        Body::Approve { details, reject_requires_reason: false, reject_options, .. }
-            if reject_options.is_empty() =>
-        {
+        QuestionBody::Approve {
+            details, reject_requires_reason: false, reject_options, ..
+        } if reject_options.is_empty() => {
             let facts = FactList::of(details, "row");
             let go = if risky { "danger" } else { "yes" };
             let buttons =
                 vec![button(go, "approve", "Approve"), button("safe", "reject", "Reject")];
             facts.is_short().then_some(QuickAnswers { facts, buttons })
         }
-        Body::Choose { options, pick: PickMode::One, suggested }
+        QuestionBody::Choose { options, pick: PickMode::One, suggested }
             if options.choices().len() <= OPTIONS =>
         {
             let all = options.choices();
             let fits = all.iter().all(|c| short(&c.label, 24) && c.description.is_none());
             let buttons = all.iter().map(|choice| QuickButton {
-                tone: if words::is_destructive(&choice.label) { "danger" } else { "plain" },
+                tone: if wording::is_destructive(&choice.label) { "danger" } else { "plain" },
                 name: "choose",
                 value: format!("{id}:{}", choice.id),
                 verb: "Choose",
@@ -322,12 +322,12 @@ fn quick_answers(question: &Question, ask: &Ask) -> Option<QuickAnswers> {
             });
             fits.then(|| QuickAnswers { facts: FactList::default(), buttons: buttons.collect() })
         }
-        Body::Approve { .. }
-        | Body::Choose { .. }
-        | Body::Provide { .. }
-        | Body::Confirm { .. }
-        | Body::Escalate { .. }
-        | Body::Converse => None,
+        QuestionBody::Approve { .. }
+        | QuestionBody::Choose { .. }
+        | QuestionBody::Provide { .. }
+        | QuestionBody::Confirm { .. }
+        | QuestionBody::Escalate { .. }
+        | QuestionBody::Converse => None,
     }
 }
 
@@ -339,15 +339,17 @@ pub fn fits_in_summary(ask: &Ask) -> bool {
         return false;
     };
     match question.body() {
-        Body::Approve { details, reject_options, .. } => {
+        QuestionBody::Approve { details, reject_options, .. } => {
             reject_options.is_empty() && FactList::of(details, "line").is_short()
         }
-        Body::Choose { .. } => quick_answers(question, ask).is_some(),
-        Body::Confirm { items, yes, no } => items.is_empty() && words::are_protocol_labels(yes, no),
-        Body::Escalate { error, params } => {
+        QuestionBody::Choose { .. } => quick_answers(question, ask).is_some(),
+        QuestionBody::Confirm { items, yes, no } => {
+            items.is_empty() && wording::are_protocol_labels(yes, no)
+        }
+        QuestionBody::Escalate { error, params } => {
             params.is_empty() && FactList::of(error, "line").is_short()
         }
-        Body::Provide { .. } | Body::Converse => true,
+        QuestionBody::Provide { .. } | QuestionBody::Converse => true,
     }
 }
 

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use kernel::directory::Directory;
 use kernel::{Ask, HumanId, Time};
 
-use crate::components::words::{self, VisibleText};
+use crate::components::wording::{self, VisibleText};
 use crate::site::{assets, paths};
 use crate::{PageContext, render};
 
@@ -35,7 +35,7 @@ pub fn page(
 ) -> String {
     let prompt =
         ask.question.value().map(|question| VisibleText::beginning(question.prompt(), 220));
-    let name = |id: &HumanId| (id.to_string(), words::person_name(directory, id));
+    let name = |id: &HumanId| (id.to_string(), wording::person_name(directory, id));
     let note = match wrong {
         Some(SnoozeProblem::Person(note)) => note.clone(),
         Some(SnoozeProblem::Time | SnoozeProblem::Full | SnoozeProblem::Refused(_)) | None => {
@@ -53,7 +53,7 @@ pub fn page(
     let here = back.to_owned();
     render(&SnoozePage {
         frame,
-        prompt: prompt.unwrap_or_else(words::erased),
+        prompt: prompt.unwrap_or_else(wording::erased),
         href: paths::request(ask.id),
         agent: ask.agent.to_string(),
         project: ask.project.to_string(),

@@ -7,7 +7,7 @@ use kernel::insight::{Day, Histogram, InsightSummary, LEAST_DECISIONS, Span};
 use crate::components::charts::{
     Chart, ChartShape, ChartValue, WIDTH, bars, columns, grouped, number, trend,
 };
-use crate::components::query::{FilterField, Query};
+use crate::components::query::{FilterField, PageQuery};
 use crate::site::{assets, paths};
 use crate::{PageContext, render};
 use kernel::insight::access::{FilterChoices, Insights, MOST_AGENTS};
@@ -23,7 +23,7 @@ pub const DEFAULT_SPAN: u16 = 30;
 #[derive(Debug, Clone, Copy)]
 pub struct InsightsPage<'a> {
     /// The filter of the page.
-    pub query: &'a Query,
+    pub query: &'a PageQuery,
     /// The available filter values.
     pub choices: &'a FilterChoices,
     pub from: Day,

@@ -8,7 +8,7 @@ use kernel::task::{Entry, LedgerScope};
 
 use crate::components::facts::{Fact, FactValue, fact};
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 use crate::site::{assets, paths};
 use crate::{PageContext, render, tasks};
 
@@ -16,7 +16,7 @@ use crate::{PageContext, render, tasks};
 pub const ORGANIZATION_LEDGER: &str = "org:all";
 
 /// The ledgers that a person finds without knowing their names.
-pub fn known(me: &Human, directory: &Directory) -> Vec<LedgerScope> {
+pub fn listed_ledgers(me: &Human, directory: &Directory) -> Vec<LedgerScope> {
     let projects = tasks::projects_of(me, directory);
     let projects = projects.iter().map(|id| format!("project:{id}"));
     let teams = me.groups.iter().map(|id| format!("team:{id}"));
@@ -123,7 +123,7 @@ impl LedgerRow {
             Some(value) => fact("Value", value, &format!("value-{n}")),
             None => Fact {
                 key: VisibleText::of("Value"),
-                value: FactValue::Line(crate::components::words::erased()),
+                value: FactValue::Line(crate::components::wording::erased()),
             },
         };
         Self {

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use kernel::ask::Priority;
 use kernel::directory::Directory;
 use kernel::follow_up::NotificationReason;
-use kernel::question::{Body, Question};
+use kernel::question::{Question, QuestionBody};
 use kernel::text::reveal;
 use kernel::{Ask, Time};
 
@@ -136,14 +136,14 @@ fn facts(question: &Question) -> Vec<CardFact> {
         choices.iter().map(choice).collect()
     };
     match question.body() {
-        Body::Approve { details, .. } => of(details),
-        Body::Escalate { error, params } => {
+        QuestionBody::Approve { details, .. } => of(details),
+        QuestionBody::Escalate { error, params } => {
             let mut facts = of(error);
             facts.extend(of(params));
             facts
         }
-        Body::Confirm { items, .. } => listed(items),
-        Body::Choose { options, suggested, .. } => {
+        QuestionBody::Confirm { items, .. } => listed(items),
+        QuestionBody::Choose { options, suggested, .. } => {
             let choices = options.choices();
             // A button shows the label of its option. Options with a description are also listed.
             let says_more = choices.iter().any(|one| one.description.is_some());
@@ -155,6 +155,6 @@ fn facts(question: &Question) -> Vec<CardFact> {
             }));
             facts
         }
-        Body::Provide { .. } | Body::Converse => Vec::new(),
+        QuestionBody::Provide { .. } | QuestionBody::Converse => Vec::new(),
     }
 }

@@ -4,7 +4,7 @@ use askama::Template;
 use kernel::Time;
 
 use crate::components::relative_time::RelativeTime;
-use crate::components::words;
+use crate::components::wording;
 use crate::site::{assets, paths};
 use crate::{PageContext, render};
 
@@ -190,7 +190,7 @@ pub fn stale_page(frame: &PageContext, back: &str) -> String {
 pub fn too_large(frame: &PageContext, back: &str, most: u64) -> String {
     let text = format!(
         "A form can be at most {}, with its files. Nothing was sent. Go back and send less.",
-        words::size(most)
+        wording::size(most)
     );
     let mut message = MessagePage::new(frame, "That was too large", &[&text]).alert();
     message.link = Some((back, "Go back to the request"));
@@ -245,7 +245,7 @@ pub fn token_created(frame: &PageContext, new: &NewToken<'_>) -> String {
     render(&TokenPage {
         frame,
         token: new.token,
-        label: words::VisibleText::of(new.label),
+        label: wording::VisibleText::of(new.label),
         expires: new.expires.map(|at| RelativeTime::new(at, frame.now)),
         server_url: new.server_url.trim_end_matches('/'),
     })
@@ -256,7 +256,7 @@ pub fn token_created(frame: &PageContext, new: &NewToken<'_>) -> String {
 struct TokenPage<'a> {
     frame: &'a PageContext,
     token: &'a str,
-    label: words::VisibleText,
+    label: wording::VisibleText,
     expires: Option<RelativeTime>,
     server_url: &'a str,
 }

@@ -7,7 +7,7 @@
 use kernel::ask::Priority;
 use kernel::directory::Directory;
 use kernel::follow_up::NotificationReason;
-use kernel::question::{Body, Question};
+use kernel::question::{Question, QuestionBody};
 use kernel::text::is_hidden;
 use kernel::{Ask, Time};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::answer::outcome::OutcomeView;
 use crate::components::claims::wants_verification;
 use crate::components::facts::{Fact, FactList, FactValue};
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 use crate::message_card::{MessageCard, WaitingRequests, request_phrase};
 use crate::site::paths;
 
@@ -134,7 +134,7 @@ impl PushNotification {
     }
 
     /// The JSON for the service worker.
-    pub fn words(&self) -> String {
+    pub fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
@@ -143,14 +143,14 @@ impl PushNotification {
 /// edits, no reason, no proof and no confirmation.
 pub fn allows_buttons(ask: &Ask) -> bool {
     let plain = ask.question.value().is_some_and(|question| match question.body() {
-        Body::Approve { editable, reject_requires_reason, .. } => {
+        QuestionBody::Approve { editable, reject_requires_reason, .. } => {
             !editable.is_any() && !reject_requires_reason
         }
-        Body::Choose { .. }
-        | Body::Provide { .. }
-        | Body::Confirm { .. }
-        | Body::Escalate { .. }
-        | Body::Converse => false,
+        QuestionBody::Choose { .. }
+        | QuestionBody::Provide { .. }
+        | QuestionBody::Confirm { .. }
+        | QuestionBody::Escalate { .. }
+        | QuestionBody::Converse => false,
     });
     plain
         && !ask.needs_confirmation()
@@ -163,7 +163,7 @@ pub fn allows_buttons(ask: &Ask) -> bool {
 /// The whole question of an approval, if a notification can show it.
 fn whole_question(ask: &Ask) -> Option<String> {
     let question = ask.question.value()?;
-    let Body::Approve { details, .. } = question.body() else { return None };
+    let QuestionBody::Approve { details, .. } = question.body() else { return None };
     if question.context().is_some_and(|context| !context.trim().is_empty()) {
         return None;
     }
@@ -216,7 +216,8 @@ mod tests {
         let details = details.as_object().unwrap().clone();
         let editable = Editable::Flag(editable);
         let reject_options = Vec::new();
-        let body = Body::Approve { details, editable, reject_requires_reason, reject_options };
+        let body =
+            QuestionBody::Approve { details, editable, reject_requires_reason, reject_options };
         let question = Question::new(prompt, context.map(str::to_owned), body).unwrap();
         NewAsk { question, ..new_ask() }
     }
@@ -326,7 +327,10 @@ mod tests {
             ),
             (
                 "no approval",
-                NewAsk { question: Question::new("?", None, Body::Converse).unwrap(), ..new_ask() },
+                NewAsk {
+                    question: Question::new("?", None, QuestionBody::Converse).unwrap(),
+                    ..new_ask()
+                },
                 false,
             ),
         ] {

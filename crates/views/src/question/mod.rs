@@ -1,7 +1,7 @@
 //! A question as every reader sees it: the agent's text in full, and the server's facts beside it.
 //! The inbox and the review page show the same view.
 
-use kernel::question::{Answer, Body, Choice, Question, Reply};
+use kernel::question::{Answer, Choice, Question, QuestionBody, Reply};
 use kernel::{Ask, Time};
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::answer::outcome;
 use crate::components::claims::ClaimsView;
 use crate::components::facts::{FactList, TextBlock, fact};
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::{self, Urgency, VisibleText};
+use crate::components::wording::{self, Urgency, VisibleText};
 
 /// The metadata keys for data of a dialect that the kernel has no type for. It is not text of the
 /// agent; the question itself contains everything that a person should see.
@@ -68,7 +68,7 @@ impl QuestionView {
     pub fn new(ask: &Ask, now: Time, open: bool) -> Self {
         let question = ask.question.value();
         let prompt =
-            question.map_or_else(words::erased, |question| VisibleText::of(question.prompt()));
+            question.map_or_else(wording::erased, |question| VisibleText::of(question.prompt()));
         let (facts, failure) = (details(question, open), failure(question));
         let context_lines =
             question.and_then(Question::context).map_or(0, |c| VisibleText::of(c).lines());
@@ -79,7 +79,7 @@ impl QuestionView {
         let lines = facts.height() + failure.height() + prompt.lines() + context_lines;
         let paper = Self {
             title: VisibleText::beginning(prompt.as_str(), 60).to_string(),
-            kind: words::kind(ask.kind),
+            kind: wording::kind(ask.kind),
             urgency: ask.priority.into(),
             agent: ask.agent.to_string(),
             project: ask.project.to_string(),
@@ -156,9 +156,9 @@ pub fn extra_metadata(metadata: &Map<String, Value>) -> FactList {
 /// form listed, so that readers see the available choices.
 fn details(question: Option<&Question>, open: bool) -> FactList {
     match question.map(Question::body) {
-        Some(Body::Approve { details, .. }) => FactList::of(details, "detail"),
-        Some(Body::Escalate { params, .. }) => FactList::of(params, "param-now"),
-        Some(Body::Choose { options, suggested, .. }) if !open => {
+        Some(QuestionBody::Approve { details, .. }) => FactList::of(details, "detail"),
+        Some(QuestionBody::Escalate { params, .. }) => FactList::of(params, "param-now"),
+        Some(QuestionBody::Choose { options, suggested, .. }) if !open => {
             let choices = options.choices();
             let mut shown = choice_facts("options", choices);
             let suggested = suggested.as_ref().and_then(|id| choices.iter().find(|c| c.id == *id));
@@ -167,11 +167,14 @@ fn details(question: Option<&Question>, open: bool) -> FactList {
             }
             shown
         }
-        Some(Body::Confirm { items, .. }) if !open && !items.is_empty() => {
+        Some(QuestionBody::Confirm { items, .. }) if !open && !items.is_empty() => {
             choice_facts("items", items)
         }
         Some(
-            Body::Choose { .. } | Body::Provide { .. } | Body::Confirm { .. } | Body::Converse,
+            QuestionBody::Choose { .. }
+            | QuestionBody::Provide { .. }
+            | QuestionBody::Confirm { .. }
+            | QuestionBody::Converse,
         )
         | None => FactList::default(),
     }
@@ -184,13 +187,13 @@ fn choice_facts(name: &str, choices: &[Choice]) -> FactList {
 
 fn failure(question: Option<&Question>) -> FactList {
     match question.map(Question::body) {
-        Some(Body::Escalate { error, .. }) => FactList::of(error, "failure"),
+        Some(QuestionBody::Escalate { error, .. }) => FactList::of(error, "failure"),
         Some(
-            Body::Approve { .. }
-            | Body::Choose { .. }
-            | Body::Provide { .. }
-            | Body::Confirm { .. }
-            | Body::Converse,
+            QuestionBody::Approve { .. }
+            | QuestionBody::Choose { .. }
+            | QuestionBody::Provide { .. }
+            | QuestionBody::Confirm { .. }
+            | QuestionBody::Converse,
         )
         | None => FactList::default(),
     }

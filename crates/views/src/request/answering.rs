@@ -6,7 +6,7 @@ use kernel::directory::Directory;
 use kernel::{Ask, HumanId};
 use serde::Serialize;
 
-use crate::components::words;
+use crate::components::wording;
 use crate::render;
 use crate::site::paths;
 
@@ -38,7 +38,7 @@ impl AnsweringNote {
         let by = match (ask.held_by().filter(|_| ask.is_open())?, me) {
             (_, None) => AnswererView::Somebody,
             (by, Some(me)) if by == me => AnswererView::Me,
-            (by, Some(_)) => AnswererView::Other(words::person_name(directory, by)),
+            (by, Some(_)) => AnswererView::Other(wording::person_name(directory, by)),
         };
         Some(Self { by, href: href(ask, me) })
     }

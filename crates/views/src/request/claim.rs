@@ -5,7 +5,7 @@ use kernel::directory::{Directory, Human};
 use kernel::{Ask, HumanId};
 use serde::Serialize;
 
-use crate::components::words;
+use crate::components::wording;
 use crate::render;
 use crate::site::paths;
 
@@ -62,7 +62,7 @@ impl ClaimNote {
 
     fn new(ask: &Ask, holder: &HumanId, directory: &Directory, stance: ClaimEffect) -> Self {
         Self {
-            name: words::person_name(directory, holder),
+            name: wording::person_name(directory, holder),
             holder: holder.to_string(),
             href: paths::request(ask.id),
             stance,

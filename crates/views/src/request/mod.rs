@@ -17,15 +17,15 @@ use kernel::{Ask, HumanId, Task, Time};
 use crate::answer::changes::ValueChange;
 use crate::answer::outcome::OutcomeView;
 use crate::answer_form::fields::{Control, RequirementMark};
-use crate::answer_form::problem::{AnswerDraft, Problem};
+use crate::answer_form::problem::{AnswerDraft, InputProblem};
 use crate::answer_form::second_step::SecondStep;
 use crate::answer_form::{AnswerForm, AnswerFormBody, AnswerFormContext};
 use crate::banner::{ActionOutcome, Banner};
 use crate::components::claims::SuggestedActionForm;
 use crate::components::facts::FactValue;
 use crate::components::relative_time::RelativeTime;
-use crate::components::task::{goal, state};
-use crate::components::words::{self, VisibleText};
+use crate::components::task_labels::{goal, state};
+use crate::components::wording::{self, VisibleText};
 use crate::question::QuestionView;
 use crate::request::answering::AnsweringNote;
 use crate::request::claim::{ClaimNote, OVER};
@@ -78,7 +78,7 @@ struct RequestTemplate<'a> {
     extendable: bool,
     open: bool,
     banner: Option<Banner>,
-    problems: &'a [Problem],
+    problems: &'a [InputProblem],
     outcome: Option<OutcomeView>,
     /// The note if another person has claimed it.
     claim: Option<ClaimNote>,
@@ -137,7 +137,7 @@ impl<'a> RequestTemplate<'a> {
         let card = question
             .filter(|_| open && held.is_none() && step.is_none() && ask.may_be_answered_by(me))
             .map(|question| AnswerForm::new(question, ask.needs_confirmation(), draft, desk));
-        let name = |id: &HumanId| (id.to_string(), words::person_name(directory, id));
+        let name = |id: &HumanId| (id.to_string(), wording::person_name(directory, id));
         let carried = |step: &SecondStep| {
             step.hidden.iter().find(|(name, _)| name == OVER).map(|(_, value)| value.clone())
         };
@@ -220,7 +220,7 @@ fn assignment_reason(ask: &Ask, me: &Human, directory: &Directory) -> String {
     match &ask.claim {
         Some(claim) if claim.human == me.id => return "You have taken this on".to_owned(),
         Some(claim) => {
-            return format!("{} has taken this on", words::person_name(directory, &claim.human));
+            return format!("{} has taken this on", wording::person_name(directory, &claim.human));
         }
         None => {}
     }
@@ -233,7 +233,7 @@ fn assignment_reason(ask: &Ask, me: &Human, directory: &Directory) -> String {
         Route::Owner | Route::Delegate | Route::Person { .. } => {
             format!(
                 "You were picked; {} answers for this agent",
-                words::person_name(directory, &ask.owner)
+                wording::person_name(directory, &ask.owner)
             )
         }
     }
@@ -385,7 +385,7 @@ impl NotificationRow {
     /// The notification for a reader who may see the request.
     pub fn new(message: &NotificationRecord, directory: &Directory, now: Time) -> Self {
         let whom = match &message.human {
-            Some(human) => words::person_name(directory, human),
+            Some(human) => wording::person_name(directory, human),
             None => "where the agent wanted".to_owned(),
         };
         let why = match message.occasion {

@@ -12,7 +12,7 @@ use kernel::{ActorRef, Ask, HumanId, KeyId, Time};
 use crate::answer::outcome::OutcomeView;
 use crate::components::facts::TextBlock;
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::{self, VisibleText};
+use crate::components::wording::{self, VisibleText};
 use crate::conversation::ConversationThread;
 use crate::request::timeline::RequestEvents;
 use crate::request::{NotificationRecord, NotificationRow, ReceiptView, RequestTask};
@@ -175,7 +175,7 @@ impl RequestRound {
     fn new(n: usize, ask: &Ask, here: bool, directory: &Directory, now: Time) -> Self {
         let question = ask.question.value();
         let prompt = question
-            .map_or_else(words::erased, |question| VisibleText::beginning(question.prompt(), 90));
+            .map_or_else(wording::erased, |question| VisibleText::beginning(question.prompt(), 90));
         let outcome = OutcomeView::of(ask, directory, now);
         let said = ask.deciding_answer().and_then(|resolution| resolution.reply.value());
         let comment = said.and_then(|reply| reply.comment.as_deref());
@@ -209,7 +209,7 @@ pub struct AssigneeView {
 impl AssigneeView {
     fn new(seat: &Assignee, ask: &Ask, me: &Human, directory: &Directory) -> Self {
         let (who, members) = match seat {
-            Assignee::Person { human } => (words::person_name(directory, human), None),
+            Assignee::Person { human } => (wording::person_name(directory, human), None),
             Assignee::Pool { group } => {
                 let who = match group {
                     None => "Anyone qualified in the project".to_owned(),
@@ -230,7 +230,7 @@ fn members(ask: &Ask, group: Option<&kernel::ids::GroupId>, directory: &Director
     let mut names: Vec<String> = directory
         .humans()
         .filter(|human| human.active && human.qualifies(&ask.project, group, &ask.tags))
-        .map(|human| words::person_name(directory, &human.id))
+        .map(|human| wording::person_name(directory, &human.id))
         .collect();
     let rest = names.len().saturating_sub(MAX_NAMED_MEMBERS);
     names.truncate(MAX_NAMED_MEMBERS);
@@ -255,7 +255,7 @@ impl CommentRow {
     fn new(n: usize, comment: &Comment, directory: &Directory, now: Time) -> Self {
         let text = comment.text.value().map_or("(These words were erased.)", String::as_str);
         Self {
-            who: words::actor_name(directory, &comment.by),
+            who: wording::actor_name(directory, &comment.by),
             agent: matches!(comment.by, ActorRef::Agent(_)),
             at: RelativeTime::new(comment.at, now),
             text: TextBlock::new(format!("said-{n}"), text),
@@ -341,7 +341,7 @@ fn key_name(id: KeyId, directory: &Directory) -> VisibleText {
 
 /// Who else is looking at a request, as a sentence; `None` if nobody is.
 pub fn viewers_sentence(lookers: &[HumanId], directory: &Directory) -> Option<String> {
-    let names: Vec<String> = lookers.iter().map(|id| words::person_name(directory, id)).collect();
+    let names: Vec<String> = lookers.iter().map(|id| wording::person_name(directory, id)).collect();
     match names.as_slice() {
         [] => None,
         [one] => Some(format!("{one} is looking at this too.")),

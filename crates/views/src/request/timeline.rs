@@ -11,7 +11,7 @@ use kernel::{AskEvent, DomainEvent, Event, Time};
 
 use crate::answer::outcome;
 use crate::components::relative_time::RelativeTime;
-use crate::components::words;
+use crate::components::wording;
 
 /// The first events of a request.
 #[derive(Debug, Clone, Default)]
@@ -65,7 +65,7 @@ impl RequestTimelineRow {
         let Event { seq, at, by, what, .. } = &entry.event;
         let (tone, what) = sentence(what, question, directory, now);
         let tone = if tone.is_empty() && matches!(by, ActorRef::Agent(_)) { "agent" } else { tone };
-        let mut who = words::actor_name(directory, by);
+        let mut who = wording::actor_name(directory, by);
         // Names keep their spelling; "the agent" is capitalised at the start of the sentence.
         if !matches!(by, ActorRef::Human(_))
             && let Some(first) = who.get(..1).map(str::to_uppercase)
@@ -109,7 +109,7 @@ fn sentence(
         AskEvent::Progressed { .. } => plain("began to fill it in"),
         AskEvent::Claimed => plain("took it on"),
         AskEvent::Assigned { to } => {
-            ("", format!("handed it to {}", words::person_name(directory, to)))
+            ("", format!("handed it to {}", wording::person_name(directory, to)))
         }
         AskEvent::Commented { .. } => plain("left a comment"),
         AskEvent::ActionPicked { action } => {
@@ -122,7 +122,7 @@ fn sentence(
                 |reply| outcome::brief(reply, question),
             );
             let tone = reply.map_or("over", |reply| outcome::tone(&reply.answer));
-            let (door, sure) = (words::channel_name(vote.via), words::assurance_words(vote));
+            let (door, sure) = (wording::channel_name(vote.via), wording::assurance_words(vote));
             (tone, format!("answered {door} ({sure}): {said}"))
         }
         AskEvent::AnswerHeld { until, .. } => {

@@ -3,7 +3,7 @@
 use askama::Template;
 use kernel::directory::Directory;
 use kernel::form::{Field, FieldKind};
-use kernel::question::{Body, Question, Reply};
+use kernel::question::{Question, QuestionBody, Reply};
 use kernel::verification::MOST;
 use kernel::{Actor, Ask, Assurance, Time};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::changes::ValueChange;
 use crate::answer::outcome::OutcomeView;
 use crate::answer_form::fields::{Control, RequirementMark};
-use crate::answer_form::problem::{AUTHORIZATION_INPUTS, AnswerDraft, FormProblems, Problem};
+use crate::answer_form::problem::{AUTHORIZATION_INPUTS, AnswerDraft, FormProblems, InputProblem};
 use crate::answer_form::second_step::{SEALED_VALUES, SECOND_STEP_PROOF, SecondStep};
 use crate::answer_form::steps::{self, PartialForm};
 use crate::answer_form::submitted::{self, SubmittedForm};
@@ -95,7 +95,7 @@ struct ReviewTemplate<'a> {
     paper: QuestionView,
     place: &'static str,
     banner: Option<Banner>,
-    problems: &'a [Problem],
+    problems: &'a [InputProblem],
     outcome: Option<OutcomeView>,
     /// The evidence that an answer through this link gives.
     proves: &'static str,
@@ -215,14 +215,14 @@ impl ReviewDraft {
     /// The question and the answer that is waiting for a proof.
     pub fn pending_answer<'a>(&self, ask: &'a Ask) -> Option<(&'a Question, Reply)> {
         let question = ask.question.value().filter(|_| !self.awaiting.is_empty())?;
-        let reply = submitted::reply(question, &self.whole()).ok()?;
+        let reply = submitted::reply(question, &self.submission()).ok()?;
         ask.verification.is_some().then_some((question, reply))
     }
 
     /// Merges a submitted form. A submitted step replaces the kept values of that step. Its secrets
     /// and uploads stay if the submission has none, because a page cannot show them again.
-    pub fn take(&mut self, question: &Question, sent: SubmittedForm) {
-        let Body::Provide { form } = question.body() else {
+    pub fn merge(&mut self, question: &Question, sent: SubmittedForm) {
+        let QuestionBody::Provide { form } = question.body() else {
             let entered = |(name, _): &(String, String)| {
                 !AUTHORIZATION_INPUTS.contains(&name.as_str())
                     && !NON_DRAFT_INPUTS.contains(&name.as_str())
@@ -274,7 +274,7 @@ impl ReviewDraft {
     }
 
     /// All entered values, with the pressed button.
-    pub fn whole(&self) -> SubmittedForm {
+    pub fn submission(&self) -> SubmittedForm {
         let mut whole = self.form.clone();
         whole.pairs.extend(self.awaiting.iter().cloned());
         whole
@@ -293,14 +293,16 @@ impl ReviewDraft {
     /// The step to show in place of this one: the next step that applies.
     pub fn nearest_step(&self, question: &Question, step: usize) -> usize {
         match (question.body(), self.filled(question)) {
-            (Body::Provide { form }, Some(filled)) => steps::nearest_step(form, &filled, step),
+            (QuestionBody::Provide { form }, Some(filled)) => {
+                steps::nearest_step(form, &filled, step)
+            }
             _ => 0,
         }
     }
 
     /// The form with its current values; `None` for other kinds of questions.
     pub fn filled(&self, question: &Question) -> Option<PartialForm> {
-        let Body::Provide { form } = question.body() else { return None };
+        let QuestionBody::Provide { form } = question.body() else { return None };
         let values =
             if self.is_empty() { form.defaults() } else { submitted::values(form, &self.form) };
         Some(PartialForm::new(form, &values))

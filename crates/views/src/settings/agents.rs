@@ -10,7 +10,7 @@ use super::{FormView, MAX_LIST_OPTIONS, RowAction, SettingsBlock, SettingsPage, 
 use crate::answer_form::problem::FormProblems;
 use crate::answer_form::submitted::SubmittedForm;
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::{self, VisibleText};
+use crate::components::wording::{self, VisibleText};
 use crate::inbox::QuickStart;
 use crate::site::paths;
 
@@ -39,7 +39,7 @@ pub fn list(
     filled: FormDraft<'_>,
 ) -> SettingsPage {
     let row = |agent: &&Agent| {
-        let owner = words::person_name(directory, &agent.owner);
+        let owner = wording::person_name(directory, &agent.owner);
         let act = RowAction::Go { href: paths::agent(&agent.id), label: "Keys" };
         SettingsRow {
             title: VisibleText::of(agent.id.as_str()),
@@ -125,7 +125,7 @@ pub fn page(
         href: paths::AGENTS.to_owned(),
         label: "Back to all agents".to_owned(),
     });
-    let owner = words::person_name(directory, &agent.owner);
+    let owner = wording::person_name(directory, &agent.owner);
     SettingsPage {
         at: paths::AGENTS,
         title: agent.id.to_string(),
@@ -230,7 +230,7 @@ pub fn read(form: &SubmittedForm) -> Result<NewAgent, FormProblems> {
 }
 
 /// The key that a form or a URL names.
-pub fn key(text: Option<&str>) -> Option<KeyId> {
+pub fn parse_key_id(text: Option<&str>) -> Option<KeyId> {
     text.and_then(|text| text.parse().ok())
 }
 
@@ -241,7 +241,7 @@ fn projects(directory: &Directory) -> Vec<SelectOption> {
 
 fn owners(directory: &Directory, named: Option<&HumanId>) -> Vec<SelectOption> {
     let choice =
-        |id: &HumanId| (id.to_string(), format!("{} ({id})", words::person_name(directory, id)));
+        |id: &HumanId| (id.to_string(), format!("{} ({id})", wording::person_name(directory, id)));
     let active = directory.humans().filter(|human| human.active && Some(&human.id) != named);
     let others = active.take(MAX_LIST_OPTIONS).map(|human| &human.id);
     named.into_iter().chain(others).map(choice).collect()

@@ -7,7 +7,7 @@ use crate::answer_form::fields::{
 };
 use crate::answer_form::problem::{FormProblems, ProblemLocation};
 use crate::answer_form::submitted::SubmittedForm;
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 
 /// A submitted form and its problems.
 #[derive(Debug, Clone, Copy)]

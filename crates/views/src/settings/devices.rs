@@ -5,7 +5,7 @@ use kernel::quota::MOST_DEVICES;
 
 use super::{FormView, RowAction, SettingsBlock, SettingsPage, SettingsRow};
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 use crate::site::{assets, paths};
 
 /// A device on which a person gets notifications.

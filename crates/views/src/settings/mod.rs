@@ -29,7 +29,7 @@ use askama::Template;
 
 use crate::answer_form::fields::{Control, FieldView, RequirementMark};
 use crate::answer_form::problem::FormProblems;
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 use crate::site::{assets, paths};
 use crate::{PageContext, render};
 

@@ -8,7 +8,7 @@ use super::controls::FormDraft;
 use super::{FormButton, FormView, RowAction, SettingsBlock, SettingsPage, SettingsRow};
 use crate::answer_form::problem::{FormProblems, ProblemLocation};
 use crate::answer_form::submitted::SubmittedForm;
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 use crate::request::channel_label;
 use crate::site::paths;
 
@@ -118,7 +118,7 @@ fn row(
         _ => (None, "Verified.".to_owned()),
     };
     SettingsRow {
-        title: VisibleText::of(&name(&way.means)),
+        title: VisibleText::of(&contact_method_name(&way.means)),
         href: devices.then(|| paths::DEVICES.to_owned()),
         mark,
         facts: VisibleText::of(&facts),
@@ -135,7 +135,7 @@ fn how_many(devices: usize) -> String {
 }
 
 /// The name of a contact method.
-pub fn name(means: &ContactMethod) -> String {
+pub fn contact_method_name(means: &ContactMethod) -> String {
     match means {
         ContactMethod::Devices => "My devices".to_owned(),
         ContactMethod::Email(address) => format!("Mail to {address}"),

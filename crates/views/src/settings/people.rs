@@ -11,7 +11,7 @@ use super::{FormView, MAX_LIST_OPTIONS, RowAction, SettingsBlock, SettingsPage, 
 use crate::answer_form::problem::{FormProblems, ProblemLocation};
 use crate::answer_form::submitted::SubmittedForm;
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::{self, VisibleText};
+use crate::components::wording::{self, VisibleText};
 use crate::site::paths;
 
 /// The labels of the fields of a person, for problems.
@@ -92,7 +92,7 @@ pub fn list(
 fn erased_person(human: &Human, directory: &Directory) -> SettingsPage {
     SettingsPage {
         at: paths::PEOPLE,
-        title: words::person_name(directory, &human.id),
+        title: wording::person_name(directory, &human.id),
         lead: format!("Was known here as {}.", human.id),
         blocks: vec![
             SettingsBlock::Text(
@@ -122,7 +122,7 @@ pub fn erase(human: &Human, directory: &Directory, filled: FormDraft<'_>) -> Set
     let text = |text: &str| SettingsBlock::Text(text.to_owned());
     SettingsPage {
         at: paths::PEOPLE,
-        title: format!("Erase {}", words::person_name(directory, &human.id)),
+        title: format!("Erase {}", wording::person_name(directory, &human.id)),
         lead: "Erase the personal data of this person (GDPR).".to_owned(),
         blocks: vec![
             SettingsBlock::Heading("What is removed".to_owned()),
@@ -227,7 +227,7 @@ pub fn page(
     ]);
     SettingsPage {
         at: paths::PEOPLE,
-        title: words::person_name(directory, &human.id),
+        title: wording::person_name(directory, &human.id),
         lead: format!("Known here as {}.", human.id),
         blocks,
         ..SettingsPage::default()
@@ -269,7 +269,7 @@ fn end_access(human: &Human) -> FormView {
 pub fn link_created(human: &Human, directory: &Directory, url: &str) -> SettingsPage {
     SettingsPage {
         at: paths::PEOPLE,
-        title: format!("A sign-in link for {}", words::person_name(directory, &human.id)),
+        title: format!("A sign-in link for {}", wording::person_name(directory, &human.id)),
         lead: "Hand it to them yourself. It works once, within 24 hours; whoever opens it is them."
             .to_owned(),
         blocks: vec![
@@ -355,7 +355,7 @@ pub fn id<T: std::str::FromStr<Err = kernel::ids::BadId>>(
 pub fn groups(directory: &Directory, filled: FormDraft<'_>) -> SettingsPage {
     let row = |id: &GroupId| {
         let names: Vec<String> =
-            directory.members(id).map(|human| words::person_name(directory, &human.id)).collect();
+            directory.members(id).map(|human| wording::person_name(directory, &human.id)).collect();
         let act = RowAction::Go { href: paths::group(id), label: "Change" };
         let (title, facts) = (VisibleText::of(id.as_str()), VisibleText::of(&names.join(", ")));
         SettingsRow { title, href: Some(paths::group(id)), mark: None, facts, act: Some(act) }
@@ -417,7 +417,7 @@ fn members(
     let choice = |human: &Human| {
         (
             human.id.to_string(),
-            format!("{} ({})", words::person_name(directory, &human.id), human.id),
+            format!("{} ({})", wording::person_name(directory, &human.id), human.id),
         )
     };
     let listed = directory.humans().take(MAX_LIST_OPTIONS).map(choice);

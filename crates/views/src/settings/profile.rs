@@ -16,7 +16,7 @@ use crate::answer_form::fields::FieldView;
 use crate::answer_form::problem::{FormProblems, ProblemLocation};
 use crate::answer_form::submitted::SubmittedForm;
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::{self, VisibleText};
+use crate::components::wording::{self, VisibleText};
 use crate::site::paths;
 
 /// The labels of the fields of a profile, for problems.
@@ -248,7 +248,7 @@ fn absence_words(absence: &Absence, directory: &Directory, now: Time) -> String 
         format!(" and back {words} ({exact})")
     });
     let instead = match &absence.delegate {
-        Some(id) => format!("{} is asked instead", words::person_name(directory, id)),
+        Some(id) => format!("{} is asked instead", wording::person_name(directory, id)),
         None => "Nobody stands in for you, so requests stay with you".to_owned(),
     };
     format!("{since}{}. {instead}.", until.unwrap_or_default())
@@ -306,7 +306,7 @@ fn colleagues(
         human.id != me.id && human.active && !human.projects.is_disjoint(&me.projects)
     };
     let choice =
-        |id: &HumanId| (id.to_string(), format!("{} ({id})", words::person_name(directory, id)));
+        |id: &HumanId| (id.to_string(), format!("{} ({id})", wording::person_name(directory, id)));
     let mut found: Vec<SelectOption> = directory
         .humans()
         .filter(shares)

@@ -15,7 +15,7 @@ use super::controls::{FormDraft, SelectOption};
 use super::{FieldView, FormView, MAX_LIST_OPTIONS, SettingsBlock, SettingsPage, SettingsRow};
 use crate::answer_form::problem::{FormProblems, ProblemLocation};
 use crate::answer_form::submitted::SubmittedForm;
-use crate::components::words::{self, VisibleText};
+use crate::components::wording::{self, VisibleText};
 use crate::site::paths;
 use kernel::duration;
 
@@ -121,7 +121,8 @@ pub fn page(project: &Project, directory: &Directory, filled: FormDraft<'_>) -> 
         .collect();
     let floor =
         MINIMUM_ASSURANCES.iter().find(|(floor, ..)| *floor == project.floor).map_or("", |f| f.1);
-    let reminders: Vec<_> = project.reminders.iter().map(|after| duration::words(*after)).collect();
+    let reminders: Vec<_> =
+        project.reminders.iter().map(|after| duration::to_text(*after)).collect();
     let allowed = if project.default_on_silence { "yes" } else { "no" };
     let envelopes = [
         ("lenient".to_owned(), "Take what there is of it, and note what is wrong".to_owned()),
@@ -161,7 +162,7 @@ pub fn page(project: &Project, directory: &Directory, filled: FormDraft<'_>) -> 
     let who = assignee_options(project, directory);
     for n in 0..project.ladder.len() + EMPTY_STEPS {
         let step = project.ladder.get(n);
-        let after = step.map(|step| duration::words(step.after)).unwrap_or_default();
+        let after = step.map(|step| duration::to_text(step.after)).unwrap_or_default();
         let seat = step.map(|step| assignee_value(&step.seat)).unwrap_or_default();
         let (place, nth) = (delay_input(n), n + 1);
         let mut time = filled.text(&place, &format!("Step {nth}: after"), &after);
@@ -238,7 +239,7 @@ fn assignee_options(project: &Project, directory: &Directory) -> Vec<SelectOptio
     let groups = directory.groups().take(MAX_LIST_OPTIONS);
     all.extend(groups.map(|id| (format!("@{id}"), format!("The group {id}"))));
     let named =
-        |id: &HumanId| (id.to_string(), format!("{} ({id})", words::person_name(directory, id)));
+        |id: &HumanId| (id.to_string(), format!("{} ({id})", wording::person_name(directory, id)));
     let members = directory.humans().filter(|h| h.active && h.projects.contains(&project.id));
     all.extend(members.take(MAX_LIST_OPTIONS).map(|human| named(&human.id)));
     for step in &project.ladder {

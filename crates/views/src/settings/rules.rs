@@ -9,7 +9,7 @@ use super::people::id;
 use super::{FormView, MAX_LIST_OPTIONS, RowAction, SettingsBlock, SettingsPage, SettingsRow};
 use crate::answer_form::problem::FormProblems;
 use crate::answer_form::submitted::SubmittedForm;
-use crate::components::words::{self, VisibleText};
+use crate::components::wording::{self, VisibleText};
 use crate::site::paths;
 
 /// The labels of the fields of a rule, for problems.
@@ -51,7 +51,7 @@ pub fn page(me: &Human, directory: &Directory, filled: FormDraft<'_>) -> Setting
     let choice = |human: &Human| {
         (
             human.id.to_string(),
-            format!("{} ({})", words::person_name(directory, &human.id), human.id),
+            format!("{} ({})", wording::person_name(directory, &human.id), human.id),
         )
     };
     let shares = |human: &&Human| {
@@ -61,7 +61,7 @@ pub fn page(me: &Human, directory: &Directory, filled: FormDraft<'_>) -> Setting
         directory.humans().filter(shares).take(MAX_LIST_OPTIONS).map(choice).collect();
     let kinds: Vec<SelectOption> = KINDS
         .iter()
-        .map(|(kind, name)| ((*name).to_owned(), words::kind(*kind).to_owned()))
+        .map(|(kind, name)| ((*name).to_owned(), wording::kind(*kind).to_owned()))
         .collect();
     let mut urgency: Vec<SelectOption> = vec![(String::new(), "Any".to_owned())];
     urgency.extend(PRIORITIES.iter().map(|(_, name)| ((*name).to_owned(), capital(name))));
@@ -94,7 +94,7 @@ pub fn page(me: &Human, directory: &Directory, filled: FormDraft<'_>) -> Setting
 
 fn row(rule: &Rule, directory: &Directory) -> SettingsRow {
     let mut facts = Vec::new();
-    let kinds: Vec<_> = rule.kinds.iter().map(|kind| words::kind(*kind)).collect();
+    let kinds: Vec<_> = rule.kinds.iter().map(|kind| wording::kind(*kind)).collect();
     facts.push(if kinds.is_empty() { "any question".to_owned() } else { kinds.join(", ") });
     facts.extend(rule.project.as_ref().map(|project| format!("in {project}")));
     facts.extend(rule.tag.as_ref().map(|tag| format!("about {tag}")));
@@ -103,7 +103,10 @@ fn row(rule: &Rule, directory: &Directory) -> SettingsRow {
     let sends = ("remove", rule.id.to_string());
     let act = RowAction::Post { action: paths::RULES.to_owned(), sends, label: "Remove" };
     SettingsRow {
-        title: VisibleText::of(&format!("To {}", words::person_name(directory, &rule.delegate_to))),
+        title: VisibleText::of(&format!(
+            "To {}",
+            wording::person_name(directory, &rule.delegate_to)
+        )),
         href: None,
         mark: None,
         facts: VisibleText::of(&facts.join(" · ")),

@@ -4,7 +4,7 @@ use kernel::{HumanId, Time};
 
 use super::{SettingsBlock, SettingsPage, SettingsRow};
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 use crate::site::paths;
 
 /// A key that signs receipts, without its private key.

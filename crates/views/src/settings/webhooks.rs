@@ -16,7 +16,7 @@ use super::{
 use crate::answer_form::problem::{FormProblems, ProblemLocation};
 use crate::answer_form::submitted::SubmittedForm;
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 use crate::site::paths;
 
 /// The labels of the fields of an endpoint, for problems.

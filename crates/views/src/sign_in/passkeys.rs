@@ -10,7 +10,7 @@ use crate::answer_form::second_step;
 use crate::banner::{ActionOutcome, Banner};
 use crate::components::facts::{Fact, FactValue};
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 use crate::site::{assets, paths};
 use crate::{PageContext, render};
 
@@ -91,7 +91,7 @@ pub fn summarize_answer(ask: &Ask, reply: &Reply) -> AnswerSummary {
     AnswerSummary {
         prompt: VisibleText::of(question.map_or("", |question| question.prompt())),
         headline: outcome::brief(reply, question),
-        values: outcome::said(&reply.answer, question),
+        values: outcome::answer_facts(&reply.answer, question),
         comment: reply.comment.as_deref().map(VisibleText::of),
         irreversible: ask.is_irreversible(),
         tone: second_step::tone(ask, reply),

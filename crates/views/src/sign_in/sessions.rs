@@ -6,7 +6,7 @@ use kernel::directory::{CredentialKind, Directory, Key, SignInMethod};
 
 use crate::banner::{ActionOutcome, Banner};
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::VisibleText;
+use crate::components::wording::VisibleText;
 use crate::site::{assets, paths};
 use crate::{PageContext, render};
 

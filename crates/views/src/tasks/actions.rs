@@ -2,12 +2,12 @@
 //! a permission, transfer it, cancel it.
 
 use kernel::directory::{Agent, Directory, Human};
-use kernel::task::{GrantDuration, NewGrant, Party, State};
+use kernel::task::{GrantDuration, NewGrant, Party, TaskState};
 use kernel::{Task, Time};
 
 use crate::answer_form::submitted::SubmittedForm;
-use crate::components::task::{self as words_of, INTENTS};
-use crate::components::words;
+use crate::components::task_labels::{self as words_of, INTENTS};
+use crate::components::wording;
 use crate::settings::controls::SelectOption;
 
 /// The maximum number of options in a list.
@@ -52,9 +52,9 @@ impl TaskActions {
         if !principal {
             return acts;
         }
-        let working = task.state == State::InProgress && task.assignee.agent().is_some();
-        let amends = matches!(task.state, State::InProgress | State::Blocked);
-        let cancels = amends || matches!(task.state, State::Created | State::Assigned);
+        let working = task.state == TaskState::InProgress && task.assignee.agent().is_some();
+        let amends = matches!(task.state, TaskState::InProgress | TaskState::Blocked);
+        let cancels = amends || matches!(task.state, TaskState::Created | TaskState::Assigned);
         let offers = [
             ("amend", amends),
             ("interrupt", working),
@@ -66,7 +66,11 @@ impl TaskActions {
         let offered = offers.into_iter().filter(|(_, can)| *can).map(|(name, _)| name);
         Self {
             offered: offered.collect(),
-            assign: if task.state == State::Created { agents(task, directory) } else { Vec::new() },
+            assign: if task.state == TaskState::Created {
+                agents(task, directory)
+            } else {
+                Vec::new()
+            },
             intents: INTENTS
                 .iter()
                 .map(|intent| (intent.as_str(), words_of::intent(*intent)))
@@ -110,7 +114,7 @@ fn transfer_targets(task: &Task, directory: &Directory) -> Vec<SelectOption> {
         |human: &&Human| human.active && (human.admin || human.projects.contains(&task.project));
     let people = directory.humans().filter(able).map(|human| {
         let party = Party::Human(human.id.clone());
-        (party, words::person_name(directory, &human.id))
+        (party, wording::person_name(directory, &human.id))
     });
     let agents = agents(task, directory).into_iter();
     let people = people

@@ -10,13 +10,13 @@ pub mod versions;
 use askama::Template;
 use kernel::audit::Digest;
 use kernel::directory::{Directory, Human};
-use kernel::task::State;
+use kernel::task::TaskState;
 use kernel::{ProjectId, Task};
 
-use crate::components::query::{FilterField, Query};
+use crate::components::query::{FilterField, PageQuery};
 use crate::components::relative_time::RelativeTime;
-use crate::components::task as words_of;
-use crate::components::words::VisibleText;
+use crate::components::task_labels as words_of;
+use crate::components::wording::VisibleText;
 use crate::site::{assets, paths};
 use crate::{PageContext, render};
 
@@ -46,13 +46,13 @@ impl BoardColumn {
         [Self::Waiting, Self::Working, Self::Deciding, Self::Judging, Self::Over];
 
     /// The states of the tasks in this column.
-    pub fn states(self) -> &'static [State] {
+    pub fn states(self) -> &'static [TaskState] {
         match self {
-            Self::Waiting => &[State::Created, State::Assigned],
-            Self::Working => &[State::InProgress],
-            Self::Deciding => &[State::Blocked],
-            Self::Judging => &[State::ReviewReady, State::UnderReview],
-            Self::Over => &[State::Accepted, State::Completed, State::Rejected],
+            Self::Waiting => &[TaskState::Created, TaskState::Assigned],
+            Self::Working => &[TaskState::InProgress],
+            Self::Deciding => &[TaskState::Blocked],
+            Self::Judging => &[TaskState::ReviewReady, TaskState::UnderReview],
+            Self::Over => &[TaskState::Accepted, TaskState::Completed, TaskState::Rejected],
         }
     }
 
@@ -92,7 +92,7 @@ pub struct TaskBoardPage<'a> {
     /// Looks up display names.
     pub directory: &'a Directory,
     /// The filter of the board.
-    pub query: &'a Query,
+    pub query: &'a PageQuery,
     /// The columns with their tasks; only one if a single column is selected.
     pub columns: &'a [ColumnTasks],
 }
@@ -236,9 +236,12 @@ struct TaskRow {
 
 impl TaskRow {
     fn new(task: &Task, me: &Human, directory: &Directory, frame: &PageContext) -> Self {
-        let waits = matches!(task.state, State::Blocked | State::ReviewReady | State::UnderReview);
+        let waits = matches!(
+            task.state,
+            TaskState::Blocked | TaskState::ReviewReady | TaskState::UnderReview
+        );
         let decides = match task.state {
-            State::ReviewReady | State::UnderReview => task.reviewers().contains(&me.id),
+            TaskState::ReviewReady | TaskState::UnderReview => task.reviewers().contains(&me.id),
             _ => task.is_decided_by(&me.id),
         };
         let open = !task.state.is_closed();
@@ -260,7 +263,7 @@ impl TaskRow {
     }
 }
 
-fn filter_fields(me: &Human, directory: &Directory, query: &Query) -> Vec<FilterField> {
+fn filter_fields(me: &Human, directory: &Directory, query: &PageQuery) -> Vec<FilterField> {
     let twice = |name: String| (name.clone(), name);
     let projects = projects_of(me, directory).into_iter().map(|id| twice(id.to_string()));
     let agents = directory.agents().filter(|agent| agent.accepts_messages_from(me));
@@ -287,7 +290,7 @@ mod tests {
 
     #[test]
     fn every_state_stands_in_one_column() {
-        for state in State::ALL {
+        for state in TaskState::ALL {
             let columns = BoardColumn::ALL.iter().filter(|column| column.states().contains(&state));
             assert_eq!(columns.count(), 1, "{state:?}");
         }

@@ -11,9 +11,9 @@ use kernel::time::LONGEST_TIMEOUT;
 use kernel::{HumanId, ProjectId, Refusal, TaskId};
 
 use crate::answer_form::fields::{Control, FieldView, RequirementMark};
-use crate::answer_form::problem::{FormProblems, Problem, ProblemLocation};
-use crate::components::task::{self as words_of, AUTONOMIES};
-use crate::components::words::{self, VisibleText};
+use crate::answer_form::problem::{FormProblems, InputProblem, ProblemLocation};
+use crate::components::task_labels::{self as words_of, AUTONOMIES};
+use crate::components::wording::{self, VisibleText};
 use crate::settings::controls::{FormDraft, SelectOption};
 use crate::site::assets;
 use crate::tasks::actions::parse_local_time;
@@ -207,7 +207,8 @@ fn reviewers(filled: FormDraft<'_>, me: &Human, directory: &Directory) -> FieldV
             "One person per line, by name here, such as user_olga. Nobody named: you judge.",
         );
     }
-    let choice = |human: &&Human| (human.id.to_string(), words::person_name(directory, &human.id));
+    let choice =
+        |human: &&Human| (human.id.to_string(), wording::person_name(directory, &human.id));
     let choices: Vec<SelectOption> = people.iter().map(choice).collect();
     filled
         .some_of("reviewers", name, &choices, |_| false)
@@ -222,7 +223,7 @@ struct NewTaskPage<'a> {
     more: Vec<FieldView>,
     open: bool,
     once: &'a str,
-    problems: &'a [Problem],
+    problems: &'a [InputProblem],
 }
 
 /// Parses a new task, or returns all problems of the form.

@@ -2,16 +2,16 @@
 
 use kernel::directory::{Directory, Human};
 use kernel::task::{
-    AnchoredComment, Autonomy, NewReview, ReviewKind, ReviewText as Said, Severity, State, Verdict,
-    VersionRef,
+    AnchoredComment, Autonomy, NewReview, ReviewKind, ReviewText as Said, Severity, TaskState,
+    Verdict, VersionRef,
 };
 use kernel::{ReviewId, Task, Time};
 
 use crate::answer_form::submitted::SubmittedForm;
 use crate::components::facts::TextBlock;
 use crate::components::relative_time::RelativeTime;
-use crate::components::task::{self as words_of, SEVERITIES};
-use crate::components::words::{self, VisibleText};
+use crate::components::task_labels::{self as words_of, SEVERITIES};
+use crate::components::wording::{self, VisibleText};
 
 /// How many empty comments the form offers.
 const EMPTY_COMMENTS: usize = 2;
@@ -87,7 +87,7 @@ impl ReviewNote {
 /// All reviews, oldest first.
 pub fn review_views(task: &Task, directory: &Directory, now: Time) -> Vec<ReviewView> {
     let review = |(n, review): (usize, &kernel::task::Review)| {
-        let who = words::person_name(directory, &review.reviewer);
+        let who = wording::person_name(directory, &review.reviewer);
         let (tone, verdict) = words_of::verdict(review.verdict, review.kind);
         let said = review.words.value();
         let own = said.iter().flat_map(|said| &said.comments).enumerate();
@@ -96,7 +96,7 @@ pub fn review_views(task: &Task, directory: &Directory, now: Time) -> Vec<Review
         });
         let later = review.remarks.iter().enumerate().filter_map(|(m, remark)| {
             let (who, at) =
-                (words::person_name(directory, &remark.by), RelativeTime::new(remark.at, now));
+                (wording::person_name(directory, &remark.by), RelativeTime::new(remark.at, now));
             ReviewNote::new(remark.comment.value(), who, Some(at), format!("later-{n}-{m}"))
         });
         ReviewView {
@@ -158,7 +158,7 @@ impl ReviewForm {
         sent: Option<&SubmittedForm>,
         error: Option<&str>,
     ) -> Option<Self> {
-        let open = matches!(task.state, State::ReviewReady | State::UnderReview);
+        let open = matches!(task.state, TaskState::ReviewReady | TaskState::UnderReview);
         let of = task.delivered.last().filter(|_| open && task.reviewers().contains(&me.id))?;
         let mut comments = sent.map(entered_comments).unwrap_or_default();
         let wants = comments.len() + if comments.is_empty() { EMPTY_COMMENTS } else { 1 };
@@ -201,7 +201,7 @@ fn is_plan(task: &Task) -> bool {
 fn other_reviewers(task: &Task, me: &Human, directory: &Directory) -> Option<String> {
     let policy = task.review_policy.as_ref()?;
     let others = policy.required_reviewers.iter().filter(|id| **id != me.id);
-    let names: Vec<String> = others.map(|id| words::person_name(directory, id)).collect();
+    let names: Vec<String> = others.map(|id| wording::person_name(directory, id)).collect();
     if names.is_empty() {
         return None;
     }

@@ -4,15 +4,15 @@
 use askama::Template;
 use kernel::ask::Ask;
 use kernel::directory::{Directory, Human};
-use kernel::task::{Outcome, Party, State};
+use kernel::task::{CheckpointOutcome, Party, TaskState};
 use kernel::{AskId, Refusal, Task, TaskId};
 
 use crate::banner::{ActionOutcome, Banner};
 use crate::components::diff::DiffPart;
 use crate::components::facts::TextBlock;
 use crate::components::relative_time::RelativeTime;
-use crate::components::task as words_of;
-use crate::components::words::{self, VisibleText};
+use crate::components::task_labels as words_of;
+use crate::components::wording::{self, VisibleText};
 use crate::request::timeline::TimelineEntry;
 use crate::site::{assets, paths};
 use crate::tasks::actions::TaskActions;
@@ -95,7 +95,7 @@ impl TaskActionResult {
                 format!("{expected}. Nothing was changed, and what you entered is still there."),
             ),
             Self::Refused(Refusal::NotAllowed { .. }) => {
-                let who = words::person_name(directory, &task.principal);
+                let who = wording::person_name(directory, &task.principal);
                 let text = format!("Nothing was changed. {who} answers for this task.");
                 wrong("You cannot do this".to_owned(), text)
             }
@@ -235,7 +235,7 @@ impl<'a> TaskRoomTemplate<'a> {
         let judged = review::review_views(task, directory, now);
         let spec = task.spec.value();
         let goal =
-            spec.map_or_else(|| words::erased().to_string(), |spec| spec.goal.trim().to_owned());
+            spec.map_or_else(|| wording::erased().to_string(), |spec| spec.goal.trim().to_owned());
         let entered = |act: &str| draft.filter(|(name, _)| *name == act).map(|(_, sent)| sent);
         let error = match told {
             Some(TaskActionResult::Wrong(text)) => entered("review").map(|_| *text),
@@ -267,7 +267,7 @@ impl<'a> TaskRoomTemplate<'a> {
             steps: task_stages(task),
             with: words_of::party(directory, &task.assignee),
             yours: task.assignee.human() == Some(&me.id),
-            principal: words::person_name(directory, &task.principal),
+            principal: wording::person_name(directory, &task.principal),
             written: RelativeTime::new(task.created_at, now),
             due: task.due_at().map(|at| RelativeTime::new(at, now)),
             pending: decisions.iter().find(|one| one.open && live).map(|one| one.href.clone()),
@@ -336,17 +336,17 @@ impl TaskLinks {
 fn task_stages(task: &Task) -> Vec<TaskStage> {
     let well = words_of::ended_well(task);
     let (here, label): (usize, &'static str) = match task.state {
-        State::Created => (0, "Written down"),
-        State::Assigned => (1, "Given to an agent"),
-        State::InProgress if !task.reviews.is_empty() => (2, "In progress again"),
-        State::InProgress => (2, "In progress"),
-        State::Blocked => (2, "Waits for a decision"),
-        State::ReviewReady => (3, "Delivered"),
-        State::UnderReview => (4, "Being judged"),
-        State::Accepted => (5, "Done"),
-        State::Completed if well => (5, "Done"),
-        State::Completed => (5, "Called off"),
-        State::Rejected => (5, "Rejected"),
+        TaskState::Created => (0, "Written down"),
+        TaskState::Assigned => (1, "Given to an agent"),
+        TaskState::InProgress if !task.reviews.is_empty() => (2, "In progress again"),
+        TaskState::InProgress => (2, "In progress"),
+        TaskState::Blocked => (2, "Waits for a decision"),
+        TaskState::ReviewReady => (3, "Delivered"),
+        TaskState::UnderReview => (4, "Being judged"),
+        TaskState::Accepted => (5, "Done"),
+        TaskState::Completed if well => (5, "Done"),
+        TaskState::Completed => (5, "Called off"),
+        TaskState::Rejected => (5, "Rejected"),
     };
     let reached = [
         true,
@@ -381,8 +381,8 @@ impl CheckpointRow {
         let question = ask.and_then(|ask| ask.question.value());
         let (tone, mut outcome, over) = words_of::outcome(&raised.outcome, directory, now);
         let said = match &raised.outcome {
-            Outcome::Resolved(resolution) => resolution.said.value(),
-            Outcome::Pending | Outcome::Expired { .. } => None,
+            CheckpointOutcome::Resolved(resolution) => resolution.said.value(),
+            CheckpointOutcome::Pending | CheckpointOutcome::Expired { .. } => None,
         };
         let beside = ask.and_then(|ask| ask.checkpoint.as_ref()?.beside.value());
         let proposed = beside.map_or(0, |beside| beside.proposed_actions.len());
@@ -412,7 +412,7 @@ impl CheckpointRow {
             outcome,
             over,
             said,
-            open: matches!(raised.outcome, Outcome::Pending) && ask.is_some(),
+            open: matches!(raised.outcome, CheckpointOutcome::Pending) && ask.is_some(),
             irreversible: ask.is_some_and(|ask| ask.is_irreversible()),
         }
     }
@@ -426,11 +426,11 @@ impl TaskFacts {
             (name(&step.from), name(&step.to), words_of::handover(step.via), at)
         });
         let steering = task.steering.iter().map(|said| {
-            let text = said.text.value().map_or_else(words::erased, |text| VisibleText::of(text));
+            let text = said.text.value().map_or_else(wording::erased, |text| VisibleText::of(text));
             (words_of::intent(said.intent), text, RelativeTime::new(said.at, now))
         });
         let grants = task.permissions(now).map(|one| {
-            let (grant, until) = (one.grant, words_of::until(&one, now));
+            let (grant, until) = (one.grant, words_of::grant_validity(&one, now));
             let may = words_of::permission_effect(grant.decision);
             (may, VisibleText::of(&grant.scope), until, RelativeTime::new(grant.granted_at, now))
         });
@@ -442,7 +442,7 @@ impl TaskFacts {
             kernel::task::TaskInput::Resource { uri, .. } => VisibleText::of(uri),
         });
         let reviewers: Vec<String> =
-            task.reviewers().iter().map(|id| words::person_name(directory, id)).collect();
+            task.reviewers().iter().map(|id| wording::person_name(directory, id)).collect();
         Self {
             chain: Newest::of(chain.collect()),
             steering: Newest::of(steering.collect()),

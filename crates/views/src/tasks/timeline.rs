@@ -3,12 +3,12 @@
 
 use kernel::actor::ActorRef;
 use kernel::directory::Directory;
-use kernel::task::{Ended, TaskEvent};
+use kernel::task::{LapseReason, TaskEvent};
 use kernel::{DomainEvent, Event, Task, Time};
 
 use crate::components::relative_time::RelativeTime;
-use crate::components::task as words_of;
-use crate::components::words::{self, VisibleText};
+use crate::components::task_labels as words_of;
+use crate::components::wording::{self, VisibleText};
 use crate::request::timeline::TimelineEntry;
 use crate::site::paths;
 
@@ -52,7 +52,7 @@ impl TaskTimelineRow {
             _ => ("", "changed something else".to_owned(), None),
         };
         let tone = if tone.is_empty() && matches!(by, ActorRef::Agent(_)) { "agent" } else { tone };
-        let mut who = words::actor_name(directory, by);
+        let mut who = wording::actor_name(directory, by);
         if !matches!(by, ActorRef::Human(_))
             && let Some(first) = who.get(..1).map(str::to_uppercase)
         {
@@ -118,10 +118,10 @@ fn sentence(event: &TaskEvent, directory: &Directory) -> (&'static str, String, 
         }
         TaskEvent::Lapsed { why, said, .. } => {
             let what = match why {
-                Ended::TimedOut => "closed the question, because time ran out",
-                Ended::Expired => "closed the question without an answer",
-                Ended::Withdrawn => "withdrew the question",
-                Ended::Cancelled => "closed the question with the task",
+                LapseReason::TimedOut => "closed the question, because time ran out",
+                LapseReason::Expired => "closed the question without an answer",
+                LapseReason::Withdrawn => "withdrew the question",
+                LapseReason::Cancelled => "closed the question with the task",
             };
             ("over", what.to_owned(), said.as_ref().and_then(|said| said.value().cloned()))
         }

@@ -11,8 +11,8 @@ use crate::components::diff::{DiffLine, DiffPart, DiffView};
 use crate::components::facts::link;
 use crate::components::markdown::{self, RenderedMarkdown};
 use crate::components::relative_time::RelativeTime;
-use crate::components::task as words_of;
-use crate::components::words::{self, VisibleText};
+use crate::components::task_labels as words_of;
+use crate::components::wording::{self, VisibleText};
 use crate::site::paths;
 use crate::tasks::review::{ReviewNote, ReviewView};
 
@@ -200,7 +200,7 @@ impl CommentedLine {
 }
 
 /// The name of a version in a URL.
-pub fn value(of: &VersionRef) -> String {
+pub fn version_value(of: &VersionRef) -> String {
     format!("{}:{}", of.id, of.version)
 }
 
@@ -227,7 +227,7 @@ impl VersionsView {
             open.as_ref().is_some_and(|open| open.of == *of)
         };
         let pick = |of: &VersionRef| VersionOption {
-            value: value(of),
+            value: version_value(of),
             label: label(found, of, many),
             older: shown(&found.older, of),
             newer: shown(&found.newer, of),
@@ -266,7 +266,7 @@ impl VersionRow {
         let facts = payload.map(|payload| {
             let kind =
                 payload.media_type.as_deref().map(|kind| format!(", {}", VisibleText::of(kind)));
-            let (form, size) = (words_of::payload(payload.kind), words::size(payload.size));
+            let (form, size) = (words_of::payload(payload.kind), wording::size(payload.size));
             format!("{form}{}, {size}", kind.unwrap_or_default())
         });
         let uri = payload.and_then(|payload| payload.uri.as_deref());

@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn hostile_words_stay_on_one_line() {
         let mut cast = Cast::new();
-        let body = kernel::question::Body::Converse;
+        let body = kernel::question::QuestionBody::Converse;
         let question =
             kernel::question::Question::new("pay\u{1b}[2J\nnow\u{202e}", None, body).unwrap();
         let id = cast.ask(kernel::command::NewAsk { question, ..new_ask() });

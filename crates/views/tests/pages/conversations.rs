@@ -2,7 +2,7 @@
 
 use kernel::actor::KeyScope;
 use kernel::directory::NewAgent;
-use kernel::question::{Answer, Body, Reply};
+use kernel::question::{Answer, QuestionBody, Reply};
 use kernel::{Actor, AgentId, Ask, AskCommand, AskId, DirectoryCommand, KeyId, Refusal};
 use scraper::Html;
 use ulid::Ulid;
@@ -41,7 +41,7 @@ fn reply(g: &mut Gallery, conversation: AskId, prompt: &str) -> AskId {
         key: KeyId::new(Ulid::from(1_u128)),
         reach: KeyScope::Agent,
     };
-    let new = Box::new(new_ask(question(prompt, Body::Converse)));
+    let new = Box::new(new_ask(question(prompt, QuestionBody::Converse)));
     g.cast.run(agent, AskCommand::Reply(conversation, new));
     g.cast.newest()
 }

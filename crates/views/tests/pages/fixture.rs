@@ -7,7 +7,7 @@ use kernel::ask::{Dialect, Labels, Priority, Route};
 use kernel::audit::{Record, Salts};
 use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::directory::{Directory, Human, NewAgent, NewHuman, NewProject, Profile};
-use kernel::question::{Answer, Body, Question, Reply};
+use kernel::question::{Answer, Question, QuestionBody, Reply};
 use kernel::{
     Actor, AnswerInterface, Ask, AskCommand, AskId, Assurance, Command, DecideOutcome,
     DirectoryCommand, Entity, Envelope, HumanId, KeyId, Loaded, Refusal, Subject, Time, World,
@@ -40,7 +40,7 @@ pub(crate) fn agent() -> Actor {
     }
 }
 
-pub(crate) fn question(prompt: &str, body: Body) -> Question {
+pub(crate) fn question(prompt: &str, body: QuestionBody) -> Question {
     Question::new(prompt, None, body).unwrap()
 }
 

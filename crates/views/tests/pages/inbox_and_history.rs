@@ -10,7 +10,7 @@ use views::SubmittedForm;
 use views::answer_form::AnswerFormContext;
 use views::answer_form::second_step::{SecondStep, SecondStepContext};
 use views::banner::ActionOutcome;
-use views::components::query::Query;
+use views::components::query::PageQuery;
 use views::history::{self, AuditLogStatus, HistoryPage};
 use views::inbox::SearchCount;
 use views::inbox::bulk::{self, BulkRequest, SharedAnswer};
@@ -130,7 +130,7 @@ pub(crate) fn gallery(g: &mut Gallery, over: &[Ask]) {
         ("history-empty", "", &[], AuditLogStatus { sealed: None, waiting: 7 }),
         ("history-no-match", "kind=choose", &[], sealed(true)),
     ] {
-        let query = Query::read(address, &history::QUERY_PARAMETERS);
+        let query = PageQuery::read(address, &history::QUERY_PARAMETERS);
         let found = query.get("q").map(|_| SearchCount { n: asks.len(), more: true });
         let shown = HistoryPage {
             me: g.cast.human("olga"),

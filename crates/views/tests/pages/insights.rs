@@ -4,7 +4,7 @@ use kernel::insight::access::{FilterChoices, Insights};
 use kernel::insight::summary::StoredCount;
 use kernel::insight::{CountScope, Day, InsightSummary, Measure};
 use scraper::Html;
-use views::components::query::Query;
+use views::components::query::PageQuery;
 use views::insights::{self, InsightsPage};
 
 use crate::every_page::{all, text};
@@ -71,7 +71,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
         ("insights-empty", "days=7", Some(&empty)),
         ("insights-missing", "project=elsewhere", None),
     ] {
-        let query = Query::read(address, &insights::QUERY_PARAMETERS);
+        let query = PageQuery::read(address, &insights::QUERY_PARAMETERS);
         let view = InsightsPage { query: &query, choices: &choices, from, to, found };
         g.pages.push((name.to_owned(), insights::page(&frame, &view)));
     }

@@ -4,7 +4,7 @@
 use kernel::ask::Route;
 use kernel::audit::Digest;
 use kernel::command::NewAsk;
-use kernel::question::{Answer, Body, Reply};
+use kernel::question::{Answer, QuestionBody, Reply};
 use kernel::{ActorRef, Ask, AskCommand, AskEvent, AskId, DomainEvent, Event, Subject};
 use scraper::Html;
 use serde_json::json;
@@ -70,7 +70,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
     g.show_with("around-colleague", ask, "mark", &around, None);
 
     let details = json!({"to": "team@example.com", "body": "Hi all,\nv2.1.0 is out."});
-    let body = Body::Approve {
+    let body = QuestionBody::Approve {
         details: map(details.clone()),
         editable: true.into(),
         reject_requires_reason: false,

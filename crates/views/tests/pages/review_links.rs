@@ -3,7 +3,7 @@
 use kernel::ask::DefaultAction;
 use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::form::{FileRef, Form};
-use kernel::question::{Answer, Body, Question, Reply};
+use kernel::question::{Answer, Question, QuestionBody, Reply};
 use kernel::{Actor, AskCommand, AskId, Refusal};
 use scraper::Html;
 use serde_json::json;
@@ -11,7 +11,7 @@ use views::answer_form::problem::ProblemLocation;
 use views::answer_form::submitted;
 use views::answer_form::{ProofProvider, ProofStep};
 use views::banner::ActionOutcome;
-use views::components::words::VisibleText;
+use views::components::wording::VisibleText;
 use views::message_page;
 use views::review::ReviewDraft;
 use views::review::{self, ReviewPage};
@@ -91,7 +91,7 @@ fn steps() -> Form {
 fn kept(question: &Question, rounds: &[&[(&str, &str)]]) -> ReviewDraft {
     let mut kept = ReviewDraft::default();
     for round in rounds {
-        kept.take(question, pairs(round));
+        kept.merge(question, pairs(round));
     }
     kept
 }
@@ -132,7 +132,8 @@ pub(crate) fn gallery(g: &mut Gallery) {
 }
 
 fn stepping(g: &mut Gallery) {
-    let asked = question("I book your trip. What should I know?", Body::Provide { form: steps() });
+    let asked =
+        question("I book your trip. What should I know?", QuestionBody::Provide { form: steps() });
     let ask = g.cast.ask(new_ask(asked.clone()));
     show(g, "step-1", ask, 0, None, None);
     let first = [
@@ -147,7 +148,7 @@ fn stepping(g: &mut Gallery) {
     let file = FileRef::new("ab".repeat(32), "booking.pdf", 20_480, "application/pdf").unwrap();
     let mut sent = pairs(&[("step", "2"), ("field.from", "2026-03-01"), ("field.days", "4")]);
     sent.files.push(("field.scan".to_owned(), file));
-    so_far.take(&asked, sent);
+    so_far.merge(&asked, sent);
     let draft = so_far.draft(&asked, FormProblems::default());
     show(g, "step-3-again", ask, 2, None, Some(&draft));
     show(g, "step-4", ask, 3, None, Some(&draft));
@@ -227,7 +228,7 @@ fn hostile(g: &mut Gallery) {
     let form: Form = serde_json::from_value(json!({"fields": [field]})).unwrap();
     let prompt: String = HOSTILE.chars().cycle().take(500).collect();
     let context = format!("{HOSTILE}\n{}", "long ".repeat(4_000));
-    let asked = Question::new(prompt, Some(context), Body::Provide { form }).unwrap();
+    let asked = Question::new(prompt, Some(context), QuestionBody::Provide { form }).unwrap();
     let ask = g.cast.ask(new_ask(asked));
     show(g, "hostile", ask, 0, None, None);
     let labels: Vec<String> = (1..=60).map(|n| format!("Option {n} \u{202e}{HOSTILE}")).collect();
@@ -326,7 +327,7 @@ fn a_lost_race_shows_the_winner_and_loses_nothing() {
 fn each_kind_offers_what_its_type_allows() {
     for (name, question, _) in kinds() {
         let page = page(&format!("link-{name}-open"));
-        let changes = matches!(question.body(), Body::Approve { .. });
+        let changes = matches!(question.body(), QuestionBody::Approve { .. });
         assert_eq!(!all(&page, "button[value=changes]").is_empty(), changes, "{name}");
         assert_eq!(all(&page, ".hand button[value=cancel]").len(), 1, "{name}");
     }
@@ -382,7 +383,8 @@ fn a_step_replaces_what_was_kept_of_it() {
             {"key": "pin", "label": "P", "type": "text", "sensitive": true}]},
         {"title": "2", "fields": [{"key": "note", "label": "N", "type": "text"}]},
     ]});
-    let asked = question("?", Body::Provide { form: serde_json::from_value(form).unwrap() });
+    let asked =
+        question("?", QuestionBody::Provide { form: serde_json::from_value(form).unwrap() });
     let both: &[(&str, &str)] =
         &[("step", "0"), ("field.tags", "a"), ("field.tags", "b"), ("field.pin", "7")];
     let of = |kept: &ReviewDraft, name: &str| -> Vec<String> {
@@ -410,7 +412,8 @@ fn defaults_wait_for_their_step() {
             {"key": "tags", "label": "T", "type": "multiselect", "options": one, "default": ["a"]}]},
         {"title": "2", "fields": [{"key": "days", "label": "D", "type": "number", "default": 3}]},
     ]});
-    let asked = question("?", Body::Provide { form: serde_json::from_value(form).unwrap() });
+    let asked =
+        question("?", QuestionBody::Provide { form: serde_json::from_value(form).unwrap() });
     let mut g = Gallery { cast: crate::fixture::PageFixture::new(), pages: Vec::new() };
     let ask = g.cast.ask(new_ask(asked.clone()));
     show(&mut g, "fresh", ask, 0, None, None);

@@ -3,14 +3,14 @@
 use kernel::command::NewAsk;
 use kernel::directory::{NewHuman, Profile};
 use kernel::form::Form;
-use kernel::question::{Answer, Body, Choice, Options, PickMode, Question, Reply};
+use kernel::question::{Answer, Choice, Options, PickMode, Question, QuestionBody, Reply};
 use kernel::task::{PayloadKind, Severity, Verdict};
 use kernel::{Actor, Ask, AskCommand, AskId, DirectoryCommand};
 use scraper::{ElementRef, Html, Node};
 use serde_json::json;
 use views::answer_form::AnswerFormContext;
 use views::answer_form::second_step::{SecondStep, SecondStepContext};
-use views::components::query::Query;
+use views::components::query::PageQuery;
 use views::history::{self, AuditLogStatus, HistoryPage};
 use views::inbox::bulk::{self, BulkRequest, SharedAnswer};
 use views::inbox::row::InboxEntry;
@@ -30,7 +30,7 @@ fn choice(id: &str) -> Choice {
     Choice { id: id.to_owned(), label: WORD.to_owned(), description: Some(WHY.to_owned()) }
 }
 
-fn question(body: Body) -> Question {
+fn question(body: QuestionBody) -> Question {
     Question::new(ASK, Some(WHY.to_owned()), body).unwrap()
 }
 
@@ -47,14 +47,14 @@ fn form() -> Form {
 
 /// Every kind of question, and an answer to it.
 fn kinds() -> Vec<(Question, Answer)> {
-    let approve = |editable: bool| Body::Approve {
+    let approve = |editable: bool| QuestionBody::Approve {
         details: map(json!({"المبلغ": "مئة", "to": NAME, "text": format!("{WHY}\n{WHY}")})),
         editable: editable.into(),
         reject_requires_reason: false,
         reject_options: vec![choice("late")],
     };
     let options = || Options::new(vec![choice("a"), choice("b")]).unwrap();
-    let choose = |pick| Body::Choose { options: options(), pick, suggested: None };
+    let choose = |pick| QuestionBody::Choose { options: options(), pick, suggested: None };
     let items = vec![choice("1"), choice("2")];
     let values = serde_json::from_value(json!({"name": WORD, "notes": WHY})).unwrap();
     vec![
@@ -62,19 +62,19 @@ fn kinds() -> Vec<(Question, Answer)> {
         (question(approve(true)), Answer::Approved { edits: Some(map(json!({"to": WORD}))) }),
         (question(choose(PickMode::One)), Answer::Chosen { options: vec!["a".to_owned()] }),
         (question(choose(PickMode::Many)), Answer::Chosen { options: vec!["a".to_owned()] }),
-        (question(Body::Provide { form: form() }), Answer::Provided { values }),
+        (question(QuestionBody::Provide { form: form() }), Answer::Provided { values }),
         (
-            question(Body::Confirm { items, yes: WORD.to_owned(), no: WHY.to_owned() }),
+            question(QuestionBody::Confirm { items, yes: WORD.to_owned(), no: WHY.to_owned() }),
             Answer::Declined,
         ),
         (
-            question(Body::Escalate {
+            question(QuestionBody::Escalate {
                 error: map(json!({"message": WHY})),
                 params: map(json!({"المهلة": WORD})),
             }),
             Answer::Skip,
         ),
-        (question(Body::Converse), Answer::Replied { text: WHY.to_owned() }),
+        (question(QuestionBody::Converse), Answer::Replied { text: WHY.to_owned() }),
     ]
 }
 
@@ -113,7 +113,7 @@ fn gallery() -> Gallery {
     }
     changed(&mut g);
     let short = |g: &mut Gallery| -> AskId {
-        let body = Body::Approve {
+        let body = QuestionBody::Approve {
             details: map(json!({"to": NAME})),
             editable: false.into(),
             reject_requires_reason: false,
@@ -135,7 +135,7 @@ fn gallery() -> Gallery {
     g.pages.push(("bulk".to_owned(), html));
     let html = bulk::result(&frame, &over, &[], &g.cast.directory, "");
     g.pages.push(("bulk-result".to_owned(), html));
-    let (query, chain) = (Query::default(), AuditLogStatus { sealed: None, waiting: 0 });
+    let (query, chain) = (PageQuery::default(), AuditLogStatus { sealed: None, waiting: 0 });
     let shown = HistoryPage {
         me: g.cast.human("olga"),
         directory: &g.cast.directory,

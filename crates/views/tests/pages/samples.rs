@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 use kernel::ask::{DefaultAction, Priority, Route};
 use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::form::Form;
-use kernel::question::{Answer, Body, Choice, Options, PickMode, Question, Reply};
+use kernel::question::{Answer, Choice, Options, PickMode, Question, QuestionBody, Reply};
 use kernel::{Actor, Ask, AskCommand, AskId, Refusal};
 use serde_json::json;
 use views::answer_form::second_step::SecondStep;
 use views::answer_form::submitted::{self, SubmittedForm};
 use views::banner::ActionOutcome;
-use views::components::query::Query;
+use views::components::query::PageQuery;
 use views::inbox::row::InboxEntry;
 use views::inbox::{self, InboxPage, SearchCount, Tab};
 use views::message_page::{self, NewToken};
@@ -57,13 +57,13 @@ pub(crate) fn form() -> Form {
     serde_json::from_value(form).unwrap()
 }
 
-pub(crate) fn options(labels: &[&str], pick: PickMode) -> Body {
+pub(crate) fn options(labels: &[&str], pick: PickMode) -> QuestionBody {
     let choices = labels.iter().map(|label| Choice::plain(*label)).collect();
-    Body::Choose { options: Options::new(choices).unwrap(), pick, suggested: None }
+    QuestionBody::Choose { options: Options::new(choices).unwrap(), pick, suggested: None }
 }
 
-pub(crate) fn approve(details: serde_json::Value) -> Body {
-    Body::Approve {
+pub(crate) fn approve(details: serde_json::Value) -> QuestionBody {
+    QuestionBody::Approve {
         details: map(details),
         editable: false.into(),
         reject_requires_reason: false,
@@ -80,7 +80,7 @@ pub(crate) fn kinds() -> Vec<(&'static str, Question, Reply)> {
     }));
     let context = "The carrier confirmed the loss on Tuesday. Refund policy allows up to 2,000 EUR \
                    without a manager.\nThe customer wrote twice.";
-    let editable = Body::Approve {
+    let editable = QuestionBody::Approve {
         details: map(
             json!({"to": "team@example.com", "subject": "Release notes", "body": "Hi all,\nv2.1.0 is out."}),
         ),
@@ -103,7 +103,7 @@ pub(crate) fn kinds() -> Vec<(&'static str, Question, Reply)> {
         described("1", "Delete 3 snapshots older than 90 days", "12 GB in eu-west-1"),
         Choice::plain("Rotate the deploy key"),
     ];
-    let escalate = Body::Escalate {
+    let escalate = QuestionBody::Escalate {
         error: map(
             json!({"message": "Connection refused", "host": "db-1.internal:5432", "attempts": 3,
             "trace": "Error: connect ECONNREFUSED\n    at TCPConnectWrap.afterConnect\n    at run (job.js:42)"}),
@@ -111,7 +111,8 @@ pub(crate) fn kinds() -> Vec<(&'static str, Question, Reply)> {
         params: map(json!({"timeout": 30, "retries": 3})),
     };
     let filled =
-        submitted::reply(&question("x", Body::Provide { form: form() }), &filled()).unwrap();
+        submitted::reply(&question("x", QuestionBody::Provide { form: form() }), &filled())
+            .unwrap();
     vec![
         (
             "approve",
@@ -131,7 +132,7 @@ pub(crate) fn kinds() -> Vec<(&'static str, Question, Reply)> {
             "choose",
             question(
                 "Error rate is up after v2.1.0. What should I do?",
-                Body::Choose { options: choices, pick: PickMode::One, suggested: None },
+                QuestionBody::Choose { options: choices, pick: PickMode::One, suggested: None },
             ),
             say(Answer::Chosen { options: vec!["rollback".to_owned()] }),
         ),
@@ -164,14 +165,18 @@ pub(crate) fn kinds() -> Vec<(&'static str, Question, Reply)> {
         ),
         (
             "provide",
-            question("I need the details of the shipment.", Body::Provide { form: form() }),
+            question("I need the details of the shipment.", QuestionBody::Provide { form: form() }),
             filled,
         ),
         (
             "confirm",
             question(
                 "Clean up before the release",
-                Body::Confirm { items, yes: "Clean up now".into(), no: "Leave everything".into() },
+                QuestionBody::Confirm {
+                    items,
+                    yes: "Clean up now".into(),
+                    no: "Leave everything".into(),
+                },
             ),
             say(Answer::Declined),
         ),
@@ -182,7 +187,10 @@ pub(crate) fn kinds() -> Vec<(&'static str, Question, Reply)> {
         ),
         (
             "converse",
-            question("I am done with the draft. Anything you would change?", Body::Converse),
+            question(
+                "I am done with the draft. Anything you would change?",
+                QuestionBody::Converse,
+            ),
             say(Answer::Replied { text: "Shorter intro.\nThen ship it.".to_owned() }),
         ),
     ]
@@ -305,7 +313,7 @@ impl Gallery {
     ) {
         let frame = self.frame();
         let total = items.len().to_string();
-        let query = Query::read(address, &inbox::QUERY_PARAMETERS);
+        let query = PageQuery::read(address, &inbox::QUERY_PARAMETERS);
         let tab = query.get("view").and_then(Tab::named).unwrap_or_default();
         let counts = [(Tab::Inbox, total.clone()), (Tab::Mine, "2".to_owned())];
         let found = query.get("q").map(|_| SearchCount { n: items.len(), more: items.len() > 1 });
@@ -434,7 +442,8 @@ fn states(g: &mut Gallery) {
     let draft = AnswerDraft::new(approve_q, &sent, problem);
     g.show("bad-edits", approval, "olga", None, Some(&draft));
 
-    let provide = question("I need the details of the shipment.", Body::Provide { form: form() });
+    let provide =
+        question("I need the details of the shipment.", QuestionBody::Provide { form: form() });
     let ask = g.cast.ask(new_ask(provide.clone()));
     let sent = pairs(&[
         ("action", "provide"),

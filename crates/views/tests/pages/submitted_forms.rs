@@ -1,6 +1,6 @@
 //! What browsers post, as replies: every kind, there and back.
 
-use kernel::question::{Answer, Body, Choice, Options, PickMode, Question, Reply};
+use kernel::question::{Answer, Choice, Options, PickMode, Question, QuestionBody, Reply};
 use scraper::Html;
 use serde_json::json;
 use views::answer_form::problem::ProblemLocation;
@@ -89,7 +89,7 @@ fn every_button_on_a_page_is_understood() {
 
 #[test]
 fn forms_come_back_typed() {
-    let question = question("x", Body::Provide { form: form() });
+    let question = question("x", QuestionBody::Provide { form: form() });
     let made = reply(&question, &filled()).unwrap();
     let Answer::Provided { values } = &made.answer else { panic!() };
     let expected = json!({
@@ -116,7 +116,7 @@ fn changes_are_requested_of_approvals_only_and_need_a_comment() {
         };
         let offered = AnswerForm::new(&question, false, None, desk);
         let offered = offered.minor.iter().any(|button| button.value == "changes");
-        let approval = matches!(question.body(), Body::Approve { .. });
+        let approval = matches!(question.body(), QuestionBody::Approve { .. });
         assert_eq!(offered, approval, "{name}");
         if !approval {
             let refused = reply(&question, &sent("smaller")).unwrap_err();
@@ -182,7 +182,7 @@ fn what_does_not_answer_is_a_problem_with_a_place() {
 #[test]
 fn odd_option_ids_come_back() {
     let choices = vec![Choice::plain("a\rb\nc"), Choice::plain("\"<&'")];
-    let body = Body::Choose {
+    let body = QuestionBody::Choose {
         options: Options::new(choices).unwrap(),
         pick: PickMode::One,
         suggested: None,
@@ -207,7 +207,7 @@ fn a_reason_for_a_rejection_is_a_button() {
         label: "Not now".to_owned(),
         description: Some("Sends “try tomorrow”".to_owned()),
     };
-    let body = Body::Approve {
+    let body = QuestionBody::Approve {
         details: serde_json::Map::new(),
         editable: false.into(),
         reject_requires_reason: true,

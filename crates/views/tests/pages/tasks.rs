@@ -10,7 +10,7 @@ use kernel::{AskCommand, Refusal, Task, TaskId};
 use scraper::Html;
 use serde_json::json;
 use views::FormProblems;
-use views::components::query::Query;
+use views::components::query::PageQuery;
 use views::ledger::{self, LedgerSummary};
 use views::request::RequestTask;
 use views::request::related::RequestContext as Surrounding;
@@ -168,7 +168,7 @@ fn boards(g: &mut Gallery, shown: &[Task]) {
         ColumnTasks { column, count: tasks.len().to_string(), tasks, next }
     };
     let board = |address: &str, columns: &[ColumnTasks]| {
-        let query = Query::read(address, &tasks::QUERY_PARAMETERS);
+        let query = PageQuery::read(address, &tasks::QUERY_PARAMETERS);
         tasks::page(&frame, &TaskBoardPage { me, directory, query: &query, columns })
     };
     let every = |tasks: &[Task], more| BoardColumn::ALL.map(|column| filling(column, tasks, more));
@@ -212,7 +212,7 @@ fn ledgers(g: &mut Gallery, task: TaskId) {
     let entries: Vec<_> = g.cast.loaded.entries.values().flatten().cloned().collect();
     let scope: kernel::task::LedgerScope = "project:shop".parse().unwrap();
     let me = g.cast.human("olga");
-    let listed = ledger::known(me, &g.cast.directory);
+    let listed = ledger::listed_ledgers(me, &g.cast.directory);
     let listed: Vec<_> = listed
         .into_iter()
         .map(|scope| LedgerSummary { written: scope.as_str() != "org:all", scope })

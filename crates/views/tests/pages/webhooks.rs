@@ -5,7 +5,7 @@ use kernel::directory::{Webhook, WebhookDisabledReason, WebhookFormat, WebhookSc
 use kernel::{AskId, Time, Topic, WebhookId};
 use scraper::Html;
 use views::answer_form::problem::ProblemLocation;
-use views::components::words::VisibleText;
+use views::components::wording::VisibleText;
 use views::settings::controls::{FormDraft, SelectOption};
 use views::settings::webhooks::{
     self as view, DeliveryAttemptView, DeliveryStatusView, LABELS, WebhookDeliveryView,

@@ -113,8 +113,11 @@ impl MetaWhatsapp {
     }
 
     async fn send_request(&self, call: RequestBuilder) -> Result<PlatformResponse, DeliveryError> {
-        platform_http::answer(PLATFORM, call.bearer_auth(self.settings.token.reveal()).send().await)
-            .await
+        platform_http::read_response(
+            PLATFORM,
+            call.bearer_auth(self.settings.token.reveal()).send().await,
+        )
+        .await
     }
 }
 

@@ -86,11 +86,11 @@ pub trait CallStore: Send + Sync + 'static {
 
 /// Calls in a directory, one file each, readable only by the service's user.
 #[derive(Debug, Clone)]
-pub struct Files {
+pub struct FileCallStore {
     folder: PathBuf,
 }
 
-impl Files {
+impl FileCallStore {
     /// Opens the directory, and creates it if necessary.
     pub fn open(folder: impl Into<PathBuf>) -> io::Result<Self> {
         let folder = folder.into();
@@ -108,7 +108,7 @@ impl Files {
     }
 }
 
-impl CallStore for Files {
+impl CallStore for FileCallStore {
     fn put(&self, call: &PendingCall) -> io::Result<()> {
         let path = self.path(&call.id)?;
         // Atomic: write a new file, then rename it over the old one.
@@ -184,10 +184,10 @@ mod tests {
     #[test]
     fn calls_are_there_when_the_folder_is_opened_again() {
         let folder = tempfile::tempdir().unwrap();
-        let files = Files::open(folder.path()).unwrap();
+        let files = FileCallStore::open(folder.path()).unwrap();
         files.put(&call("a-1")).unwrap();
         files.put(&call("a-2")).unwrap();
-        let again = Files::open(folder.path()).unwrap();
+        let again = FileCallStore::open(folder.path()).unwrap();
         assert_eq!(again.get("a-1").unwrap(), Some(call("a-1")));
         assert_eq!(again.all().unwrap().len(), 2);
         again.remove("a-1").unwrap();
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn what_was_half_written_is_no_call_and_what_is_broken_is_told() {
         let folder = tempfile::tempdir().unwrap();
-        let files = Files::open(folder.path()).unwrap();
+        let files = FileCallStore::open(folder.path()).unwrap();
         fs::write(folder.path().join("a.new"), "{").unwrap();
         assert_eq!(files.all().unwrap(), []);
         fs::write(folder.path().join("b.json"), "{").unwrap();
@@ -211,7 +211,7 @@ mod tests {
     fn nobody_else_reads_them() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
-        Files::open(folder.path()).unwrap().put(&call("a")).unwrap();
+        FileCallStore::open(folder.path()).unwrap().put(&call("a")).unwrap();
         let mode = fs::metadata(folder.path().join("a.json")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use tower::{Layer, Service};
 
 use super::new_case::NewCase;
-use super::runner::{CaseRunnerError, Desk};
+use super::runner::{CaseRunner, CaseRunnerError};
 use crate::ClientError;
 use crate::hitl::callback::SIGNATURE;
 
@@ -47,10 +47,10 @@ pub fn needs_human<B: Default>(name: &str, case: NewCase, input: &impl Serialize
 #[derive(Debug, Clone)]
 pub struct CaseFailure(pub Arc<CaseRunnerError>);
 
-/// Adds a [`Desk`] to a service.
+/// Adds a [`CaseRunner`] to a service.
 #[derive(Clone)]
 pub struct CaseRunnerLayer {
-    pub(super) desk: Desk,
+    pub(super) desk: CaseRunner,
 }
 
 impl<S> Layer<S> for CaseRunnerLayer {
@@ -61,10 +61,10 @@ impl<S> Layer<S> for CaseRunnerLayer {
     }
 }
 
-/// A service with a [`Desk`].
+/// A service with a [`CaseRunner`].
 #[derive(Clone)]
 pub struct CaseRunnerService<S> {
-    desk: Desk,
+    desk: CaseRunner,
     inner: S,
 }
 
@@ -122,7 +122,7 @@ fn call_id<B>(request: &Request<B>) -> Option<String> {
 }
 
 async fn case_response<R: From<Bytes>>(
-    desk: &Desk,
+    desk: &CaseRunner,
     needs: NeedsHuman,
     key: Option<String>,
 ) -> Response<R> {
@@ -172,7 +172,7 @@ fn is_agent_error(message: &str) -> bool {
     message.starts_with("previous_case_id:") || message.starts_with("hitl_callback_url:")
 }
 
-async fn callback_response<B, R>(desk: &Desk, request: Request<B>) -> Response<R>
+async fn callback_response<B, R>(desk: &CaseRunner, request: Request<B>) -> Response<R>
 where
     B: http_body::Body,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,

@@ -44,8 +44,8 @@ mod new_case;
 mod runner;
 mod runner_calls;
 
-pub use call_store::{CallStage, CallStore, Files, FinishedCall, PendingCall};
+pub use call_store::{CallStage, CallStore, FileCallStore, FinishedCall, PendingCall};
 pub use choice::{Choice, ChoiceError, Priority, Suggestion, done, skipped};
 pub use layer::{CaseFailure, CaseRunnerLayer, CaseRunnerService, NeedsHuman, needs_human};
 pub use new_case::NewCase;
-pub use runner::{CaseRunnerBuilder, CaseRunnerError, Decision, Desk};
+pub use runner::{CaseRunner, CaseRunnerBuilder, CaseRunnerError, Decision};

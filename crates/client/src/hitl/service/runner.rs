@@ -119,7 +119,7 @@ impl CaseRunnerBuilder {
         self
     }
 
-    pub fn build(self) -> Result<Desk, CaseRunnerError> {
+    pub fn build(self) -> Result<CaseRunner, CaseRunnerError> {
         let callback = match self.callback {
             None => None,
             Some(url) => {
@@ -129,7 +129,7 @@ impl CaseRunnerBuilder {
             }
         };
         let (news, inbox) = mpsc::unbounded_channel();
-        Ok(Desk(Arc::new(RunnerInner {
+        Ok(CaseRunner(Arc::new(RunnerInner {
             follower: Follower::new()?.clock(self.clock.clone()),
             client: self.client,
             pending: self.pending,
@@ -181,9 +181,9 @@ pub(super) struct RunnerInner {
 
 /// Where calls wait for people. Cheap to clone.
 #[derive(Clone)]
-pub struct Desk(pub(super) Arc<RunnerInner>);
+pub struct CaseRunner(pub(super) Arc<RunnerInner>);
 
-impl Desk {
+impl CaseRunner {
     /// A desk that asks through `client` and stores its calls in `pending`.
     pub fn builder(client: Client, pending: impl CallStore) -> CaseRunnerBuilder {
         CaseRunnerBuilder {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::call_store::{CallStage, CallStore, PendingCall};
 use super::layer::NeedsHuman;
-use super::runner::{CallbackTarget, CaseRunnerError, Desk, RunnerState};
+use super::runner::{CallbackTarget, CaseRunner, CaseRunnerError, RunnerState};
 use crate::hitl::{HitlError, verify_callback};
 use crate::retry::{Retry, fresh_key};
 use crate::{CALL, ClientError};
@@ -21,7 +21,7 @@ pub(super) struct AcceptedCase {
     pub(super) retry_after: Option<HeaderValue>,
 }
 
-impl Desk {
+impl CaseRunner {
     /// Creates the case of a call. A call under the same key is the same call.
     pub(super) async fn ask(
         &self,
@@ -84,7 +84,7 @@ impl Desk {
             let headers = [("idempotency-key", id)];
             let request = client.prepare(Method::POST, "/hitl/v1/cases", Some(case), &headers);
             match client.once(request.timeout(CALL)).await {
-                Err(error) if retry.again(&error).await => {}
+                Err(error) if retry.wait_and_retry(&error).await => {}
                 Err(ClientError::Refused { status: 409, code, .. })
                     if code == "idempotency_conflict" =>
                 {
@@ -210,12 +210,12 @@ impl Desk {
 
 /// Held while the case of a call is created, so that the call does not count as abandoned.
 struct AskingGuard<'d> {
-    desk: &'d Desk,
+    desk: &'d CaseRunner,
     id: &'d str,
 }
 
 impl<'d> AskingGuard<'d> {
-    fn begin(desk: &'d Desk, id: &'d str) -> Self {
+    fn begin(desk: &'d CaseRunner, id: &'d str) -> Self {
         desk.with_state(|now| now.asking.insert(id.to_owned()));
         Self { desk, id }
     }

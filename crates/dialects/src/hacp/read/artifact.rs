@@ -11,7 +11,7 @@ use kernel::{ArtifactId, TaskId};
 
 use super::super::errors::HacpError;
 use super::super::parse::Members;
-use super::{Params, artifact_id, data_uri, task_id};
+use super::{OperationParams, artifact_id, data_uri, task_id};
 
 /// A delivery before the server has looked up its uploaded bytes.
 #[derive(Debug, Clone)]
@@ -98,11 +98,11 @@ impl NewPayload {
 /// The prefix of an upload's id in `uri`.
 const UPLOAD: &str = "upload:";
 
-pub(super) fn commit(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn commit(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["task_id", "type", "payload", "art_id", "version", "parent_version"])?;
     let path = params.path("payload");
     let payload = params.object("payload")?.ok_or_else(|| params.bad("payload", "an object"))?;
-    Ok(Params::Commit(Box::new(ArtifactCommit {
+    Ok(OperationParams::Commit(Box::new(ArtifactCommit {
         task: task_id(params)?,
         artifact: params.id("art_id", "artifact")?,
         sort: params.text("type")?.unwrap_or_default().to_owned(),
@@ -193,28 +193,28 @@ fn content(payload: Members<'_>) -> Result<Option<Vec<u8>>, HacpError> {
     decoded.map(Some).map_err(|_| payload.bad("content", "bytes in base64, padded"))
 }
 
-pub(super) fn get(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn get(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["art_id", "version"])?;
     let version = params.text("version")?.map(ToOwned::to_owned);
-    Ok(Params::Artifact { id: artifact_id(params)?, version })
+    Ok(OperationParams::Artifact { id: artifact_id(params)?, version })
 }
 
 /// A reference fixes both id and version (HACP-021).
-pub(super) fn reference(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn reference(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["art_id", "version", "by_task", "as_", "as"])?;
     let (id, version) = (artifact_id(params)?, params.required("version")?.to_owned());
     let task = params.required_id("by_task", "task")?;
     let role = params.either("as_", "as")?;
     let roles = [("input", Role::Input), ("output", Role::Output)];
     let role = params.word(role, &roles)?.unwrap_or(Role::Input);
-    Ok(Params::command(TaskCommand::Reference(task, VersionRef { id, version }, role)))
+    Ok(OperationParams::command(TaskCommand::Reference(task, VersionRef { id, version }, role)))
 }
 
-pub(super) fn share(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn share(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["art_id", "project"])?;
     params.required("project")?;
     let expected = "the name of a project";
     let project = params.read("project", expected)?;
     let project = project.ok_or_else(|| params.bad("project", expected))?;
-    Ok(Params::command(TaskCommand::Share(artifact_id(params)?, project)))
+    Ok(OperationParams::command(TaskCommand::Share(artifact_id(params)?, project)))
 }

@@ -12,7 +12,7 @@ use super::super::super::hxp_experience::claims::{NotAnObject, read_envelope};
 use super::super::errors::HacpError;
 use super::super::names::{check_caller, find_agent};
 use super::super::parse::Members;
-use super::{HacpCaller, Params, checkpoint_id, task_id};
+use super::{HacpCaller, OperationParams, checkpoint_id, task_id};
 
 const RISKS: [(&str, Risk); 3] =
     [("low", Risk::Low), ("medium", Risk::Medium), ("high", Risk::High)];
@@ -31,7 +31,10 @@ const PRIORITIES: [(&str, Priority); 4] = [
     ("critical", Priority::Critical),
 ];
 
-pub(super) fn raise(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
+pub(super) fn raise(
+    params: Members<'_>,
+    caller: HacpCaller<'_>,
+) -> Result<OperationParams, HacpError> {
     let first = ["task_id", "kind", "prompt", "options", "context", "expires_at"];
     caller.only(params, &first, &["proposed_actions", "priority", "hxp"])?;
     let task = task_id(params)?;
@@ -52,7 +55,7 @@ pub(super) fn raise(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Param
         priority: params.word("priority", &PRIORITIES)?.unwrap_or_default(),
         claims: claims(params)?,
     };
-    Ok(Params::command(TaskCommand::Raise(task, Box::new(new))))
+    Ok(OperationParams::command(TaskCommand::Raise(task, Box::new(new))))
 }
 
 fn option(option: Members<'_>) -> Result<CheckpointOption, HacpError> {
@@ -102,7 +105,10 @@ const RESOLUTION: [&str; 5] = ["action", "choice", "input", "reassign_to", "comm
 const RESOLUTION_LATER: [&str; 4] =
     ["approved_actions", "denied_actions", "state_patch", "edited_artifact_ref"];
 
-pub(super) fn resolve(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
+pub(super) fn resolve(
+    params: Members<'_>,
+    caller: HacpCaller<'_>,
+) -> Result<OperationParams, HacpError> {
     let path = params.path("resolution");
     let said = if let Some(resolution) = params.object("resolution")? {
         params.only(&["ckpt_id", "resolution"])?;
@@ -119,7 +125,7 @@ pub(super) fn resolve(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Par
     };
     let checkpoint = checkpoint_id(params)?;
     let new = resolution(said, caller)?;
-    Ok(Params::command(TaskCommand::Resolve(checkpoint, Box::new(new))))
+    Ok(OperationParams::command(TaskCommand::Resolve(checkpoint, Box::new(new))))
 }
 
 fn resolution(said: Members<'_>, caller: HacpCaller<'_>) -> Result<NewResolution, HacpError> {
@@ -156,9 +162,9 @@ fn edited(said: Members<'_>) -> Result<Option<VersionRef>, HacpError> {
     Ok(Some(VersionRef { id, version: artifact.required("version")?.to_owned() }))
 }
 
-pub(super) fn expire(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn expire(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["ckpt_id"])?;
-    Ok(Params::command(TaskCommand::Lapse(checkpoint_id(params)?)))
+    Ok(OperationParams::command(TaskCommand::Lapse(checkpoint_id(params)?)))
 }
 
 /// The agent's envelope for its message. Duplicate members were rejected before.
@@ -183,7 +189,10 @@ const SEVERITIES: [(&str, Severity); 4] = [
     ("nit", Severity::Nit),
 ];
 
-pub(super) fn submit(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
+pub(super) fn submit(
+    params: Members<'_>,
+    caller: HacpCaller<'_>,
+) -> Result<OperationParams, HacpError> {
     let first = ["task_id", "art_id", "artifact_id", "verdict", "comments", "requested_changes"];
     caller.only(params, &first, &["version", "artifact_version", "kind"])?;
     let task = task_id(params)?;
@@ -200,7 +209,7 @@ pub(super) fn submit(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Para
             requested_changes: params.texts("requested_changes")?.unwrap_or_default(),
         },
     };
-    Ok(Params::command(TaskCommand::Review(task, Box::new(new))))
+    Ok(OperationParams::command(TaskCommand::Review(task, Box::new(new))))
 }
 
 fn remark(comment: Members<'_>) -> Result<AnchoredComment, HacpError> {
@@ -213,7 +222,7 @@ fn remark(comment: Members<'_>) -> Result<AnchoredComment, HacpError> {
 }
 
 /// A comment is an object or a text. A text has minor severity and no anchor.
-pub(super) fn comment(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn comment(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["task_id", "review_id", "comment"])?;
     let review = params.required_id("review_id", "review")?;
     let path = params.path("comment");
@@ -227,5 +236,5 @@ pub(super) fn comment(params: Members<'_>) -> Result<Params, HacpError> {
             return Err(params.bad("comment", "a string, or an object with body and severity"));
         }
     };
-    Ok(Params::Comment { task: params.id("task_id", "task")?, review, comment })
+    Ok(OperationParams::Comment { task: params.id("task_id", "task")?, review, comment })
 }

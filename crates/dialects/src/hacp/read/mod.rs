@@ -47,7 +47,7 @@ pub struct HacpCaller<'a> {
 #[derive(Debug, Clone)]
 pub struct HacpCall {
     pub operation: Operation,
-    pub params: Params,
+    pub params: OperationParams,
     /// The revision of the task that the caller has seen (HACP-081).
     pub expected_task_revision: Option<u64>,
     /// Identifies a repeated call (HACP-082).
@@ -59,7 +59,7 @@ pub struct HacpCall {
 
 /// The parameters of an operation.
 #[derive(Debug, Clone)]
-pub enum Params {
+pub enum OperationParams {
     /// A command for the kernel.
     Command(Box<TaskCommand>),
     /// `artifact.commit`: becomes a command once the server has looked up the stored bytes.
@@ -112,7 +112,7 @@ pub enum Params {
     Ack(AckParams),
 }
 
-impl Params {
+impl OperationParams {
     fn command(command: TaskCommand) -> Self {
         Self::Command(Box::new(command))
     }
@@ -242,7 +242,7 @@ fn typed(
     operation: Operation,
     params: Members<'_>,
     caller: HacpCaller<'_>,
-) -> Result<Params, HacpError> {
+) -> Result<OperationParams, HacpError> {
     match operation {
         Operation::TaskCreate => task::create(params, caller),
         Operation::TaskAssign => task::assign(params, caller),

@@ -1,7 +1,7 @@
 //! Queries: `task.get`, `task.list`, `audit.query`, `audit.replay`, `human.inbox`,
 //! `pending.outbox`, `runtime.peek`; and `runtime.ack`.
 
-use kernel::task::{LedgerScope, NewEntry, Party, State, TaskCommand};
+use kernel::task::{LedgerScope, NewEntry, Party, TaskCommand, TaskState};
 use kernel::{ActorRef, HumanId, ProjectId, RunId, TaskId, Time};
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::super::actions::AuditAction;
 use super::super::errors::HacpError;
 use super::super::names::{find_party, find_person};
 use super::super::parse::Members;
-use super::{HacpCaller, Params, task_id};
+use super::{HacpCaller, OperationParams, task_id};
 
 /// The maximum page size.
 const MOST: u64 = 1000;
@@ -31,7 +31,7 @@ pub(super) fn page(params: Members<'_>) -> Result<HacpPageParams, HacpError> {
 /// A filter for tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskQuery {
-    pub state: Option<State>,
+    pub state: Option<TaskState>,
     pub principal: Option<HumanId>,
     pub assignee: Option<Party>,
     pub project: Option<ProjectId>,
@@ -39,15 +39,18 @@ pub struct TaskQuery {
     pub page: HacpPageParams,
 }
 
-pub(super) fn task(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn task(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["task_id"])?;
-    Ok(Params::Task(task_id(params)?))
+    Ok(OperationParams::Task(task_id(params)?))
 }
 
-pub(super) fn tasks(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
+pub(super) fn tasks(
+    params: Members<'_>,
+    caller: HacpCaller<'_>,
+) -> Result<OperationParams, HacpError> {
     let known = ["state", "principal", "assignee", "project", "parent_task", "limit", "cursor"];
     params.only(&known)?;
-    let states = State::ALL.map(|state| (state.as_str(), state));
+    let states = TaskState::ALL.map(|state| (state.as_str(), state));
     let person = params.text("principal")?.map(|name| {
         let missing = || HacpError::missing(&params.path("principal"), "person");
         find_person(caller.directory, name).ok_or_else(missing)
@@ -56,7 +59,7 @@ pub(super) fn tasks(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Param
         let missing = || HacpError::missing(&params.path("assignee"), "person or agent");
         find_party(caller.directory, name).ok_or_else(missing)
     });
-    Ok(Params::Tasks(TaskQuery {
+    Ok(OperationParams::Tasks(TaskQuery {
         state: params.word("state", &states)?,
         principal: person.transpose()?,
         assignee: assignee.transpose()?,
@@ -75,7 +78,10 @@ pub struct AuditQuery {
     pub page: HacpPageParams,
 }
 
-pub(super) fn audit(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
+pub(super) fn audit(
+    params: Members<'_>,
+    caller: HacpCaller<'_>,
+) -> Result<OperationParams, HacpError> {
     params.only(&["task_id", "actor", "action", "limit", "cursor"])?;
     let actor = params.text("actor")?.map(|name| match name {
         "system" => Ok(ActorRef::System),
@@ -86,7 +92,7 @@ pub(super) fn audit(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Param
         },
     });
     let actions = AuditAction::ALL.map(|action| (action.name(), action));
-    Ok(Params::Audit(AuditQuery {
+    Ok(OperationParams::Audit(AuditQuery {
         task: params.id("task_id", "task")?,
         actor: actor.transpose()?,
         action: params.word("action", &actions)?,
@@ -102,19 +108,19 @@ pub struct ReplayParams {
     pub at: Option<Time>,
 }
 
-pub(super) fn replay(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn replay(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["task_id", "at"])?;
-    Ok(Params::Replay(ReplayParams { task: task_id(params)?, at: params.time("at")? }))
+    Ok(OperationParams::Replay(ReplayParams { task: task_id(params)?, at: params.time("at")? }))
 }
 
-pub(super) fn inbox(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn inbox(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["limit", "cursor"])?;
-    page(params).map(Params::Inbox)
+    page(params).map(OperationParams::Inbox)
 }
 
-pub(super) fn outbox(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn outbox(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["task_id", "limit", "cursor"])?;
-    Ok(Params::Outbox { task: params.id("task_id", "task")?, page: page(params)? })
+    Ok(OperationParams::Outbox { task: params.id("task_id", "task")?, page: page(params)? })
 }
 
 /// The parameters of `runtime.peek`, which reads pending operations without confirming them.
@@ -137,20 +143,20 @@ pub struct AckParams {
     pub through: u64,
 }
 
-pub(super) fn peek(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn peek(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["run_id", "cursor", "limit"])?;
     let run = params.id("run_id", "run")?;
-    Ok(Params::Peek(PeekParams {
+    Ok(OperationParams::Peek(PeekParams {
         run,
         cursor: cursor(params, "cursor")?,
         limit: params.limit(MOST)?,
     }))
 }
 
-pub(super) fn ack(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn ack(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["run_id", "through"])?;
     let through = cursor(params, "through")?.ok_or_else(|| params.bad("through", CURSOR))?;
-    Ok(Params::Ack(AckParams { run: params.id("run_id", "run")?, through }))
+    Ok(OperationParams::Ack(AckParams { run: params.id("run_id", "run")?, through }))
 }
 
 const CURSOR: &str = "a cursor that came with an event";
@@ -174,14 +180,17 @@ fn scope(params: Members<'_>) -> Result<LedgerScope, HacpError> {
 }
 
 /// Without a key, this reads the ledger itself.
-pub(super) fn read(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn read(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["scope", "key"])?;
     let key = params.present("key").map(|_| params.required("key")).transpose()?;
-    Ok(Params::Entry { scope: scope(params)?, key: key.map(ToOwned::to_owned) })
+    Ok(OperationParams::Entry { scope: scope(params)?, key: key.map(ToOwned::to_owned) })
 }
 
 /// `by` is the task that writes. `null` is a valid value.
-pub(super) fn write(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
+pub(super) fn write(
+    params: Members<'_>,
+    caller: HacpCaller<'_>,
+) -> Result<OperationParams, HacpError> {
     caller.only(params, &["scope", "key", "value", "by"], &["expected_revision"])?;
     let value = params.map().get("value").cloned();
     let new = NewEntry {
@@ -191,11 +200,11 @@ pub(super) fn write(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Param
         expected: params.count("expected_revision")?,
     };
     let task = params.required_id("by", "task")?;
-    Ok(Params::command(TaskCommand::Write(task, Box::new(new))))
+    Ok(OperationParams::command(TaskCommand::Write(task, Box::new(new))))
 }
 
-pub(super) fn history(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn history(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["scope", "key", "limit", "cursor"])?;
     let (scope, key) = (scope(params)?, params.required("key")?.to_owned());
-    Ok(Params::History { scope, key, page: page(params)? })
+    Ok(OperationParams::History { scope, key, page: page(params)? })
 }

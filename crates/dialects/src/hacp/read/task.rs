@@ -10,13 +10,16 @@ use kernel::task::{
 use super::super::errors::HacpError;
 use super::super::names::{check_caller, find_party};
 use super::super::parse::Members;
-use super::{HacpCaller, Params, task_id};
+use super::{HacpCaller, OperationParams, task_id};
 
 /// The members of `spec`, which may also be direct parameters.
 const SPEC: [&str; 4] = ["goal", "acceptance_criteria", "inputs", "constraints"];
 const REVIEW_POLICY: &str = "review_policy";
 
-pub(super) fn create(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
+pub(super) fn create(
+    params: Members<'_>,
+    caller: HacpCaller<'_>,
+) -> Result<OperationParams, HacpError> {
     let first = ["type", "spec", "parent_task", "deadline", "delegable", "project"];
     let later = [REVIEW_POLICY, "on_expiry", "hxp"];
     caller.only(params, &[&first[..], &SPEC].concat(), &later)?;
@@ -48,7 +51,7 @@ pub(super) fn create(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Para
             hxp: params.object("hxp")?.cloned(),
         },
     };
-    Ok(Params::command(TaskCommand::Create(Box::new(new))))
+    Ok(OperationParams::command(TaskCommand::Create(Box::new(new))))
 }
 
 /// The object that holds the spec: `spec` or the parameters themselves, but not both.
@@ -157,27 +160,30 @@ fn given(params: Members<'_>) -> Result<AgentInput, HacpError> {
     Ok(AgentInput { capability, input: params.present("input").cloned() })
 }
 
-pub(super) fn assign(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
+pub(super) fn assign(
+    params: Members<'_>,
+    caller: HacpCaller<'_>,
+) -> Result<OperationParams, HacpError> {
     params.only(&["task_id", "agent_id", "capability", "input"])?;
     let (task, agent) = (task_id(params)?, caller.agent(params, "agent_id")?);
-    Ok(Params::command(TaskCommand::Assign(task, agent, given(params)?)))
+    Ok(OperationParams::command(TaskCommand::Assign(task, agent, given(params)?)))
 }
 
-pub(super) fn start(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn start(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["task_id"])?;
-    Ok(Params::command(TaskCommand::Start(task_id(params)?)))
+    Ok(OperationParams::command(TaskCommand::Start(task_id(params)?)))
 }
 
-pub(super) fn cancel(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn cancel(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["task_id", "reason"])?;
     let reason = params.text("reason")?.map(ToOwned::to_owned);
-    Ok(Params::command(TaskCommand::Cancel(task_id(params)?, reason)))
+    Ok(OperationParams::command(TaskCommand::Cancel(task_id(params)?, reason)))
 }
 
-pub(super) fn interrupt(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn interrupt(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["task_id", "prompt"])?;
     let prompt = params.required("prompt")?.to_owned();
-    Ok(Params::command(TaskCommand::Interrupt(task_id(params)?, prompt)))
+    Ok(OperationParams::command(TaskCommand::Interrupt(task_id(params)?, prompt)))
 }
 
 const INTENTS: [(&str, Intent); 4] = [
@@ -187,17 +193,20 @@ const INTENTS: [(&str, Intent); 4] = [
     ("abort_hint", Intent::AbortHint),
 ];
 
-pub(super) fn amend(params: Members<'_>) -> Result<Params, HacpError> {
+pub(super) fn amend(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["task_id", "text", "intent"])?;
     let intent = params.word("intent", &INTENTS)?.unwrap_or_default();
     let text = params.required("text")?.to_owned();
-    Ok(Params::command(TaskCommand::Amend(task_id(params)?, text, intent)))
+    Ok(OperationParams::command(TaskCommand::Amend(task_id(params)?, text, intent)))
 }
 
-pub(super) fn grant(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
+pub(super) fn grant(
+    params: Members<'_>,
+    caller: HacpCaller<'_>,
+) -> Result<OperationParams, HacpError> {
     params.only(&["task_id", "scope", "decision", "until", "granted_by"])?;
     let grant = terms(params, caller)?;
-    Ok(Params::command(TaskCommand::Grant(task_id(params)?, grant)))
+    Ok(OperationParams::command(TaskCommand::Grant(task_id(params)?, grant)))
 }
 
 /// The kinds of handover in the protocol. The kernel decides which of them a caller may use.
@@ -209,17 +218,23 @@ const HANDOVERS: [(&str, Handover); 5] = [
     ("handoff", Handover::Handoff),
 ];
 
-pub(super) fn transfer(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
+pub(super) fn transfer(
+    params: Members<'_>,
+    caller: HacpCaller<'_>,
+) -> Result<OperationParams, HacpError> {
     params.only(&["task_id", "to", "via"])?;
     let task = task_id(params)?;
     let to = find_party(caller.directory, params.required("to")?)
         .ok_or_else(|| HacpError::missing(&params.path("to"), "person or agent"))?;
     let via = params.word("via", &HANDOVERS)?.unwrap_or(Handover::Handoff);
-    Ok(Params::command(TaskCommand::Transfer(task, to, via)))
+    Ok(OperationParams::command(TaskCommand::Transfer(task, to, via)))
 }
 
-pub(super) fn delegate(params: Members<'_>, caller: HacpCaller<'_>) -> Result<Params, HacpError> {
+pub(super) fn delegate(
+    params: Members<'_>,
+    caller: HacpCaller<'_>,
+) -> Result<OperationParams, HacpError> {
     params.only(&["task_id", "to_agent", "capability", "input"])?;
     let (task, agent) = (task_id(params)?, caller.agent(params, "to_agent")?);
-    Ok(Params::command(TaskCommand::Delegate(task, agent, given(params)?)))
+    Ok(OperationParams::command(TaskCommand::Delegate(task, agent, given(params)?)))
 }

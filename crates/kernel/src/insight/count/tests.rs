@@ -22,7 +22,7 @@ fn saying(said: &Value, level: Option<EnvelopeLevel>) -> NewAsk {
     }
 }
 
-fn about(body: Body) -> NewAsk {
+fn about(body: QuestionBody) -> NewAsk {
     NewAsk { question: Question::new("Do it?", None, body).unwrap(), ..new_ask() }
 }
 
@@ -151,23 +151,23 @@ fn reply(answer: Answer) -> Reply {
 fn an_answer_follows_changes_or_overrules() {
     let details = json!({ "amount": 5 }).as_object().unwrap().clone();
     let other = json!({ "amount": 4 }).as_object().unwrap().clone();
-    let approve = || Body::Approve {
+    let approve = || QuestionBody::Approve {
         details: details.clone(),
         editable: Editable::from(true),
         reject_requires_reason: false,
         reject_options: Vec::new(),
     };
-    let choose = |suggested: Option<&str>, pick| Body::Choose {
+    let choose = |suggested: Option<&str>, pick| QuestionBody::Choose {
         options: Options::new(["a", "b"].map(Choice::plain).to_vec()).unwrap(),
         pick,
         suggested: suggested.map(str::to_owned),
     };
-    let confirm = || Body::Confirm {
+    let confirm = || QuestionBody::Confirm {
         items: ["x", "y"].map(Choice::plain).to_vec(),
         yes: "Go".to_owned(),
         no: "No".to_owned(),
     };
-    let escalate = || Body::Escalate { error: Map::new(), params: Map::new() };
+    let escalate = || QuestionBody::Escalate { error: Map::new(), params: Map::new() };
     let chosen =
         |ids: &[&str]| Answer::Chosen { options: ids.iter().map(|id| (*id).to_owned()).collect() };
     let confirmed =
@@ -185,7 +185,7 @@ fn an_answer_follows_changes_or_overrules() {
         (confirm(), confirmed(&["x"]), "edited"),
         (confirm(), Answer::Declined, "overruled"),
         (escalate(), Answer::Skip, "open"),
-        (Body::Converse, Answer::Replied { text: "yes".to_owned() }, "open"),
+        (QuestionBody::Converse, Answer::Replied { text: "yes".to_owned() }, "open"),
     ] {
         let mut cast = Cast::new();
         let id = cast.ask(about(body.clone()));
@@ -249,7 +249,7 @@ fn what_was_passed_on_is_no_reading_of_ours() {
 #[test]
 fn words_are_what_is_read() {
     let details = json!({ "to": ["Ada Lovelace", 7], "note": { "text": "-- 退款 ok" } });
-    let body = Body::Approve {
+    let body = QuestionBody::Approve {
         details: details.as_object().unwrap().clone(),
         editable: false.into(),
         reject_requires_reason: false,

@@ -24,24 +24,42 @@ fn plan(given: Verdict) -> NewReview {
 fn what_a_verdict_does() {
     let (bot, olga) = (Party::Agent("bot".parse().unwrap()), Party::Human(human("olga")));
     for (new, state, holder, via, duty) in [
-        (verdict(Verdict::Approved), State::Completed, &olga, Handover::Handoff, None),
+        (verdict(Verdict::Approved), TaskState::Completed, &olga, Handover::Handoff, None),
         (
             verdict(Verdict::ChangesRequested),
-            State::InProgress,
+            TaskState::InProgress,
             &bot,
             Handover::Reject,
             Some(Duty::Resume),
         ),
-        (verdict(Verdict::Rejected), State::Rejected, &olga, Handover::Handoff, Some(Duty::Cancel)),
-        (plan(Verdict::Approved), State::InProgress, &bot, Handover::Approve, Some(Duty::Resume)),
+        (
+            verdict(Verdict::Rejected),
+            TaskState::Rejected,
+            &olga,
+            Handover::Handoff,
+            Some(Duty::Cancel),
+        ),
+        (
+            plan(Verdict::Approved),
+            TaskState::InProgress,
+            &bot,
+            Handover::Approve,
+            Some(Duty::Resume),
+        ),
         (
             plan(Verdict::ChangesRequested),
-            State::InProgress,
+            TaskState::InProgress,
             &bot,
             Handover::Reject,
             Some(Duty::Resume),
         ),
-        (plan(Verdict::Rejected), State::Rejected, &olga, Handover::Handoff, Some(Duty::Cancel)),
+        (
+            plan(Verdict::Rejected),
+            TaskState::Rejected,
+            &olga,
+            Handover::Handoff,
+            Some(Duty::Cancel),
+        ),
     ] {
         let (mut cast, id) = delivered(new_task());
         let (before, told) = (cast.task(id).revision, cast.contracts(id).len());
@@ -59,7 +77,7 @@ fn what_a_verdict_does() {
         assert_eq!(wanted, expected, "{new:?}");
         let completed =
             cast.event_names(id).iter().filter(|what| **what == "task_completed").count();
-        assert_eq!(completed, usize::from(state == State::Completed));
+        assert_eq!(completed, usize::from(state == TaskState::Completed));
     }
 }
 
@@ -68,8 +86,8 @@ fn what_a_verdict_does() {
 #[test]
 fn the_verdicts_of_several_are_weighed() {
     use Verdict::{Approved as Yes, ChangesRequested as Again, Rejected as No};
-    let (wait, done) = (State::UnderReview, State::Completed);
-    let (again, bad) = (State::InProgress, State::Rejected);
+    let (wait, done) = (TaskState::UnderReview, TaskState::Completed);
+    let (again, bad) = (TaskState::InProgress, TaskState::Rejected);
     for (quorum, verdicts) in [
         (Quorum::All, vec![("nina", Yes, wait), ("rita", Yes, wait), ("mark", Yes, done)]),
         (Quorum::All, vec![("nina", Yes, wait), ("nina", Yes, wait), ("rita", Yes, wait)]),
@@ -105,9 +123,11 @@ fn the_verdicts_of_several_are_weighed() {
 fn half_is_not_more_than_half() {
     let reviewers = ["nina", "rita", "mark", "olga"];
     let (mut cast, id) = delivered(new_task().judged_by(Quorum::Majority, &reviewers));
-    for (who, state) in
-        [("nina", State::UnderReview), ("rita", State::UnderReview), ("olga", State::Completed)]
-    {
+    for (who, state) in [
+        ("nina", TaskState::UnderReview),
+        ("rita", TaskState::UnderReview),
+        ("olga", TaskState::Completed),
+    ] {
         cast.judge(who, id, verdict(Verdict::Approved)).unwrap();
         assert_eq!(cast.task(id).state, state);
     }
@@ -121,9 +141,9 @@ fn a_new_version_is_judged_by_everybody_again() {
     cast.judge("rita", id, verdict(Verdict::ChangesRequested)).unwrap();
     cast.delivered(id, version());
     cast.judge("rita", id, verdict(Verdict::Approved)).unwrap();
-    assert_eq!(cast.task(id).state, State::UnderReview);
+    assert_eq!(cast.task(id).state, TaskState::UnderReview);
     cast.judge("nina", id, verdict(Verdict::Approved)).unwrap();
-    assert_eq!(cast.task(id).state, State::Completed);
+    assert_eq!(cast.task(id).state, TaskState::Completed);
 }
 
 /// HACP-061, HACP-062: one reviewer can approve a plan, and this does not count for the
@@ -132,10 +152,10 @@ fn a_new_version_is_judged_by_everybody_again() {
 fn a_plan_is_approved_by_one_of_several() {
     let (mut cast, id) = delivered(new_task().judged_by(Quorum::All, &["nina", "rita"]));
     cast.judge("nina", id, plan(Verdict::Approved)).unwrap();
-    assert_eq!(cast.task(id).state, State::InProgress);
+    assert_eq!(cast.task(id).state, TaskState::InProgress);
     cast.delivered(id, version());
     cast.judge("rita", id, verdict(Verdict::Approved)).unwrap();
-    assert_eq!(cast.task(id).state, State::UnderReview, "nina approved the plan only");
+    assert_eq!(cast.task(id).state, TaskState::UnderReview, "nina approved the plan only");
 }
 
 /// HACP-003, HACP-051, HACP-062, K-14: outsiders do not judge, and neither does a principal who
@@ -178,7 +198,7 @@ fn a_request_for_changes_says_which() {
         let (mut cast, id) = delivered(new_task());
         let refused = cast.judge("olga", id, NewReview { words, ..verdict(given) });
         let Err(Refusal::Invalid { field: found, .. }) = refused else { panic!("{refused:?}") };
-        assert_eq!((found, cast.task(id).state), (field, State::ReviewReady));
+        assert_eq!((found, cast.task(id).state), (field, TaskState::ReviewReady));
     }
 }
 
@@ -221,7 +241,7 @@ fn nothing_old_is_judged() {
         assert!(matches!(refused, Err(Refusal::Invalid { field, .. }) if field == wanted));
     }
     cast.judge("olga", id, of(Some(last.id), Some("v1"))).unwrap();
-    assert_eq!(cast.task(id).state, State::Completed);
+    assert_eq!(cast.task(id).state, TaskState::Completed);
 }
 
 /// An answer through any interface is a review, in the same decision.
@@ -229,9 +249,9 @@ fn nothing_old_is_judged() {
 fn an_answer_anywhere_is_a_verdict() {
     let changes = Box::new(Reply { answer: Answer::CHANGES, comment: Some("less".to_owned()) });
     for (reply, given, state) in [
-        (yes(), Verdict::Approved, State::Completed),
-        (no(), Verdict::Rejected, State::Rejected),
-        (changes, Verdict::ChangesRequested, State::InProgress),
+        (yes(), Verdict::Approved, TaskState::Completed),
+        (no(), Verdict::Rejected, TaskState::Rejected),
+        (changes, Verdict::ChangesRequested, TaskState::InProgress),
     ] {
         let (mut cast, id) = delivered(new_task().judged_by(Quorum::Any, &["nina"]));
         let ask = cast.task(id).judged_in.unwrap();
@@ -282,12 +302,12 @@ fn whoever_plans_first_has_the_plan_judged_first() {
     cast.run(cast.human("olga"), AskCommand::Answer(ask, yes()));
     assert_eq!(
         (cast.task(id).state, cast.task(id).reviews[0].kind),
-        (State::InProgress, ReviewKind::Plan)
+        (TaskState::InProgress, ReviewKind::Plan)
     );
     cast.delivered(id, version());
     let ask = cast.task(id).judged_in.unwrap();
     cast.run(cast.human("olga"), AskCommand::Answer(ask, yes()));
-    assert_eq!(cast.task(id).state, State::Completed);
+    assert_eq!(cast.task(id).state, TaskState::Completed);
 }
 
 /// A long review is accepted; the ask gets its beginning.
@@ -325,6 +345,6 @@ fn nobody_judges_with_too_little_proof() {
             assert_eq!(judged, Err(Refusal::AssuranceTooLow { have, need }));
             cast.run_task(by(Assurance::Session), judge());
         }
-        assert_eq!(cast.task(id).state, State::Completed);
+        assert_eq!(cast.task(id).state, TaskState::Completed);
     }
 }

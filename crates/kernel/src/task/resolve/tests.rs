@@ -7,7 +7,8 @@ use crate::command::{AskCommand, Command, DirectoryCommand};
 use crate::directory::NewProject;
 use crate::ids::TaskId;
 use crate::task::{
-    Handover, NewCheckpoint, NewTask, Outcome, Party, Quorum, Reference, State, TaskCommand,
+    CheckpointOutcome, Handover, NewCheckpoint, NewTask, Party, Quorum, Reference, TaskCommand,
+    TaskState,
 };
 use crate::testing::{Cast, approve, human, new_task, no, raising, resolution, version, yes};
 
@@ -36,7 +37,7 @@ fn with(new: NewCheckpoint) -> (Cast, TaskId, AskId) {
 
 fn resolved(cast: &Cast, id: TaskId) -> Resolution {
     let outcome = cast.task(id).checkpoints.last().map(|raised| &raised.outcome);
-    let Some(Outcome::Resolved(resolution)) = outcome else { panic!("{outcome:?}") };
+    let Some(CheckpointOutcome::Resolved(resolution)) = outcome else { panic!("{outcome:?}") };
     (**resolution).clone()
 }
 
@@ -140,7 +141,7 @@ fn an_escalation_with_options_lets_people_choose() {
         with(NewCheckpoint { options, ..raising(CheckpointKind::Escalation) });
     cast.resolve("olga", ask, resolution(ResolutionAction::Choose)).unwrap();
     assert_eq!(said(&cast, id).choice.as_deref(), Some("a"));
-    assert_eq!(cast.task(id).state, State::InProgress);
+    assert_eq!(cast.task(id).state, TaskState::InProgress);
 }
 
 /// HACP-031, digest §5: the task returns to the agent that waited, in the run that waited, which
@@ -152,7 +153,7 @@ fn the_agent_that_waited_goes_on() {
     cast.resolve("nina", ask, approve()).unwrap();
     let task = cast.task(id);
     let bot = Party::Agent("bot".parse().unwrap());
-    assert_eq!((task.state, &task.assignee), (State::InProgress, &bot));
+    assert_eq!((task.state, &task.assignee), (TaskState::InProgress, &bot));
     assert_eq!(task.chain.last().map(|step| step.via), Some(Handover::Approve));
     let wanted = cast.contracts(id).pop().unwrap();
     let there = (Duty::Resume, run, None, task.head.seq, task.revision);
@@ -169,7 +170,7 @@ fn reassigning_hands_over_and_stops_the_run_that_waited() {
     cast.resolve("olga", ask, resolution(ResolutionAction::Reassign)).unwrap();
     let task = cast.task(id);
     let bob = Party::Agent("bob".parse().unwrap());
-    assert_eq!((task.state, &task.assignee, &task.worker), (State::InProgress, &bob, &bob));
+    assert_eq!((task.state, &task.assignee, &task.worker), (TaskState::InProgress, &bob, &bob));
     let now = cast.run_of(id);
     assert_ne!(now, left);
     let contracts = cast.contracts(id);
@@ -194,7 +195,10 @@ fn rejecting_ends_the_task_and_the_run() {
         let (mut cast, id, ask) = blocked(kind);
         cast.resolve("olga", ask, resolution(ResolutionAction::Reject)).unwrap();
         let task = cast.task(id);
-        assert_eq!((task.state, &task.assignee), (State::Completed, &Party::Human(human("olga"))));
+        assert_eq!(
+            (task.state, &task.assignee),
+            (TaskState::Completed, &Party::Human(human("olga")))
+        );
         let wanted = cast.contracts(id).pop().unwrap();
         assert_eq!((wanted.duty, wanted.run), (Duty::Cancel, cast.run_of(id)), "{kind:?}");
         assert!(!cast.duties(id).iter().any(|(_, duty)| *duty == Duty::Resume));
@@ -289,7 +293,7 @@ fn what_is_said_with_a_resolution_has_to_fit() {
         let refused = cast.resolve("olga", ask, new);
         let Err(Refusal::Invalid { field, .. }) = refused else { panic!("{wanted}: {refused:?}") };
         assert_eq!(field, wanted);
-        assert!(cast.seen(ask).is_open() && cast.task(id).state == State::Blocked);
+        assert!(cast.seen(ask).is_open() && cast.task(id).state == TaskState::Blocked);
     }
     let (mut cast, _, ask) = blocked(CheckpointKind::Approval);
     let new = change(ResolutionAction::Approve, &|new| {
@@ -309,35 +313,45 @@ fn an_answer_anywhere_resumes_the_task() {
     let chosen = Answer::Chosen { options: vec!["b".to_owned()] };
     let replied = Answer::Replied { text: "like so".to_owned() };
     for (kind, reply, action, state) in [
-        (CheckpointKind::Approval, yes(), ResolutionAction::Approve, State::InProgress),
-        (CheckpointKind::Approval, no(), ResolutionAction::Reject, State::Completed),
+        (CheckpointKind::Approval, yes(), ResolutionAction::Approve, TaskState::InProgress),
+        (CheckpointKind::Approval, no(), ResolutionAction::Reject, TaskState::Completed),
         (
             CheckpointKind::Approval,
             reply(Answer::CHANGES, Some("less")),
             ResolutionAction::Provide,
-            State::InProgress,
+            TaskState::InProgress,
         ),
-        (CheckpointKind::Choice, reply(chosen, None), ResolutionAction::Choose, State::InProgress),
-        (CheckpointKind::Input, reply(replied, None), ResolutionAction::Provide, State::InProgress),
+        (
+            CheckpointKind::Choice,
+            reply(chosen, None),
+            ResolutionAction::Choose,
+            TaskState::InProgress,
+        ),
+        (
+            CheckpointKind::Input,
+            reply(replied, None),
+            ResolutionAction::Provide,
+            TaskState::InProgress,
+        ),
         (
             CheckpointKind::Escalation,
             reply(Answer::Retry { params: Map::new() }, None),
             ResolutionAction::Approve,
-            State::InProgress,
+            TaskState::InProgress,
         ),
         (
             CheckpointKind::Escalation,
             reply(Answer::Skip, None),
             ResolutionAction::Provide,
-            State::InProgress,
+            TaskState::InProgress,
         ),
         (
             CheckpointKind::Escalation,
             reply(Answer::Abort, None),
             ResolutionAction::Reject,
-            State::Completed,
+            TaskState::Completed,
         ),
-        (CheckpointKind::Interrupt, yes(), ResolutionAction::Approve, State::InProgress),
+        (CheckpointKind::Interrupt, yes(), ResolutionAction::Approve, TaskState::InProgress),
     ] {
         let (mut cast, id, ask) = blocked(kind);
         let before = (cast.task(id).revision, cast.records().len());
@@ -348,7 +362,7 @@ fn an_answer_anywhere_resumes_the_task() {
         assert_eq!(cast.seen(ask).phase(), Phase::Completed);
         let after = (cast.task(id).revision, cast.records().len());
         assert_eq!(after, (before.0 + 1, before.1 + 2), "one decision for both");
-        let duty = if state == State::Completed { Duty::Cancel } else { Duty::Resume };
+        let duty = if state == TaskState::Completed { Duty::Cancel } else { Duty::Resume };
         assert_eq!(cast.duties(id).last(), Some(&("bot".to_owned(), duty)));
     }
 }
@@ -403,7 +417,7 @@ fn a_checkpoint_is_resolved_once() {
     cast.advance(60);
     let late = cast.resolve("olga", ask, approve());
     assert_eq!(late, Err(Refusal::TimedOut { at }), "although no timer came yet");
-    assert_eq!(cast.task(id).state, State::Blocked);
+    assert_eq!(cast.task(id).state, TaskState::Blocked);
 }
 
 /// HACP-081: a decision on another revision is refused.
@@ -438,7 +452,7 @@ fn whoever_took_over_meanwhile_goes_on() {
     let bob = Party::Agent("bob".parse().unwrap());
     cast.run_task(cast.human("olga"), TaskCommand::Transfer(id, bob.clone(), Handover::Handoff));
     cast.resolve("olga", ask, approve()).unwrap();
-    assert_eq!((&cast.task(id).assignee, cast.task(id).state), (&bob, State::InProgress));
+    assert_eq!((&cast.task(id).assignee, cast.task(id).state), (&bob, TaskState::InProgress));
     assert_eq!(cast.duties(id).last(), Some(&("bob".to_owned(), Duty::Resume)));
 
     let (mut cast, id, ask) = blocked(CheckpointKind::Approval);
@@ -458,7 +472,7 @@ fn people_decide_on_what_is_late() {
     let ask = cast.raised(id, raising(CheckpointKind::Approval));
     cast.advance(20);
     cast.resolve("olga", ask, approve()).unwrap();
-    assert_eq!(cast.task(id).state, State::InProgress);
+    assert_eq!(cast.task(id).state, TaskState::InProgress);
 }
 
 /// The project's minimum assurance applies to every decision.
@@ -480,7 +494,7 @@ fn nobody_decides_with_too_little_proof() {
         let refuse = TaskCommand::Resolve(ask, Box::new(resolution(ResolutionAction::Reject)));
         let refused = cast.attempt_task(olga, refuse);
         assert!(matches!(refused, Err(Refusal::AssuranceTooLow { .. })), "{kind:?} {refused:?}");
-        assert_eq!(cast.task(id).state, State::Blocked);
+        assert_eq!(cast.task(id).state, TaskState::Blocked);
     }
 }
 

@@ -4,7 +4,7 @@ use kernel::actor::Actor;
 use kernel::ask::{Assignee, DueAction, Priority, Route};
 use kernel::command::{NewAsk, NewOnExpiry, Nudge};
 use kernel::directory::{EscalationStep, NewProject, NewWebhook, WebhookFormat, WebhookScope};
-use kernel::question::{Body, Question};
+use kernel::question::{Question, QuestionBody};
 use kernel::testing::{human, new_ask, no, yes};
 use kernel::{AskCommand, AskId, Command, DirectoryCommand, Time, Topic, WebhookId};
 use store::suite::Stage;
@@ -113,7 +113,7 @@ fn ask(dice: &mut Dice, now: Time) -> NewAsk {
 fn provide() -> Question {
     let field = serde_json::json!({ "key": "pin", "label": "PIN", "type": "text" });
     let form = serde_json::from_value(serde_json::json!({ "fields": [field] })).unwrap();
-    Question::new("PIN?", None, Body::Provide { form }).unwrap()
+    Question::new("PIN?", None, QuestionBody::Provide { form }).unwrap()
 }
 
 fn webhook(id: WebhookId) -> NewWebhook {

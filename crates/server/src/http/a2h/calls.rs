@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
-use dialects::a2h::{self, CallContext, CallKind, CallRecipient, NewCall, WireError};
+use dialects::a2h::{self, A2hWireError, CallContext, CallKind, CallRecipient, NewCall};
 use gateway::CommandConditions;
 use kernel::actor::{AttestedIdentity, KeyScope};
 use kernel::ask::{PostingAddress, Route};
@@ -23,7 +23,7 @@ use store::{AskListQuery, Cursor, Filter, ListScope, Order};
 use super::{A2hCaller, A2hError, A2hResult, ask_command};
 use crate::http::a2h::A2hCalls;
 use crate::http::envelope_headers;
-use crate::http::name::PathParam;
+use crate::http::path_param::PathParam;
 
 /// How many open calls are listed at a time. If there are more, `Link` points to the next page.
 const PENDING_PAGE_SIZE: usize = 100;
@@ -115,25 +115,27 @@ impl A2hCalls {
             }
             None => self.gateway.run_with_conditions(terms, actor, command).await?,
         };
-        let made = outcome.ask.ok_or_else(WireError::internal)?;
+        let made = outcome.ask.ok_or_else(A2hWireError::internal)?;
         // Another agent used this name for a call that this key may not see.
-        if !made.within_reach(&caller.actor) {
+        if !made.is_visible_to_key(&caller.actor) {
             return Err(kernel::Refusal::IdempotencyMismatch.into());
         }
         if !outcome.replayed {
             return self.shown(&made).await;
         }
         let now = self.gateway.ask(made.id).await?;
-        self.shown(now.as_deref().ok_or_else(WireError::internal)?).await
+        self.shown(now.as_deref().ok_or_else(A2hWireError::internal)?).await
     }
 
     /// Refuses a key that may not send its calls with the agent's own Slack app (A2H-084).
     fn require_own_app_permission(&self, actor: &Actor) -> Result<(), A2hError> {
-        let Actor::Agent { key, .. } = actor else { return Err(WireError::unauthorized().into()) };
+        let Actor::Agent { key, .. } = actor else {
+            return Err(A2hWireError::unauthorized().into());
+        };
         let directory = self.gateway.directory();
         match directory.key(*key).map(|key| &key.holder) {
             Some(CredentialKind::Agent { own_app: true, .. }) => Ok(()),
-            Some(_) | None => Err(WireError::no_own_app_scope().into()),
+            Some(_) | None => Err(A2hWireError::no_own_app_scope().into()),
         }
     }
 
@@ -163,7 +165,7 @@ impl A2hCalls {
         let receipt = self.receipts.receipt_for(ask, &Actor::System).await?;
         let slack_message_ts = slack_message_ts(&**self.gateway.store(), ask).await?;
         let beside = CallContext { name, receipt, slack_message_ts };
-        let shown = a2h::call(ask, beside).ok_or_else(WireError::gone)?;
+        let shown = a2h::call(ask, beside).ok_or_else(A2hWireError::gone)?;
         let mut answer = Json(shown).into_response();
         envelope_headers::write(ask, answer.headers_mut());
         Ok(answer)
@@ -180,7 +182,7 @@ impl A2hCalls {
         let cursor = pairs.iter().rfind(|(key, _)| key == "cursor").map(|(_, value)| value);
         let after = cursor.map(|cursor| {
             let ask = a2h::ask_id(cursor);
-            ask.ok_or_else(|| WireError::field("cursor", "the one of a page before"))
+            ask.ok_or_else(|| A2hWireError::field("cursor", "the one of a page before"))
         });
         let list = AskListQuery {
             scopes: vec![call_scope(&caller.actor)?],
@@ -223,7 +225,7 @@ fn call_scope(actor: &Actor) -> Result<ListScope, A2hError> {
         | Actor::LinkHolder { .. }
         | Actor::Relay { .. }
         | Actor::Guest { .. }
-        | Actor::System => Err(WireError::unauthorized().into()),
+        | Actor::System => Err(A2hWireError::unauthorized().into()),
     }
 }
 
@@ -279,9 +281,9 @@ impl A2hCalls {
         people.extend(known.map(|human| human.id.clone()));
         people.sort_unstable();
         people.dedup();
-        let urge = Nudge { text: escalation.words(&strangers), people };
+        let urge = Nudge { text: escalation.recorded_text(&strangers), people };
         let outcome = self.gateway.run(caller.actor, AskCommand::Nudge(ask.id, urge)).await?;
-        self.shown(&outcome.ask.ok_or_else(WireError::internal)?).await
+        self.shown(&outcome.ask.ok_or_else(A2hWireError::internal)?).await
     }
 }
 
@@ -298,7 +300,7 @@ pub(super) async fn respond_function_call(
     body: Body,
 ) -> A2hResult {
     let read = |bytes: &[u8], ask: &Ask, agent: &AgentId| {
-        let question = ask.question.value().ok_or_else(WireError::gone)?;
+        let question = ask.question.value().ok_or_else(A2hWireError::gone)?;
         a2h::read_function_response(bytes, question, agent)
     };
     calls.respond(CallKind::FunctionCall, &call_id, &headers, body, read).await
@@ -321,7 +323,7 @@ impl A2hCalls {
         call_id: &str,
         headers: &HeaderMap,
         body: Body,
-        read: impl Fn(&[u8], &Ask, &AgentId) -> Result<(Reply, AttestedIdentity), WireError>,
+        read: impl Fn(&[u8], &Ask, &AgentId) -> Result<(Reply, AttestedIdentity), A2hWireError>,
     ) -> A2hResult {
         let caller = self.agent(headers)?;
         let agent = self.relaying_agent(&caller.actor)?;
@@ -333,19 +335,19 @@ impl A2hCalls {
         let (reply, attested) = read(&bytes, &ask, &agent)?;
         let relay = Actor::Relay { ask: ask.id, attested };
         let outcome = self.gateway.run(relay, AskCommand::Answer(ask.id, Box::new(reply))).await?;
-        self.shown(&outcome.ask.ok_or_else(WireError::internal)?).await
+        self.shown(&outcome.ask.ok_or_else(A2hWireError::internal)?).await
     }
 
     /// The agent, if its key may relay answers.
     fn relaying_agent(&self, actor: &Actor) -> Result<AgentId, A2hError> {
         let Actor::Agent { id, key, .. } = actor else {
-            return Err(WireError::unauthorized().into());
+            return Err(A2hWireError::unauthorized().into());
         };
         let directory = self.gateway.directory();
         let holder = directory.key(*key).map(|key| &key.holder);
         match holder {
             Some(CredentialKind::Agent { respond: true, .. }) => Ok(id.clone()),
-            Some(_) | None => Err(WireError::no_respond_scope().into()),
+            Some(_) | None => Err(A2hWireError::no_respond_scope().into()),
         }
     }
 }

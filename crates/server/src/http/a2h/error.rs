@@ -1,14 +1,14 @@
 //! A2H: the shape of all errors. `{"detail", "error"}`.
 
-use dialects::a2h::WireError;
+use dialects::a2h::A2hWireError;
 use kernel::Refusal;
 use serde::Serialize;
 
 use crate::http::dialect_error::{CommonErrors, DialectError};
 
-pub type A2hError = DialectError<WireError>;
+pub type A2hError = DialectError<A2hWireError>;
 
-impl CommonErrors for WireError {
+impl CommonErrors for A2hWireError {
     const CHALLENGE: &'static str = "Bearer";
 
     fn status(&self) -> u16 {

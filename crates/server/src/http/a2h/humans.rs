@@ -11,7 +11,7 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::IntoResponse;
-use dialects::a2h::{self, HumanBody, WireError};
+use dialects::a2h::{self, A2hWireError, HumanBody};
 use gateway::Gateway;
 use gateway::auth::Denied;
 use gateway::data_eraser::DataEraser;
@@ -22,7 +22,7 @@ use serde_json::json;
 use super::{A2hError, A2hResult, calls};
 use crate::http::a2h::A2hCalls;
 use crate::http::callers::Callers;
-use crate::http::name::PathParam;
+use crate::http::path_param::PathParam;
 
 /// The default and maximum number of people on a page.
 const PAGE_SIZE: usize = 100;
@@ -91,7 +91,7 @@ pub(super) async fn human(
     let directory = gateway.directory();
     let known = known(&directory, &id)?;
     if !reader.sees(known) {
-        return Err(WireError::no_human().into());
+        return Err(A2hWireError::no_human().into());
     }
     Ok(Json(a2h::human(known, reader.whole())).into_response())
 }
@@ -110,11 +110,11 @@ pub(super) async fn create(
         None => administrator(&directory, &actor)?.projects.clone(),
     };
     if projects.is_empty() {
-        return Err(WireError::field("projects", "the names of projects to be asked in").into());
+        return Err(A2hWireError::field("projects", "the names of projects to be asked in").into());
     }
     let id: HumanId = format!("human_{}", calls.gateway.ids().ulid().to_string().to_lowercase())
         .parse()
-        .map_err(|_| WireError::internal())?;
+        .map_err(|_| A2hWireError::internal())?;
     let about = ProfileSettings { description, ..ProfileSettings::default() };
     let new = NewHuman {
         id: id.clone(),
@@ -132,7 +132,7 @@ pub(super) async fn create(
     };
     calls.gateway.run(actor, DirectoryCommand::SaveHuman(new)).await?;
     let directory = calls.gateway.directory();
-    let made = directory.human(&id).ok_or_else(WireError::internal)?;
+    let made = directory.human(&id).ok_or_else(A2hWireError::internal)?;
     Ok((StatusCode::CREATED, Json(a2h::human(made, true))).into_response())
 }
 
@@ -155,7 +155,7 @@ pub(super) async fn replace(
     let id = new.id.clone();
     calls.gateway.run(actor, DirectoryCommand::SaveHuman(new)).await?;
     let directory = calls.gateway.directory();
-    let changed = directory.human(&id).ok_or_else(WireError::internal)?;
+    let changed = directory.human(&id).ok_or_else(A2hWireError::internal)?;
     Ok(Json(a2h::human(changed, true)).into_response())
 }
 
@@ -170,8 +170,8 @@ pub(super) async fn remove(
 ) -> A2hResult {
     let actor = a2h_admin(&gateway, &callers, &headers).await?;
     let directory = gateway.directory();
-    let id: HumanId = id.parse().map_err(|_| WireError::no_human())?;
-    directory.existing_human(&id).ok_or_else(WireError::no_human)?;
+    let id: HumanId = id.parse().map_err(|_| A2hWireError::no_human())?;
+    directory.existing_human(&id).ok_or_else(A2hWireError::no_human)?;
     erasure.erase_person(actor, &id).await?;
     Ok(Json(json!({ "id": id, "deleted": true })).into_response())
 }
@@ -186,7 +186,7 @@ fn listed(
     let limit = limit(pairs)?;
     let after = param(pairs, "cursor").map(|id| {
         let id: Result<HumanId, _> = id.parse();
-        id.map_err(|_| WireError::field("cursor", "the one of a page before"))
+        id.map_err(|_| A2hWireError::field("cursor", "the one of a page before"))
     });
     let after = after.transpose()?;
     let people: Box<dyn Iterator<Item = &Human>> = match reader {
@@ -217,16 +217,16 @@ fn param<'p>(pairs: &'p [(String, String)], name: &str) -> Option<&'p str> {
     pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
-fn limit(pairs: &[(String, String)]) -> Result<usize, WireError> {
+fn limit(pairs: &[(String, String)]) -> Result<usize, A2hWireError> {
     let Some(text) = param(pairs, "limit") else { return Ok(PAGE_SIZE) };
     let limit = text.parse().ok().filter(|limit| (1..=PAGE_SIZE).contains(limit));
-    limit.ok_or_else(|| WireError::field("limit", "a number from 1 to 100"))
+    limit.ok_or_else(|| A2hWireError::field("limit", "a number from 1 to 100"))
 }
 
 /// A person who can be asked.
-fn known<'d>(directory: &'d Directory, id: &str) -> Result<&'d Human, WireError> {
+fn known<'d>(directory: &'d Directory, id: &str) -> Result<&'d Human, A2hWireError> {
     let known = id.parse::<HumanId>().ok().and_then(|id| directory.human(&id));
-    known.filter(|human| human.active).ok_or_else(WireError::no_human)
+    known.filter(|human| human.active).ok_or_else(A2hWireError::no_human)
 }
 
 fn as_known(human: &Human) -> NewHuman {
@@ -235,9 +235,9 @@ fn as_known(human: &Human) -> NewHuman {
     NewHuman { id, profile, admin, active, projects, groups, skills }
 }
 
-fn administrator<'d>(directory: &'d Directory, actor: &Actor) -> Result<&'d Human, WireError> {
-    let Actor::Human { id, .. } = actor else { return Err(WireError::admins_only()) };
-    directory.human(id).ok_or_else(WireError::admins_only)
+fn administrator<'d>(directory: &'d Directory, actor: &Actor) -> Result<&'d Human, A2hWireError> {
+    let Actor::Human { id, .. } = actor else { return Err(A2hWireError::admins_only()) };
+    directory.human(id).ok_or_else(A2hWireError::admins_only)
 }
 
 impl HumansReader {
@@ -276,10 +276,10 @@ async fn a2h_admin(
 ) -> Result<Actor, A2hError> {
     match callers.human(headers).await {
         Ok(actor) if gateway.directory().administers(&actor) => Ok(actor),
-        Ok(_) => Err(WireError::admins_only().into()),
+        Ok(_) => Err(A2hWireError::admins_only().into()),
         Err(Denied::Unknown) => {
             callers.agent(headers)?;
-            Err(WireError::admins_only().into())
+            Err(A2hWireError::admins_only().into())
         }
         Err(denied) => Err(denied.into()),
     }

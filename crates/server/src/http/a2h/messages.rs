@@ -8,7 +8,7 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, Uri};
 use axum::response::IntoResponse;
 use dialects::a2h::wire::NewConversation;
-use dialects::a2h::{self, CallKind, NewA2hMessage, WireError};
+use dialects::a2h::{self, A2hWireError, CallKind, NewA2hMessage};
 use gateway::CommandConditions;
 use gateway::receipts::Receipts;
 use kernel::{Actor, Ask, Phase, Refusal};
@@ -19,7 +19,7 @@ use super::error::A2hError;
 use super::{A2hResult, ask_command, schema};
 use crate::http::a2h::A2hCalls;
 use crate::http::envelope_headers;
-use crate::http::name::PathParam;
+use crate::http::path_param::PathParam;
 
 pub(super) async fn create(
     State(calls): State<Arc<A2hCalls>>,
@@ -32,7 +32,7 @@ pub(super) async fn create(
         a2h::parse_message(&bytes)?;
     if let Some(schema) = &schema {
         schema::check(schema).map_err(|why| {
-            WireError::field("spec.response_schema", &format!("a JSON Schema: {why}"))
+            A2hWireError::field("spec.response_schema", &format!("a JSON Schema: {why}"))
         })?;
     }
     ask.claims = envelope_headers::apply(ask.claims, &headers);
@@ -41,8 +41,8 @@ pub(super) async fn create(
     let terms = CommandConditions { idempotency, ..CommandConditions::default() };
     let command = ask_command(ask, conversation);
     let outcome = calls.gateway.run_with_conditions(terms, caller.actor.clone(), command).await?;
-    let made = outcome.ask.ok_or_else(WireError::internal)?;
-    if !made.within_reach(&caller.actor) {
+    let made = outcome.ask.ok_or_else(A2hWireError::internal)?;
+    if !made.is_visible_to_key(&caller.actor) {
         return Err(Refusal::IdempotencyMismatch.into());
     }
     shown(&calls.receipts, &made).await
@@ -60,7 +60,7 @@ pub(super) async fn message(
 
 async fn shown(receipts: &Receipts, ask: &Ask) -> A2hResult {
     let receipt = receipts.receipt_for(ask, &Actor::System).await?;
-    let message = a2h::message(ask, receipt, schema::validate).ok_or_else(WireError::gone)?;
+    let message = a2h::message(ask, receipt, schema::validate).ok_or_else(A2hWireError::gone)?;
     let mut answer = Json(message).into_response();
     envelope_headers::write(ask, answer.headers_mut());
     Ok(answer)
@@ -82,12 +82,12 @@ pub(super) async fn conversations(
 ) -> A2hResult {
     let caller = calls.agent(&headers)?;
     let Actor::Agent { id: agent, .. } = caller.actor else {
-        return Err(WireError::unauthorized().into());
+        return Err(A2hWireError::unauthorized().into());
     };
     let cursor = pairs.iter().rfind(|(key, _)| key == "cursor").map(|(_, value)| value);
     let after = cursor.map(|cursor| {
         let ask = a2h::ask_id(cursor);
-        ask.ok_or_else(|| WireError::field("cursor", "the one of a page before"))
+        ask.ok_or_else(|| A2hWireError::field("cursor", "the one of a page before"))
     });
     let list = AskListQuery {
         scopes: vec![ListScope::Begun(agent)],
@@ -112,7 +112,7 @@ pub(super) async fn conversation(
     headers: HeaderMap,
 ) -> A2hResult {
     let ask = calls.opening(&headers, &uid).await?;
-    Ok(Json(a2h::new_conversation(&ask).ok_or_else(WireError::gone)?).into_response())
+    Ok(Json(a2h::new_conversation(&ask).ok_or_else(A2hWireError::gone)?).into_response())
 }
 
 pub(super) async fn channel(
@@ -121,7 +121,7 @@ pub(super) async fn channel(
     headers: HeaderMap,
 ) -> A2hResult {
     let ask = calls.opening(&headers, &id).await?;
-    let channel = a2h::contact_channel(&ask).ok_or_else(WireError::no_conversation)?;
+    let channel = a2h::contact_channel(&ask).ok_or_else(A2hWireError::no_conversation)?;
     Ok(Json(channel).into_response())
 }
 
@@ -129,9 +129,10 @@ impl A2hCalls {
     /// The first message of a conversation with the calling agent.
     async fn opening(&self, headers: &HeaderMap, id: &str) -> Result<Arc<Ask>, A2hError> {
         let caller = self.agent(headers)?;
-        let id = a2h::ask_id(id).ok_or_else(WireError::no_conversation)?;
+        let id = a2h::ask_id(id).ok_or_else(A2hWireError::no_conversation)?;
         let ask = self.gateway.ask(id).await?;
-        let ask = ask.filter(|ask| ask.within_reach(&caller.actor) && ask.starts_conversation());
-        Ok(ask.ok_or_else(WireError::no_conversation)?)
+        let ask =
+            ask.filter(|ask| ask.is_visible_to_key(&caller.actor) && ask.starts_conversation());
+        Ok(ask.ok_or_else(A2hWireError::no_conversation)?)
     }
 }

@@ -28,7 +28,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use bytes::Bytes;
 use channels::ChannelRegistry;
-use dialects::a2h::{self, CallKind, Medium, WireError};
+use dialects::a2h::{self, A2hWireError, CallKind, Medium};
 use gateway::Gateway;
 use gateway::auth::Denied;
 use gateway::receipts::Receipts;
@@ -42,7 +42,7 @@ use tower::ServiceExt;
 
 use crate::config::Config;
 use crate::http::callers::Callers;
-use crate::http::{Shared, body};
+use crate::http::{AppState, body};
 
 pub use error::A2hError;
 
@@ -53,12 +53,12 @@ const BASES: [&str; 2] = ["/a2h/v1", "/humanlayer/v1"];
 type A2hResult = Result<Response, A2hError>;
 
 /// The same routes under each base path.
-pub fn routes() -> Router<Shared> {
+pub fn routes() -> Router<AppState> {
     let all = BASES.into_iter().map(under).fold(Router::new(), Router::merge);
     all.route("/version", get(version))
 }
 
-fn under(base: &str) -> Router<Shared> {
+fn under(base: &str) -> Router<AppState> {
     let at = |path: &str| format!("{base}{path}");
     Router::new()
         .route(&at("/function_calls"), post(calls::create_function_call))
@@ -96,7 +96,7 @@ fn under(base: &str) -> Router<Shared> {
 }
 
 /// Whether a path belongs to this dialect.
-pub fn is_here(path: &str) -> bool {
+pub fn is_a2h_path(path: &str) -> bool {
     let below = |base: &str| {
         path.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
@@ -106,12 +106,12 @@ pub fn is_here(path: &str) -> bool {
 /// A base URL that ends in a slash leads to two slashes in a row (A2H-004). Runs the request
 /// without the repeated slashes, or returns it if that does not lead to this dialect.
 pub async fn retry_without_repeated_slashes(
-    app: &Shared,
+    app: &AppState,
     mut request: Request,
 ) -> Result<Response, Request> {
     let path = request.uri().path();
     let single = without_repeated_slashes(path);
-    if single == path || !is_here(&single) {
+    if single == path || !is_a2h_path(&single) {
         return Err(request);
     }
     let whole = match request.uri().query() {
@@ -122,7 +122,7 @@ pub async fn retry_without_repeated_slashes(
     *request.uri_mut() = Uri::from(whole);
     let again = routes().fallback(async || no_route());
     let again = again.method_not_allowed_fallback(async || wrong_method());
-    let Ok(answer) = again.with_state(Shared::clone(app)).oneshot(request).await;
+    let Ok(answer) = again.with_state(AppState::clone(app)).oneshot(request).await;
     Ok(answer)
 }
 
@@ -138,20 +138,20 @@ fn without_repeated_slashes(path: &str) -> String {
 
 /// The response for an unknown path of this dialect.
 pub fn no_route() -> Response {
-    A2hError::from(WireError::no_route()).into_response()
+    A2hError::from(A2hWireError::no_route()).into_response()
 }
 
 /// The response for a method that a path does not support.
 pub fn wrong_method() -> Response {
-    A2hError::from(WireError::method_not_allowed()).into_response()
+    A2hError::from(A2hWireError::method_not_allowed()).into_response()
 }
 
 /// The response for a request that a library rejected, or for a panic.
 pub fn unreadable(broken: bool) -> Response {
     let error = if broken {
-        WireError::internal()
+        A2hWireError::internal()
     } else {
-        WireError::field("", "an address, a query and headers that can be read")
+        A2hWireError::field("", "an address, a query and headers that can be read")
     };
     A2hError::from(error).into_response()
 }
@@ -213,7 +213,7 @@ impl A2hCalls {
             kind.map(|kind| kind.split(';').next().unwrap_or_default().trim().to_lowercase());
         let json = |kind: &String| kind == "application/json" || kind.ends_with("+json");
         if !kind.as_ref().is_none_or(json) {
-            return Err(WireError::not_sent_as_json().into());
+            return Err(A2hWireError::not_sent_as_json().into());
         }
         Ok(body::read(body, self.config.body_limit).await?)
     }
@@ -228,10 +228,11 @@ impl A2hCalls {
         let store = self.gateway.store();
         let (space, key) = (name_space(kind, &caller.project), key(call_id));
         let named = store.ask_by_idempotency_key(space, key, self.gateway.now()).await?;
-        let id = named.or_else(|| a2h::ask_id(call_id)).ok_or_else(WireError::no_call)?;
+        let id = named.or_else(|| a2h::ask_id(call_id)).ok_or_else(A2hWireError::no_call)?;
         let ask = self.gateway.ask(id).await?;
-        let ask = ask.filter(|ask| ask.within_reach(&caller.actor) && CallKind::of(ask) == kind);
-        Ok(ask.ok_or_else(WireError::no_call)?)
+        let ask =
+            ask.filter(|ask| ask.is_visible_to_key(&caller.actor) && CallKind::of(ask) == kind);
+        Ok(ask.ok_or_else(A2hWireError::no_call)?)
     }
 }
 
@@ -309,7 +310,7 @@ mod tests {
             ("/version", true),
             ("/versions", false),
         ] {
-            assert_eq!(is_here(path), here, "{path}");
+            assert_eq!(is_a2h_path(path), here, "{path}");
         }
     }
 }

@@ -25,11 +25,11 @@ use crate::http::api::extractors::{
     AnyCaller, JsonBody, OptionalJsonBody, PersonCaller, VisibleAsk, ask_id,
 };
 use crate::http::api::openapi::{ClosedAskProblems, IfMatch};
-use crate::http::name::path_id;
-use crate::http::problem::Problem;
-use crate::http::{Shared, conditional_headers};
+use crate::http::path_param::path_id;
+use crate::http::problem::ApiProblem;
+use crate::http::{AppState, conditional_headers};
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(answer))
         .routes(routes!(cancel))
@@ -68,7 +68,7 @@ async fn answer(
     action: AskAction,
     PersonCaller { actor, .. }: PersonCaller,
     JsonBody(reply): JsonBody<Reply>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let reply = answer_files.verify_uploads(reply, action.ask()?, &actor)?;
     action.run(actor, |id| AskCommand::Answer(id, Box::new(reply))).await
 }
@@ -91,7 +91,7 @@ async fn cancel(
     action: AskAction,
     AnyCaller(actor): AnyCaller,
     OptionalJsonBody(CancelBody { reason }): OptionalJsonBody<CancelBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     action.run(actor, |id| AskCommand::Cancel(id, reason)).await
 }
 
@@ -110,7 +110,7 @@ async fn cancel(
 async fn claim(
     action: AskAction,
     PersonCaller { actor, .. }: PersonCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     action.run(actor, AskCommand::Claim).await
 }
 
@@ -134,7 +134,7 @@ async fn assign(
     action: AskAction,
     PersonCaller { actor, .. }: PersonCaller,
     JsonBody(AssignBody { to, note }): JsonBody<AssignBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     action.run(actor, |id| AskCommand::Assign(id, to, note)).await
 }
 
@@ -161,7 +161,7 @@ async fn extend(
     action: AskAction,
     AnyCaller(actor): AnyCaller,
     JsonBody(ExtendBody { until }): JsonBody<ExtendBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     action.run(actor, |id| AskCommand::Extend(id, until)).await
 }
 
@@ -185,7 +185,7 @@ async fn pick(
     action: AskAction,
     PersonCaller { actor, .. }: PersonCaller,
     JsonBody(picked): JsonBody<PickBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     action.run(actor, |id| AskCommand::Pick(id, picked.action)).await
 }
 
@@ -206,7 +206,7 @@ async fn comment(
     action: AskAction,
     AnyCaller(actor): AnyCaller,
     JsonBody(CommentBody { text }): JsonBody<CommentBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     action.run(actor, |id| AskCommand::Comment(id, text)).await
 }
 
@@ -221,7 +221,7 @@ async fn comment(
 async fn comments(
     State(ask_views): State<Arc<AskViews>>,
     VisibleAsk { ask, actor }: VisibleAsk,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let comments = CommentView::all(&ask, ask_views.viewer(&actor));
     Ok(Json(Comments { comments }).into_response())
 }
@@ -243,7 +243,7 @@ async fn comments(
 async fn erase(
     action: AskAction,
     PersonCaller { actor, .. }: PersonCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     action.run(actor, AskCommand::Erase).await
 }
 
@@ -255,10 +255,10 @@ pub(super) struct AskAction {
     headers: HeaderMap,
 }
 
-impl FromRequestParts<Shared> for AskAction {
+impl FromRequestParts<AppState> for AskAction {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, shared: &AppState) -> Result<Self, Infallible> {
         Ok(Self {
             ask_views: Arc::from_ref(shared),
             gateway: shared.core.gateway.clone(),
@@ -269,7 +269,7 @@ impl FromRequestParts<Shared> for AskAction {
 }
 
 impl AskAction {
-    fn ask(&self) -> Result<AskId, Problem> {
+    fn ask(&self) -> Result<AskId, ApiProblem> {
         ask_id(&self.id)
     }
 
@@ -278,7 +278,7 @@ impl AskAction {
         self,
         actor: Actor,
         command: impl FnOnce(AskId) -> AskCommand,
-    ) -> Result<Response, Problem> {
+    ) -> Result<Response, ApiProblem> {
         let terms = CommandConditions {
             expected: conditional_headers::if_match(&self.headers)?,
             ..CommandConditions::default()
@@ -291,7 +291,7 @@ impl AskAction {
             }
             Err(StoreError::Refused(refusal)) => match self.gateway.visible_ask(&actor, id).await {
                 // The refusal goes without the names that this actor may not see.
-                Ok(ask) => Err(self.ask_views.viewer(&actor).told(refusal, &ask).into()),
+                Ok(ask) => Err(self.ask_views.viewer(&actor).redact_refusal(refusal, &ask).into()),
                 // The actor cannot see the ask, so the refusal names no person.
                 Err(_) => Err(refusal.into()),
             },
@@ -302,7 +302,7 @@ impl AskAction {
 
 // `POST /api/v1/asks/{id}/acknowledge`: the agent confirms that it has read the secret answer.
 
-pub(super) fn acknowledge_routes() -> OpenApiRouter<Shared> {
+pub(super) fn acknowledge_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(acknowledge))
 }
 
@@ -325,13 +325,13 @@ pub(super) fn acknowledge_routes() -> OpenApiRouter<Shared> {
 async fn acknowledge(
     State(gateway): State<Gateway>,
     VisibleAsk { ask, actor }: VisibleAsk,
-) -> Result<StatusCode, Problem> {
+) -> Result<StatusCode, ApiProblem> {
     if !matches!(actor, Actor::Agent { .. }) {
         return Err(Refusal::NotAllowed { why: "only the agent that asked has its secrets" }.into());
     }
     if ask.is_open() {
         let detail = "nothing was answered yet";
-        return Err(Problem::new(409, "not-over").detail(detail));
+        return Err(ApiProblem::new(409, "not-over").detail(detail));
     }
     gateway.store().delete_secrets(ask.id, None).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -13,7 +13,7 @@ use store::{AskListPage, StoreError};
 
 use crate::config::Config;
 use crate::http::api::paging::seal;
-use crate::http::problem::Problem;
+use crate::http::problem::ApiProblem;
 use crate::http::{conditional_headers, envelope_headers};
 
 /// Renders asks for the native API.
@@ -25,7 +25,7 @@ pub struct AskViews {
 
 impl AskViews {
     /// The response for one ask, with its `ETag`.
-    pub(super) async fn shown(&self, ask: &Ask, actor: &Actor) -> Result<Response, Problem> {
+    pub(super) async fn shown(&self, ask: &Ask, actor: &Actor) -> Result<Response, ApiProblem> {
         let mut answer = Json(self.view(ask, actor).await?).into_response();
         if let Ok(tag) = HeaderValue::from_str(&conditional_headers::tag(ask)) {
             answer.headers_mut().insert(header::ETAG, tag);

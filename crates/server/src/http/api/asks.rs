@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialects::hxp_experience::claims::{self, NotAnObject};
 use dialects::native::{AskView, CallbacksView, CreateAsk, MessageView, MessagesView, Thread};
-use gateway::wake::Topic;
+use gateway::waiters::WakeTopic;
 use gateway::{CommandConditions, Gateway};
 use kernel::{Actor, Ask, AskCommand, AskId, Refusal, Subject};
 use notify::callbacks::Callbacks;
@@ -26,18 +26,18 @@ use crate::http::api::openapi::{IdempotencyKey, IfNoneMatch, PreferWait};
 use crate::http::api::webhooks::require_callable_url;
 use crate::http::callers::Callers;
 use crate::http::conditional_headers::{self, KnownVersions};
-use crate::http::name::PathParam;
-use crate::http::problem::Problem;
+use crate::http::path_param::PathParam;
+use crate::http::problem::ApiProblem;
 use crate::http::services::Streaming;
 use crate::http::stream_credential::StreamCredential;
-use crate::http::{Shared, body, envelope_headers};
+use crate::http::{AppState, body, envelope_headers};
 
 /// How long a long poll waits before it reads a store that was unavailable again.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(create, super::lists::list))
         .routes(routes!(super::lists::count))
@@ -107,7 +107,7 @@ async fn create(
     headers: HeaderMap,
     AgentCaller { actor, .. }: AgentCaller,
     body: Body,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let wait = conditional_headers::prefer_wait(&headers);
     let bytes = body::read(body, config.body_limit).await?;
     let new: CreateAsk = super::parse(&bytes)?;
@@ -177,7 +177,7 @@ async fn show(
     PathParam(id): PathParam<String>,
     headers: HeaderMap,
     AnyCaller(actor): AnyCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id = ask_id(&id)?;
     let (wait, seen) = (conditional_headers::prefer_wait(&headers), KnownVersions::read(&headers)?);
     let mut first = None;
@@ -225,7 +225,7 @@ impl LongPolls {
         id: AskId,
         wait: Option<u64>,
         known: impl FnMut(&Ask) -> bool,
-    ) -> Result<Arc<Ask>, Problem> {
+    ) -> Result<Arc<Ask>, ApiProblem> {
         if let Some(seconds) = wait.filter(|seconds| *seconds > 0) {
             // Boxed, so that requests that do not wait carry no space for it.
             let credential = StreamCredential::new(&self.callers, actor.clone(), headers);
@@ -244,14 +244,15 @@ impl LongPolls {
         id: AskId,
         at_most: Duration,
         mut known: impl FnMut(&Ask) -> bool,
-    ) -> Result<(), Problem> {
-        let own = Topic::Subject(Subject::Ask(id));
+    ) -> Result<(), ApiProblem> {
+        let own = WakeTopic::Subject(Subject::Ask(id));
         let mut waiter = self.gateway.wake().subscribe(credential.topics().chain([own]));
         let time_is_up = tokio::time::sleep(at_most);
         tokio::pin!(time_is_up);
         let mut begun = false;
         loop {
-            let seen = self.gateway.visible_ask(&credential.actor, id).await.map_err(Problem::from);
+            let seen =
+                self.gateway.visible_ask(&credential.actor, id).await.map_err(ApiProblem::from);
             let (waits, away) = match seen {
                 Ok(ask) => (known(&ask) && ask.is_open(), false),
                 // A caller that already waits keeps waiting: the store may be back in time.
@@ -274,7 +275,7 @@ impl LongPolls {
     }
 }
 
-fn no_envelope(_: NotAnObject) -> Problem {
+fn no_envelope(_: NotAnObject) -> ApiProblem {
     Refusal::Invalid { field: claims::MEMBER, expected: NotAnObject::EXPECTED }.into()
 }
 
@@ -291,7 +292,7 @@ fn mark_waited(answer: &mut Response, wait: Option<u64>) {
 /// The maximum number of rounds shown before the requested ask, and after it.
 const MAX_ROUNDS: usize = 50;
 
-pub(super) fn thread_routes() -> OpenApiRouter<Shared> {
+pub(super) fn thread_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(thread))
 }
 
@@ -310,7 +311,7 @@ async fn thread(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
     VisibleAsk { ask: here, actor }: VisibleAsk,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let mut asks = rounds(&gateway, &actor, here.follows, |ask| ask.follows).await?;
     asks.reverse();
     let later = rounds(&gateway, &actor, here.followed_by, |ask| ask.followed_by).await?;
@@ -340,7 +341,7 @@ pub(crate) async fn rounds(
 
 // `/api/v1/asks/{id}/messages`: the notifications sent about an ask.
 
-pub(super) fn messages_routes() -> OpenApiRouter<Shared> {
+pub(super) fn messages_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(messages))
 }
 
@@ -357,7 +358,7 @@ pub(super) fn messages_routes() -> OpenApiRouter<Shared> {
 async fn messages(
     State(gateway): State<Gateway>,
     VisibleAsk { ask, actor }: VisibleAsk,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let person = matches!(actor, Actor::Human { .. });
     let found = gateway.store().messages(vec![ask.id]).await?;
     let messages = found.into_iter().map(|message| view(message, person)).collect();
@@ -386,7 +387,7 @@ fn view(message: Message, person: bool) -> MessageView {
 // `/api/v1/asks/{id}/callbacks`: whether the callback of a closed ask was delivered to the agent,
 // and sending it again.
 
-pub(super) fn callbacks_routes() -> OpenApiRouter<Shared> {
+pub(super) fn callbacks_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(callbacks, call_back))
 }
 
@@ -398,7 +399,7 @@ pub(super) fn callbacks_routes() -> OpenApiRouter<Shared> {
     responses((status = 200, description = "What came of each", body = CallbacksView<'static>)),
     security(("agent_key" = []), ("human_token" = [])),
 )]
-async fn callbacks(VisibleAsk { ask, .. }: VisibleAsk) -> Result<Response, Problem> {
+async fn callbacks(VisibleAsk { ask, .. }: VisibleAsk) -> Result<Response, ApiProblem> {
     Ok(Json(callbacks_view(&ask)).into_response())
 }
 
@@ -420,7 +421,7 @@ async fn call_back(
     State(gateway): State<Gateway>,
     PathParam(id): PathParam<String>,
     AnyCaller(actor): AnyCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let outcome = gateway.run(actor, AskCommand::CallBack(ask_id(&id)?)).await?;
     let ask = outcome.ask.ok_or(Refusal::NotFound { what: "request" })?;
     Ok((StatusCode::ACCEPTED, Json(callbacks_view(&ask))).into_response())

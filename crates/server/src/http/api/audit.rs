@@ -12,26 +12,26 @@ use dialects::native::{BlockPage, BlockView, RecordListView, RecordView};
 use dialects::proof::record_check::Inclusion;
 use futures_util::stream;
 use gateway::Gateway;
-use gateway::audit::{Export, NoProof, proof};
+use gateway::audit::{AuditExport, NoProof, proof};
 use kernel::event::HELD_ANSWER;
 use kernel::{Actor, Ask, Refusal, Subject};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::AskViews;
 use crate::http::api::extractors::{AdminCaller, VisibleAsk};
 use crate::http::api::openapi::AfterNumber;
-use crate::http::api::paging::Params;
-use crate::http::name::PathParam;
-use crate::http::problem::Problem;
+use crate::http::api::paging::ListParams;
+use crate::http::path_param::PathParam;
+use crate::http::problem::ApiProblem;
 use crate::http::services::Operations;
 
 /// How many records are read at once.
 const PAGE: usize = 500;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(events))
         .routes(routes!(prove))
@@ -53,7 +53,7 @@ async fn events(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
     VisibleAsk { ask, actor }: VisibleAsk,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let viewer = ask_views.viewer(&actor);
     let (mut shown, mut seq) = (Vec::new(), 0);
     loop {
@@ -95,7 +95,7 @@ async fn prove(
     State(config): State<Arc<Config>>,
     PathParam((_, seq)): PathParam<(String, String)>,
     VisibleAsk { ask, actor }: VisibleAsk,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let seq = seq.parse().map_err(|_| Refusal::NotFound { what: "event" })?;
     Ok(Json(inclusion_proof(&ask_views, &gateway, &config, &ask, &actor, seq).await?)
         .into_response())
@@ -108,11 +108,11 @@ pub(crate) async fn inclusion_of(
     config: &Config,
     subject: Subject,
     seq: u64,
-) -> Result<Inclusion, Problem> {
+) -> Result<Inclusion, ApiProblem> {
     let wait = config.seal_every.as_secs() + 1;
     let found = proof(&**gateway.store(), subject, seq).await;
     found.map_err(|why| match why {
-        NoProof::NotSealed => Problem::from(why).retry_after(wait),
+        NoProof::NotSealed => ApiProblem::from(why).retry_after(wait),
         NoProof::NotFound | NoProof::Broken | NoProof::Store(_) => why.into(),
     })
 }
@@ -125,7 +125,7 @@ pub(crate) async fn inclusion_proof(
     ask: &Ask,
     actor: &Actor,
     seq: u64,
-) -> Result<Inclusion, Problem> {
+) -> Result<Inclusion, ApiProblem> {
     let mut found = inclusion_of(gateway, config, Subject::Ask(ask.id), seq).await?;
     if let Actor::Agent { .. } = actor
         && is_held_answer(found.record.body.as_deref())
@@ -169,8 +169,8 @@ async fn blocks(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
     _: AdminCaller,
-) -> Result<Response, Problem> {
-    let params = Params::new(pairs, &["after", "limit"])?;
+) -> Result<Response, ApiProblem> {
+    let params = ListParams::new(pairs, &["after", "limit"])?;
     let (after, limit) = (params.after()?, params.limit()?);
     let store = gateway.store();
     let anchored = store.anchored().await?.unwrap_or(0);
@@ -204,15 +204,15 @@ async fn export(
     State(operations): State<Arc<Operations>>,
     Query(pairs): Query<Vec<(String, String)>>,
     _: AdminCaller,
-) -> Result<Response, Problem> {
-    let after = Params::new(pairs, &["after"])?.after()?;
+) -> Result<Response, ApiProblem> {
+    let after = ListParams::new(pairs, &["after"])?.after()?;
     let sealer = &operations.sealer;
     let (store, signer) = (Arc::clone(gateway.store()), sealer.signer().clone());
     let issuer = sealer.issuer().to_owned();
-    let begun = Export::begin(store, signer, issuer, gateway.now(), after).await;
+    let begun = AuditExport::begin(store, signer, issuer, gateway.now(), after).await;
     let begun = begun.map_err(|error| {
         tracing::error!(error = format!("{error:#}"), "cannot begin an export");
-        Problem::new(503, "unavailable").detail("the record cannot be read").retry_after(1)
+        ApiProblem::new(503, "unavailable").detail("the record cannot be read").retry_after(1)
     })?;
     let lines = stream::try_unfold(begun, async |mut export| {
         // An interrupted body has no last line, so the reader can detect it.

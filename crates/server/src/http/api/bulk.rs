@@ -14,15 +14,15 @@ use store::StoreError;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::AskViews;
 use crate::http::api::extractors::{JsonBody, PersonCaller};
-use crate::http::problem::Problem;
+use crate::http::problem::ApiProblem;
 
 /// The limit keeps a bulk answer to a number of asks that a person can have reviewed.
 pub(in crate::http) const MAX_BULK_ASKS: usize = 200;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(answer_all))
 }
 
@@ -55,7 +55,7 @@ async fn answer_all(
     State(gateway): State<Gateway>,
     PersonCaller { actor, .. }: PersonCaller,
     JsonBody(BulkAnswer { asks, answer, comment, dry_run }): JsonBody<BulkAnswer>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let distinct: std::collections::BTreeSet<&AskId> = asks.iter().collect();
     if asks.is_empty() || asks.len() > MAX_BULK_ASKS || distinct.len() < asks.len() {
         let expected = "1 to 200 different asks";

@@ -22,14 +22,14 @@ use crate::http::api::AskViews;
 use crate::http::api::extractors::{AgentCaller, PersonCaller};
 use crate::http::api::lists::parse_cursor;
 use crate::http::api::openapi::{IdempotencyKey, ListPageParams};
-use crate::http::api::paging::Params;
-use crate::http::name::PathParam;
-use crate::http::problem::Problem;
-use crate::http::{Shared, body, conditional_headers};
+use crate::http::api::paging::ListParams;
+use crate::http::path_param::PathParam;
+use crate::http::problem::ApiProblem;
+use crate::http::{AppState, body, conditional_headers};
 
 const PATH: &str = "/api/v1/conversations";
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(write)).routes(routes!(address)).routes(routes!(list))
 }
 
@@ -72,7 +72,7 @@ async fn write(
     headers: HeaderMap,
     PersonCaller { actor, .. }: PersonCaller,
     body: Body,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let bytes = body::read(body, config.body_limit).await?;
     let WriteBody { text } = super::parse(&bytes)?;
     let agent: AgentId = id.parse().map_err(|_| Refusal::NotFound { what: "agent" })?;
@@ -119,7 +119,7 @@ async fn address(
     State(inbound): State<InboundProcessor>,
     PathParam(id): PathParam<String>,
     PersonCaller { actor, .. }: PersonCaller,
-) -> Result<Json<WriteAddress>, Problem> {
+) -> Result<Json<WriteAddress>, ApiProblem> {
     let directory = gateway.directory();
     let person = if let Actor::Human { id, .. } = &actor { directory.human(id) } else { None };
     let person = person.ok_or(Refusal::NotAllowed { why: "this takes a person's token" })?;
@@ -152,8 +152,8 @@ async fn list(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
     AgentCaller { id, actor, .. }: AgentCaller,
-) -> Result<Response, Problem> {
-    let params = Params::new(pairs, &["limit", "cursor"])?;
+) -> Result<Response, ApiProblem> {
+    let params = ListParams::new(pairs, &["limit", "cursor"])?;
     let name = format!("conversations/{id}");
     let list = AskListQuery {
         scopes: vec![ListScope::Begun(id.clone())],

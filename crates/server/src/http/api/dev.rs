@@ -17,10 +17,10 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::extractors::{AnyCaller, JsonBody};
 use crate::http::api::paging::invalid_parameter;
-use crate::http::problem::Problem;
+use crate::http::problem::ApiProblem;
 use crate::script::{Script, ScriptedAction, ScriptedPeople, duration};
 use crate::workers::timers;
 
@@ -32,7 +32,7 @@ pub struct DevServices {
     pub players: Arc<ScriptedPeople>,
 }
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(clock, move_clock)).routes(routes!(script, replace_script))
 }
 
@@ -54,7 +54,7 @@ struct ClockView {
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
-async fn clock(State(gateway): State<Gateway>, _: DevServices) -> Result<Response, Problem> {
+async fn clock(State(gateway): State<Gateway>, _: DevServices) -> Result<Response, ApiProblem> {
     Ok(clock_response(gateway.now()))
 }
 
@@ -87,7 +87,7 @@ async fn move_clock(
     State(gateway): State<Gateway>,
     dev: DevServices,
     JsonBody(MoveClock { advance }): JsonBody<MoveClock>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     // A clock past the last representable time would stand still.
     if advance.as_secs() > LONGEST_TIMEOUT {
         return Err(invalid_parameter("advance", "at most 100 years"));
@@ -111,7 +111,7 @@ async fn move_clock(
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
-async fn script(State(gateway): State<Gateway>, dev: DevServices) -> Result<Response, Problem> {
+async fn script(State(gateway): State<Gateway>, dev: DevServices) -> Result<Response, ApiProblem> {
     dev.players.run_due(&gateway).await?;
     Ok(report(&dev.players))
 }
@@ -134,23 +134,23 @@ async fn replace_script(
     State(gateway): State<Gateway>,
     dev: DevServices,
     JsonBody(script): JsonBody<Script>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     script
         .check()
-        .map_err(|error| Problem::new(422, "invalid-field").detail(format!("{error:#}")))?;
+        .map_err(|error| ApiProblem::new(422, "invalid-field").detail(format!("{error:#}")))?;
     // Asks from before the new script belong to the old one.
     dev.players.run_due(&gateway).await?;
     dev.players.replace(script, gateway.store().last_position().await?);
     Ok(report(&dev.players))
 }
 
-impl FromRequestParts<Shared> for DevServices {
-    type Rejection = Problem;
+impl FromRequestParts<AppState> for DevServices {
+    type Rejection = ApiProblem;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, shared: &AppState) -> Result<Self, ApiProblem> {
         AnyCaller::from_request_parts(parts, shared).await?;
         Option::<Self>::from_ref(shared).ok_or_else(|| {
-            Problem::new(404, "not-found").detail("only a server started with --dev has this")
+            ApiProblem::new(404, "not-found").detail("only a server started with --dev has this")
         })
     }
 }

@@ -11,13 +11,13 @@ use kernel::{ArtifactId, HumanId, Refusal, TaskId};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::extractors::AdminCaller;
 use crate::http::api::paging::one;
-use crate::http::name::PathParam;
-use crate::http::problem::Problem;
+use crate::http::path_param::PathParam;
+use crate::http::problem::ApiProblem;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(erase_person))
         .routes(routes!(erase_task))
@@ -54,7 +54,7 @@ async fn erase_person(
     State(gateway): State<Gateway>,
     PathParam(id): PathParam<String>,
     AdminCaller { actor, .. }: AdminCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
     erasure.erase_person(actor, &id).await?;
     one(gateway.directory().human(&id).map(PersonView::from), "person")
@@ -79,7 +79,7 @@ async fn erase_task(
     State(erasure): State<DataEraser>,
     PathParam(id): PathParam<String>,
     AdminCaller { actor, .. }: AdminCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id: TaskId = id.parse().map_err(|_| Refusal::NotFound { what: "task" })?;
     let requests = erasure.erase_task(actor, id).await?;
     Ok(Json(ErasureResult { id: id.to_string(), erased: true, requests }).into_response())
@@ -104,7 +104,7 @@ async fn erase_artifact(
     State(erasure): State<DataEraser>,
     PathParam(id): PathParam<String>,
     AdminCaller { actor, .. }: AdminCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id: ArtifactId = id.parse().map_err(|_| Refusal::NotFound { what: "artifact" })?;
     erasure.erase_artifact(actor, id).await?;
     Ok(Json(ErasureResult { id: id.to_string(), erased: true, requests: Vec::new() })

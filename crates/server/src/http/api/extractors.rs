@@ -11,17 +11,17 @@ use kernel::{Actor, AgentId, AskId, HumanId, KeyId, Refusal};
 use serde::de::DeserializeOwned;
 
 use crate::http::api::parse;
-use crate::http::name::path_id;
-use crate::http::problem::Problem;
-use crate::http::{Shared, body};
+use crate::http::path_param::path_id;
+use crate::http::problem::ApiProblem;
+use crate::http::{AppState, body};
 
 /// An agent or a person, by their credential.
 pub(super) struct AnyCaller(pub(super) Actor);
 
-impl FromRequestParts<Shared> for AnyCaller {
-    type Rejection = Problem;
+impl FromRequestParts<AppState> for AnyCaller {
+    type Rejection = ApiProblem;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, shared: &AppState) -> Result<Self, ApiProblem> {
         Ok(Self(shared.core.callers.anyone(&parts.headers).await?))
     }
 }
@@ -32,10 +32,10 @@ pub(super) struct PersonCaller {
     pub(super) actor: Actor,
 }
 
-impl FromRequestParts<Shared> for PersonCaller {
-    type Rejection = Problem;
+impl FromRequestParts<AppState> for PersonCaller {
+    type Rejection = ApiProblem;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, shared: &AppState) -> Result<Self, ApiProblem> {
         let AnyCaller(actor) = AnyCaller::from_request_parts(parts, shared).await?;
         match &actor {
             Actor::Human { id, .. } => Ok(Self { id: id.clone(), actor }),
@@ -57,10 +57,10 @@ pub(super) struct AdminCaller {
     pub(super) actor: Actor,
 }
 
-impl FromRequestParts<Shared> for AdminCaller {
-    type Rejection = Problem;
+impl FromRequestParts<AppState> for AdminCaller {
+    type Rejection = ApiProblem;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, shared: &AppState) -> Result<Self, ApiProblem> {
         let PersonCaller { actor, .. } = PersonCaller::from_request_parts(parts, shared).await?;
         let directory = shared.core.gateway.directory();
         if directory.administers(&actor) {
@@ -77,10 +77,10 @@ pub(super) struct AgentCaller {
     pub(super) actor: Actor,
 }
 
-impl FromRequestParts<Shared> for AgentCaller {
-    type Rejection = Problem;
+impl FromRequestParts<AppState> for AgentCaller {
+    type Rejection = ApiProblem;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, shared: &AppState) -> Result<Self, ApiProblem> {
         let AnyCaller(actor) = AnyCaller::from_request_parts(parts, shared).await?;
         match &actor {
             Actor::Agent { id, key, .. } => Ok(Self { id: id.clone(), key: *key, actor }),
@@ -102,10 +102,10 @@ pub(super) struct VisibleAsk {
     pub(super) actor: Actor,
 }
 
-impl FromRequestParts<Shared> for VisibleAsk {
-    type Rejection = Problem;
+impl FromRequestParts<AppState> for VisibleAsk {
+    type Rejection = ApiProblem;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, shared: &AppState) -> Result<Self, ApiProblem> {
         let AnyCaller(actor) = AnyCaller::from_request_parts(parts, shared).await?;
         let id = ask_id(&path_id(parts, shared).await)?;
         Ok(Self { ask: shared.core.gateway.visible_ask(&actor, id).await?, actor })
@@ -118,10 +118,10 @@ pub(super) struct PersonAndAsk {
     pub(super) ask: AskId,
 }
 
-impl FromRequestParts<Shared> for PersonAndAsk {
-    type Rejection = Problem;
+impl FromRequestParts<AppState> for PersonAndAsk {
+    type Rejection = ApiProblem;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, shared: &AppState) -> Result<Self, ApiProblem> {
         let PersonCaller { id: human, actor } =
             PersonCaller::from_request_parts(parts, shared).await?;
         let id = ask_id(&path_id(parts, shared).await)?;
@@ -129,17 +129,17 @@ impl FromRequestParts<Shared> for PersonAndAsk {
     }
 }
 
-pub(super) fn ask_id(id: &str) -> Result<AskId, Problem> {
-    id.parse().map_err(|_| Problem::from(Refusal::NotFound { what: "request" }))
+pub(super) fn ask_id(id: &str) -> Result<AskId, ApiProblem> {
+    id.parse().map_err(|_| ApiProblem::from(Refusal::NotFound { what: "request" }))
 }
 
 /// A JSON body. An error names the field that is wrong.
 pub(super) struct JsonBody<T>(pub(super) T);
 
-impl<T: DeserializeOwned> FromRequest<Shared> for JsonBody<T> {
-    type Rejection = Problem;
+impl<T: DeserializeOwned> FromRequest<AppState> for JsonBody<T> {
+    type Rejection = ApiProblem;
 
-    async fn from_request(request: Request, shared: &Shared) -> Result<Self, Problem> {
+    async fn from_request(request: Request, shared: &AppState) -> Result<Self, ApiProblem> {
         let bytes = body::read(request.into_body(), shared.core.config.body_limit).await?;
         Ok(Self(parse(&bytes)?))
     }
@@ -148,10 +148,10 @@ impl<T: DeserializeOwned> FromRequest<Shared> for JsonBody<T> {
 /// The same, but an empty body is allowed.
 pub(super) struct OptionalJsonBody<T>(pub(super) T);
 
-impl<T: DeserializeOwned + Default> FromRequest<Shared> for OptionalJsonBody<T> {
-    type Rejection = Problem;
+impl<T: DeserializeOwned + Default> FromRequest<AppState> for OptionalJsonBody<T> {
+    type Rejection = ApiProblem;
 
-    async fn from_request(request: Request, shared: &Shared) -> Result<Self, Problem> {
+    async fn from_request(request: Request, shared: &AppState) -> Result<Self, ApiProblem> {
         let bytes = body::read(request.into_body(), shared.core.config.body_limit).await?;
         let empty = bytes.trim_ascii().is_empty();
         Ok(Self(if empty { T::default() } else { parse(&bytes)? }))

@@ -16,15 +16,15 @@ use kernel::{Ask, AskId, HumanId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::extractors::{PersonCaller, VisibleAsk, ask_id};
 use crate::http::api::openapi::ClosedAskProblems;
-use crate::http::api::paging::{Params, bad_parameter};
-use crate::http::name::PathParam;
-use crate::http::problem::Problem;
+use crate::http::api::paging::{ListParams, bad_parameter};
+use crate::http::path_param::PathParam;
+use crate::http::problem::ApiProblem;
 use crate::http::uploads::{AnswerUploads, UploadRefused};
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(upload)).routes(routes!(file))
 }
 
@@ -65,15 +65,15 @@ async fn upload(
     Query(pairs): Query<Vec<(String, String)>>,
     PersonCaller { id: human, actor }: PersonCaller,
     body: Body,
-) -> Result<Response, Problem> {
-    let params = Params::new(pairs, &["name"])?;
+) -> Result<Response, ApiProblem> {
+    let params = ListParams::new(pairs, &["name"])?;
     let name = params.one("name")?.ok_or_else(|| bad_parameter("name", "the name of the file"))?;
     let ask = answerable(&gateway, &human, ask_id(&id)?).await?;
     let uploaded = uploads.upload(&ask, &actor, name, &headers, body).await?;
     Ok((StatusCode::CREATED, Json(uploaded)).into_response())
 }
 
-impl From<UploadRefused> for Problem {
+impl From<UploadRefused> for ApiProblem {
     fn from(refused: UploadRefused) -> Self {
         match refused {
             UploadRefused::Rule(refusal) => refusal.into(),
@@ -90,7 +90,7 @@ impl From<UploadRefused> for Problem {
 }
 
 /// An ask this person may answer.
-async fn answerable(gateway: &Gateway, human: &HumanId, id: AskId) -> Result<Arc<Ask>, Problem> {
+async fn answerable(gateway: &Gateway, human: &HumanId, id: AskId) -> Result<Arc<Ask>, ApiProblem> {
     let directory = gateway.directory();
     let human = directory.human(human).ok_or(Denied::Unknown)?;
     let found = gateway.ask(id).await?.filter(|ask| ask.may_be_answered_by(human));
@@ -119,12 +119,12 @@ async fn file(
     State(uploads): State<Arc<AnswerUploads>>,
     PathParam((_, digest)): PathParam<(String, String)>,
     VisibleAsk { ask, .. }: VisibleAsk,
-) -> Result<Response, Problem> {
-    let missing = || Problem::new(404, "not-found").detail("this request has no such file");
+) -> Result<Response, ApiProblem> {
+    let missing = || ApiProblem::new(404, "not-found").detail("this request has no such file");
     uploads.stored_file(&ask, &digest).await?.ok_or_else(missing)
 }
 
-impl From<FileReadError> for Problem {
+impl From<FileReadError> for ApiProblem {
     fn from(unread: FileReadError) -> Self {
         match unread {
             FileReadError::Away => {

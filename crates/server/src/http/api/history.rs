@@ -6,7 +6,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Query, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use dialects::native::{AskPage, Outcome};
+use dialects::native::{AskOutcome, AskPage};
 use futures_util::stream;
 use gateway::{Gateway, csv_export};
 use kernel::ask::Priority;
@@ -19,22 +19,22 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::AskViews;
 use crate::http::api::extractors::PersonCaller;
 use crate::http::api::lists::{
     ListOwner, PersonList, enum_value, filtered_list, named, page_of, parse_cursor,
 };
 use crate::http::api::openapi::ListPageParams;
-use crate::http::api::paging::{Params, bad_parameter};
-use crate::http::problem::Problem;
+use crate::http::api::paging::{ListParams, bad_parameter};
+use crate::http::problem::ApiProblem;
 
 const PATH: &str = "/api/v1/history";
 const KNOWN_PARAMS: [&str; 7] = ["view", "outcome", "by", "project", "agent", "kind", "priority"];
 /// How many asks an export reads at a time.
 const CHUNK: usize = 100;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(history)).routes(routes!(export))
 }
 
@@ -48,7 +48,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     operation_id = "listHistory",
     params(
         ("view" = Option<PersonList>, Query, description = "Which of one's lists"),
-        ("outcome" = Option<Vec<Outcome>>, Query, description = "How it ended. May be repeated"),
+        ("outcome" = Option<Vec<AskOutcome>>, Query, description = "How it ended. May be repeated"),
         ("by" = Option<HumanId>, Query, description = "Answered or withdrawn by this person"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
@@ -63,9 +63,9 @@ async fn history(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
     PersonCaller { actor, .. }: PersonCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let known: Vec<&str> = KNOWN_PARAMS.into_iter().chain(["limit", "cursor"]).collect();
-    let params = Params::new(pairs, &known)?;
+    let params = ListParams::new(pairs, &known)?;
     let (whose, list) = parse_query(&params, &actor)?;
     let directory = gateway.directory();
     let whole = whose.open(&directory)?;
@@ -90,7 +90,7 @@ async fn history(
     params(
         ("format" = Option<ExportFormat>, Query, description = "`jsonl` when nothing is said"),
         ("view" = Option<PersonList>, Query, description = "Which of one's lists"),
-        ("outcome" = Option<Vec<Outcome>>, Query, description = "How it ended. May be repeated"),
+        ("outcome" = Option<Vec<AskOutcome>>, Query, description = "How it ended. May be repeated"),
         ("by" = Option<HumanId>, Query, description = "Answered or withdrawn by this person"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
@@ -113,9 +113,9 @@ async fn export(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
     PersonCaller { actor, .. }: PersonCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let known: Vec<&str> = KNOWN_PARAMS.into_iter().chain(["format"]).collect();
-    let params = Params::new(pairs, &known)?;
+    let params = ListParams::new(pairs, &known)?;
     let format = match params.one("format")? {
         Some(name) => enum_value::<ExportFormat>(name)
             .ok_or_else(|| bad_parameter("format", "csv or jsonl"))?,
@@ -223,7 +223,10 @@ pub(in crate::http) enum ExportFormat {
     Jsonl,
 }
 
-fn parse_query(params: &Params, actor: &Actor) -> Result<(ListOwner, AskListQuery), Problem> {
+fn parse_query(
+    params: &ListParams,
+    actor: &Actor,
+) -> Result<(ListOwner, AskListQuery), ApiProblem> {
     let Actor::Human { id, .. } = actor else {
         return Err(Refusal::NotAllowed { why: "the history is for people" }.into());
     };
@@ -235,7 +238,7 @@ fn parse_query(params: &Params, actor: &Actor) -> Result<(ListOwner, AskListQuer
     Ok((whose, list))
 }
 
-fn phases(params: &Params) -> Result<Vec<Phase>, Problem> {
+fn phases(params: &ListParams) -> Result<Vec<Phase>, ApiProblem> {
     let phase = |name: &str| {
         let over = Phase::ALL.into_iter().filter(|phase| !Phase::OPEN.contains(phase));
         over.into_iter().find(|phase| phase.as_str() == name)

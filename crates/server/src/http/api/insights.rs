@@ -12,16 +12,16 @@ use kernel::{AgentId, ProjectId, Time};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::extractors::AnyCaller;
-use crate::http::api::paging::{Params, bad_parameter, invalid_parameter};
-use crate::http::problem::Problem;
+use crate::http::api::paging::{ListParams, bad_parameter, invalid_parameter};
+use crate::http::problem::ApiProblem;
 
 const KNOWN_PARAMS: [&str; 4] = ["project", "agent", "from", "to"];
 /// The number of days covered if the query names none.
 const DEFAULT_DAYS: u16 = 30;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(insights))
 }
 
@@ -58,8 +58,8 @@ async fn insights(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
     AnyCaller(actor): AnyCaller,
-) -> Result<Response, Problem> {
-    let wanted = parse_query(&Params::new(pairs, &KNOWN_PARAMS)?, gateway.now())?;
+) -> Result<Response, ApiProblem> {
+    let wanted = parse_query(&ListParams::new(pairs, &KNOWN_PARAMS)?, gateway.now())?;
     let found = match insights::read(&**gateway.store(), &wanted, &actor).await {
         Ok(found) => found,
         Err(InsightsError::Refused(refusal)) => return Err(refusal.into()),
@@ -75,8 +75,8 @@ async fn insights(
     Ok(Json(shown).into_response())
 }
 
-fn parse_query(params: &Params, now: Time) -> Result<InsightsQuery, Problem> {
-    let day = |name: &'static str| -> Result<Option<Day>, Problem> {
+fn parse_query(params: &ListParams, now: Time) -> Result<InsightsQuery, ApiProblem> {
+    let day = |name: &'static str| -> Result<Option<Day>, ApiProblem> {
         let Some(text) = params.one(name)? else { return Ok(None) };
         let expected = "a day such as 2026-02-28";
         text.parse().map(Some).map_err(|_| bad_parameter(name, expected))

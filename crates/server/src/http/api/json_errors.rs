@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
-use crate::http::problem::Problem;
+use crate::http::problem::ApiProblem;
 use crate::name_spelling;
 
 /// The name of the body itself, for errors that no single field causes.
@@ -15,7 +15,7 @@ const BODY_NAME: &str = "body";
 pub(super) fn explain<T: DeserializeOwned>(
     body: &Value,
     error: Option<&serde_json::Error>,
-) -> Problem {
+) -> ApiProblem {
     let (place, said) = match (locate_error::<T>(body), error) {
         (Some(fault), _) if body.is_object() => fault,
         // Only the text shows a duplicate field: a `Value` keeps one of them.
@@ -32,7 +32,7 @@ pub(super) fn explain<T: DeserializeOwned>(
     } else {
         format!("{field}: expected {expected}")
     };
-    Problem::new(422, "invalid-field").detail(detail).field(&field, expected)
+    ApiProblem::new(422, "invalid-field").detail(detail).field(&field, expected)
 }
 
 /// Where deserialization fails, and why.

@@ -11,18 +11,18 @@ use kernel::{DirectoryCommand, KeyId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::extractors::{JsonBody, PersonCaller};
 use crate::http::api::openapi::ListPageParams;
-use crate::http::api::paging::{PagedList, Pairs, Params, invalid_parameter};
-use crate::http::name::PathParam;
-use crate::http::problem::Problem;
+use crate::http::api::paging::{ListParams, PagedList, Pairs, invalid_parameter};
+use crate::http::path_param::PathParam;
+use crate::http::problem::ApiProblem;
 
 /// How many credentials the server examines for one page. A page may be short and still have a next
 /// page.
 const MAX_KEYS_EXAMINED: usize = 10_000;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(keys, issue_key))
         .routes(routes!(key, revoke_key))
@@ -41,7 +41,7 @@ async fn keys(
     State(gateway): State<Gateway>,
     pairs: Pairs,
     PersonCaller { actor, .. }: PersonCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let directory = gateway.directory();
     let list = PagedList::read(pairs, "keys")?;
     let mut rest = directory.keys_after(list.after()?.as_ref()).peekable();
@@ -71,7 +71,7 @@ async fn key(
     State(gateway): State<Gateway>,
     PathParam(id): PathParam<String>,
     PersonCaller { actor, .. }: PersonCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let directory = gateway.directory();
     let known = id.parse().ok().and_then(|id| directory.key(id));
     let key = known.filter(|key| directory.manages(&actor, &key.holder));
@@ -95,7 +95,7 @@ async fn issue_key(
     State(gateway): State<Gateway>,
     PersonCaller { actor, .. }: PersonCaller,
     JsonBody(body): JsonBody<IssueKey>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let issued = bootstrap::issue_key(&gateway, actor, body).await?;
     Ok((StatusCode::CREATED, Json(issued)).into_response())
 }
@@ -127,8 +127,8 @@ async fn revoke_key(
     PathParam(id): PathParam<String>,
     Query(pairs): Query<Vec<(String, String)>>,
     PersonCaller { actor, .. }: PersonCaller,
-) -> Result<Response, Problem> {
-    let params = Params::new(pairs, &["tokens"])?;
+) -> Result<Response, ApiProblem> {
+    let params = ListParams::new(pairs, &["tokens"])?;
     let with_tokens = match params.one("tokens")? {
         None | Some("keep") => false,
         Some("end") => true,
@@ -167,7 +167,7 @@ async fn confirm_passkey(
     State(gateway): State<Gateway>,
     PathParam(id): PathParam<String>,
     PersonCaller { actor, .. }: PersonCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id: KeyId = id.parse().map_err(|_| Refusal::NotFound { what: "passkey" })?;
     gateway.run(actor, DirectoryCommand::ConfirmPasskey(id)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())

@@ -26,8 +26,8 @@ use utoipa::ToSchema;
 use crate::http::api::AskViews;
 use crate::http::api::extractors::AnyCaller;
 use crate::http::api::openapi::ListPageParams;
-use crate::http::api::paging::{Params, bad_parameter, invalid_parameter, seal, whole_number};
-use crate::http::problem::Problem;
+use crate::http::api::paging::{ListParams, bad_parameter, invalid_parameter, seal, whole_number};
+use crate::http::problem::ApiProblem;
 
 const PATH: &str = "/api/v1/asks";
 const KNOWN_PARAMS: [&str; 10] = [
@@ -87,8 +87,8 @@ pub(super) async fn list(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
     AnyCaller(actor): AnyCaller,
-) -> Result<Response, Problem> {
-    let params = Params::new(pairs, &KNOWN_PARAMS)?;
+) -> Result<Response, ApiProblem> {
+    let params = ListParams::new(pairs, &KNOWN_PARAMS)?;
     let directory = gateway.directory();
     let (whose, list) = parse_query(&params, &actor, &directory)?;
     let whole = whose.open(&directory)?;
@@ -136,9 +136,9 @@ pub(super) async fn count(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
     AnyCaller(actor): AnyCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let known = ["view", "state", "kind", "priority", "project", "agent", "fold"];
-    let params = Params::new(pairs, &known)?;
+    let params = ListParams::new(pairs, &known)?;
     let directory = gateway.directory();
     let (whose, list) = parse_query(&params, &actor, &directory)?;
     let whole = whose.open(&directory)?;
@@ -148,10 +148,10 @@ pub(super) async fn count(
 
 /// The owner of the list, and its filters.
 fn parse_query(
-    params: &Params,
+    params: &ListParams,
     actor: &Actor,
     directory: &Directory,
-) -> Result<(ListOwner, AskListQuery), Problem> {
+) -> Result<(ListOwner, AskListQuery), ApiProblem> {
     let project = named::<ProjectId>(params, "project")?;
     let agent = named::<AgentId>(params, "agent")?;
     let view = PersonList::parse_view(params)?;
@@ -174,7 +174,7 @@ fn list_owner(
     view: Option<PersonList>,
     project: Option<&ProjectId>,
     agent: Option<&AgentId>,
-) -> Result<ListOwner, Problem> {
+) -> Result<ListOwner, ApiProblem> {
     match actor {
         Actor::Human { id, .. } => {
             let named = project.is_some() || agent.is_some();
@@ -214,7 +214,7 @@ fn project_or_agent_list(
     project: Option<&ProjectId>,
     agent: Option<&AgentId>,
     directory: &Directory,
-) -> Result<ListOwner, Problem> {
+) -> Result<ListOwner, ApiProblem> {
     if project.is_some_and(|id| directory.project(id).is_none()) {
         return Err(invalid_parameter("project", "a project that exists"));
     }
@@ -232,7 +232,7 @@ fn project_or_agent_list(
 }
 
 /// `expiring`: the number of seconds.
-fn expiring(params: &Params) -> Result<Option<u64>, Problem> {
+fn expiring(params: &ListParams) -> Result<Option<u64>, ApiProblem> {
     let Some(text) = params.one("expiring")? else { return Ok(None) };
     phases(params)?;
     if params.all("state").any(|state| state != "open") {
@@ -247,13 +247,13 @@ fn expiring(params: &Params) -> Result<Option<u64>, Problem> {
 /// next page.
 async fn expiring_asks(
     gateway: &Gateway,
-    params: &Params,
+    params: &ListParams,
     actor: &Actor,
     whole: &ListScopes<'_>,
     whose: &str,
     filter: Filter,
     within: u64,
-) -> Result<(Vec<Ask>, Option<String>), Problem> {
+) -> Result<(Vec<Ask>, Option<String>), ApiProblem> {
     let Actor::Human { .. } = actor else {
         let why = "`expiring` is for people: it says what to answer first";
         return Err(Refusal::NotAllowed { why }.into());
@@ -333,7 +333,7 @@ impl ListedState {
     }
 }
 
-fn phases(params: &Params) -> Result<Vec<Phase>, Problem> {
+fn phases(params: &ListParams) -> Result<Vec<Phase>, ApiProblem> {
     let expected = "open, waiting, pending, engaged, completed, expired, cancelled, failed or all";
     let listed: Option<Vec<ListedState>> = params.all("state").map(enum_value).collect();
     let mut listed = listed.ok_or_else(|| bad_parameter("state", expected))?;
@@ -365,14 +365,14 @@ pub(in crate::http) enum PersonList {
 }
 
 impl PersonList {
-    pub(super) fn parse_view(params: &Params) -> Result<Option<Self>, Problem> {
+    pub(super) fn parse_view(params: &ListParams) -> Result<Option<Self>, ApiProblem> {
         let Some(name) = params.one("view")? else { return Ok(None) };
         let expected = "mine, groups, inbox or all";
         enum_value(name).map(Some).ok_or_else(|| bad_parameter("view", expected))
     }
 
     /// The lists of this view, and the filter for the asks this person may see.
-    pub(in crate::http) fn whole(self, human: &Human) -> ListScopes<'_> {
+    pub(in crate::http) fn list_scopes(self, human: &Human) -> ListScopes<'_> {
         let everything = self == Self::All && human.admin && human.active;
         let tidy = self != Self::All;
         ListScopes { scopes: self.scopes(human), human: Some(human).filter(|_| !everything), tidy }
@@ -412,7 +412,7 @@ impl ListOwner {
             }
             Self::Person(id, view) => {
                 let human = directory.human(id).ok_or(Refusal::NotFound { what: "person" })?;
-                Ok(view.whole(human))
+                Ok(view.list_scopes(human))
             }
         }
     }
@@ -475,11 +475,11 @@ pub(in crate::http) async fn count_of(
 
 /// The list a query describes, without the position where the page begins.
 pub(super) fn filtered_list(
-    params: &Params,
+    params: &ListParams,
     scopes: Vec<ListScope>,
     phases: Vec<Phase>,
     order: Order,
-) -> Result<AskListQuery, Problem> {
+) -> Result<AskListQuery, ApiProblem> {
     Ok(AskListQuery {
         scopes,
         phases,
@@ -491,7 +491,7 @@ pub(super) fn filtered_list(
 }
 
 /// Reads the filters: kinds, priority, and the key of similar requests.
-pub(super) fn filter(params: &Params) -> Result<Filter, Problem> {
+pub(super) fn filter(params: &ListParams) -> Result<Filter, ApiProblem> {
     let expected = "approve, choose, provide, confirm, escalate or converse";
     let kinds: Option<Vec<QuestionKind>> = params.all("kind").map(enum_value).collect();
     let kinds = kinds.ok_or_else(|| bad_parameter("kind", expected))?;
@@ -524,9 +524,9 @@ pub(in crate::http) fn enum_value<T: DeserializeOwned>(name: &str) -> Option<T> 
 }
 
 pub(super) fn named<T: std::str::FromStr>(
-    params: &Params,
+    params: &ListParams,
     name: &str,
-) -> Result<Option<T>, Problem> {
+) -> Result<Option<T>, ApiProblem> {
     let read = |text: &str| text.parse().map_err(|_| bad_parameter(name, "a name"));
     params.one(name)?.map(read).transpose()
 }

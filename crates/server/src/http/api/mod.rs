@@ -39,9 +39,9 @@ use serde_json::Value;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::json_errors::explain;
-use crate::http::problem::Problem;
+use crate::http::problem::ApiProblem;
 
 pub(super) use ask_views::AskViews;
 pub(super) use asks::LongPolls;
@@ -49,7 +49,7 @@ pub use dev::DevServices;
 pub(super) use presence::VIEWING_SECONDS;
 pub(super) use streams::AskStreams;
 
-pub fn routes() -> Router<Shared> {
+pub fn routes() -> Router<AppState> {
     described().into()
 }
 
@@ -59,11 +59,11 @@ pub fn document() -> OpenApi {
 }
 
 /// Routes and document come from one list, so neither has an operation that the other lacks.
-fn described() -> OpenApiRouter<Shared> {
+fn described() -> OpenApiRouter<AppState> {
     fn tagged(
-        all: OpenApiRouter<Shared>,
-        (tag, mut routes): (&str, OpenApiRouter<Shared>),
-    ) -> OpenApiRouter<Shared> {
+        all: OpenApiRouter<AppState>,
+        (tag, mut routes): (&str, OpenApiRouter<AppState>),
+    ) -> OpenApiRouter<AppState> {
         openapi::tag(routes.get_openapi_mut(), tag);
         all.merge(routes)
     }
@@ -100,14 +100,14 @@ fn described() -> OpenApiRouter<Shared> {
     features.into_iter().fold(OpenApiRouter::new(), tagged)
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiProblem> {
     if too_deep(bytes) {
         let detail = format!("the body is nested more than {DEEPEST} levels deep");
-        return Err(Problem::new(400, "invalid-json").detail(detail));
+        return Err(ApiProblem::new(400, "invalid-json").detail(detail));
     }
     let invalid = |error: &serde_json::Error| {
         let detail = format!("the body is not JSON: {error}");
-        Problem::new(400, "invalid-json").detail(detail)
+        ApiProblem::new(400, "invalid-json").detail(detail)
     };
     // Serde accepts an array for a struct; this API does not.
     let object = bytes.trim_ascii_start().starts_with(b"{");

@@ -17,12 +17,12 @@ use store::CodeCheck;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::extractors::{JsonBody, PersonCaller};
-use crate::http::name::PathParam;
-use crate::http::problem::Problem;
+use crate::http::path_param::PathParam;
+use crate::http::problem::ApiProblem;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(notices, save_notices))
         .routes(routes!(add_contact))
@@ -42,7 +42,7 @@ async fn notices(
     State(gateway): State<Gateway>,
     State(contacts): State<ContactMethods>,
     OwnAccount { me, .. }: OwnAccount,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     notification_settings(&gateway, &contacts, &me)
 }
 
@@ -65,7 +65,7 @@ async fn save_notices(
     State(contacts): State<ContactMethods>,
     OwnAccount { actor, me }: OwnAccount,
     JsonBody(body): JsonBody<NotificationSettingsBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     gateway.run(actor, DirectoryCommand::SaveNotices(body.of(me.id.clone()))).await?;
     notification_settings(&gateway, &contacts, &me)
 }
@@ -91,7 +91,7 @@ async fn add_contact(
     State(contacts): State<ContactMethods>,
     OwnAccount { actor, me }: OwnAccount,
     JsonBody(new): JsonBody<Contact>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     gateway.run(actor, DirectoryCommand::AddContact(me.id.clone(), new)).await?;
     Ok((StatusCode::CREATED, notification_settings(&gateway, &contacts, &me)?).into_response())
 }
@@ -107,7 +107,7 @@ async fn remove_contact(
     State(gateway): State<Gateway>,
     PathParam(id): PathParam<String>,
     OwnAccount { actor, me }: OwnAccount,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let gone = own_contact_method(&me, &id)?;
     gateway.run(actor, DirectoryCommand::RemoveContact(me.id, gone)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
@@ -130,7 +130,7 @@ async fn send_code(
     State(codes): State<VerificationCodes>,
     PathParam(id): PathParam<String>,
     OwnAccount { me, .. }: OwnAccount,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let to = own_contact_method(&me, &id)?;
     match codes.send(&me, &to).await? {
         CodeSent::Sent => Ok(StatusCode::NO_CONTENT.into_response()),
@@ -139,7 +139,7 @@ async fn send_code(
             Err(Refusal::NotAllowed { why }.into())
         }
         CodeSent::Wait(wait) => Err(Denied::TooFast(wait).into()),
-        CodeSent::Failed => Err(Problem::new(503, "unavailable")
+        CodeSent::Failed => Err(ApiProblem::new(503, "unavailable")
             .detail("the code could not be sent; try again later, or another address")),
     }
 }
@@ -166,7 +166,7 @@ async fn verify(
     PathParam(id): PathParam<String>,
     OwnAccount { actor, me }: OwnAccount,
     JsonBody(body): JsonBody<CodeBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let of = own_contact_method(&me, &id)?;
     let expected = match codes.check_code(&actor, &me, &of, &body.code).await? {
         CodeCheck::Right => return notification_settings(&gateway, &contacts, &me),
@@ -175,7 +175,7 @@ async fn verify(
         }
         CodeCheck::Wrong { .. } => "the code that was sent last",
     };
-    Err(Problem::new(422, "invalid-field")
+    Err(ApiProblem::new(422, "invalid-field")
         .detail(format!("code: expected {expected}"))
         .field("code", expected))
 }
@@ -195,10 +195,10 @@ struct OwnAccount {
     me: Human,
 }
 
-impl FromRequestParts<Shared> for OwnAccount {
-    type Rejection = Problem;
+impl FromRequestParts<AppState> for OwnAccount {
+    type Rejection = ApiProblem;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, shared: &AppState) -> Result<Self, ApiProblem> {
         let PersonCaller { id, actor } = PersonCaller::from_request_parts(parts, shared).await?;
         let me = shared.core.gateway.directory().human(&id).cloned().ok_or(Denied::Unknown)?;
         Ok(Self { actor, me })
@@ -210,7 +210,7 @@ fn notification_settings(
     gateway: &Gateway,
     contacts: &ContactMethods,
     me: &Human,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let directory = gateway.directory();
     let me = directory.human(&me.id).ok_or(Denied::Unknown)?;
     let view = NotificationSettingsView { ways: contacts.list(me), digest: digest_cadence(me) };

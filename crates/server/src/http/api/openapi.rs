@@ -21,7 +21,7 @@ use utoipa::{IntoParams, IntoResponses, PartialSchema, ToSchema};
 use crate::http::api::history::ExportFormat;
 use crate::http::api::lists::{ListedState, PersonList};
 use crate::http::api::search::SearchedState;
-use crate::http::problem::Wire;
+use crate::http::problem::ProblemBody;
 
 /// The groups of operations, in reading order.
 const TAGS: [(&str, &str); 12] = [
@@ -68,7 +68,7 @@ pub(super) fn complete(mut document: OpenApi) -> OpenApi {
         components.add_security_scheme(name, SecurityScheme::Http(bearer.build()));
     }
     let mut schemas = vec![
-        (Wire::name().into_owned(), Wire::schema()),
+        (ProblemBody::name().into_owned(), ProblemBody::schema()),
         (ListedState::name().into_owned(), ListedState::schema()),
         (PersonList::name().into_owned(), PersonList::schema()),
         (ExportFormat::name().into_owned(), ExportFormat::schema()),
@@ -76,7 +76,7 @@ pub(super) fn complete(mut document: OpenApi) -> OpenApi {
         (TaskId::name().into_owned(), TaskId::schema()),
         (ArtifactId::name().into_owned(), ArtifactId::schema()),
     ];
-    Wire::schemas(&mut schemas);
+    ProblemBody::schemas(&mut schemas);
     components.schemas.extend(schemas);
     for name in STRICT {
         components.schemas.get_mut(name).into_iter().for_each(close);

@@ -13,7 +13,7 @@ use kernel::Refusal;
 use kernel::audit::Digest;
 use serde::Serialize;
 
-use crate::http::problem::Problem;
+use crate::http::problem::ApiProblem;
 
 /// The default size of a page.
 const DEFAULT_PAGE_SIZE: usize = 20;
@@ -23,13 +23,13 @@ const MAX_PAGE_SIZE: usize = 100;
 const CHECKSUM_BYTES: usize = 6;
 
 /// The query parameters of a list.
-pub(super) struct Params {
+pub(super) struct ListParams {
     pairs: Vec<(String, String)>,
 }
 
-impl Params {
+impl ListParams {
     /// Takes the decoded pairs of a query. A parameter the list does not know is an error.
-    pub(super) fn new(pairs: Vec<(String, String)>, known: &[&str]) -> Result<Self, Problem> {
+    pub(super) fn new(pairs: Vec<(String, String)>, known: &[&str]) -> Result<Self, ApiProblem> {
         let stranger = pairs.iter().find(|(name, _)| !known.contains(&name.as_str()));
         match stranger {
             None => Ok(Self { pairs }),
@@ -43,7 +43,7 @@ impl Params {
     }
 
     /// The value of a parameter that may occur once.
-    pub(super) fn one(&self, name: &str) -> Result<Option<&str>, Problem> {
+    pub(super) fn one(&self, name: &str) -> Result<Option<&str>, ApiProblem> {
         let mut values = self.all(name);
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
@@ -51,7 +51,7 @@ impl Params {
         }
     }
 
-    pub(super) fn limit(&self) -> Result<usize, Problem> {
+    pub(super) fn limit(&self) -> Result<usize, ApiProblem> {
         let Some(text) = self.one("limit")? else { return Ok(DEFAULT_PAGE_SIZE) };
         let limit = whole_number(text).and_then(|limit| usize::try_from(limit).ok());
         let limit = limit.filter(|limit| (1..=MAX_PAGE_SIZE).contains(limit));
@@ -59,7 +59,7 @@ impl Params {
     }
 
     /// The number after which a list in numeric order continues; 0 by default.
-    pub(super) fn after(&self) -> Result<u64, Problem> {
+    pub(super) fn after(&self) -> Result<u64, ApiProblem> {
         let Some(text) = self.one("after")? else { return Ok(0) };
         whole_number(text).ok_or_else(|| bad_parameter("after", "a whole number"))
     }
@@ -69,7 +69,7 @@ impl Params {
         &self,
         list: &str,
         read: impl FnOnce(&[u8]) -> Option<T>,
-    ) -> Result<Option<T>, Problem> {
+    ) -> Result<Option<T>, ApiProblem> {
         let Some(text) = self.one("cursor")? else { return Ok(None) };
         let place = unseal(list, text).and_then(|place| read(&place));
         let expected = "the `next` of a page of this very list";
@@ -101,18 +101,18 @@ pub(super) fn whole_number(text: &str) -> Option<u64> {
 }
 
 /// 400: a parameter or header has a form that the OpenAPI document rules out.
-pub(super) fn bad_parameter(name: &str, expected: &str) -> Problem {
+pub(super) fn bad_parameter(name: &str, expected: &str) -> ApiProblem {
     wrong(400, name, expected)
 }
 
 /// 422: a parameter has the documented form, but its value cannot be used.
-pub(super) fn invalid_parameter(name: &str, expected: &str) -> Problem {
+pub(super) fn invalid_parameter(name: &str, expected: &str) -> ApiProblem {
     wrong(422, name, expected)
 }
 
-fn wrong(status: u16, name: &str, expected: &str) -> Problem {
+fn wrong(status: u16, name: &str, expected: &str) -> ApiProblem {
     let detail = format!("{name}: expected {expected}");
-    Problem::new(status, "invalid-field").detail(detail).field(name, expected)
+    ApiProblem::new(status, "invalid-field").detail(detail).field(name, expected)
 }
 
 /// A position in a list as a cursor.
@@ -142,10 +142,10 @@ pub(super) type Pairs = Query<Vec<(String, String)>>;
 pub(super) fn path_id_matching_body<T: std::str::FromStr<Err = kernel::ids::BadId> + PartialEq>(
     id: &str,
     inside: Option<&T>,
-) -> Result<T, Problem> {
+) -> Result<T, ApiProblem> {
     let bad = |expected: &str| {
         let detail = format!("id: expected {expected}");
-        Problem::new(422, "invalid-field").detail(detail).field("id", expected)
+        ApiProblem::new(422, "invalid-field").detail(detail).field("id", expected)
     };
     let id = id.parse().map_err(|error: kernel::ids::BadId| bad(error.expected))?;
     if inside.is_some_and(|inside| *inside != id) {
@@ -155,15 +155,18 @@ pub(super) fn path_id_matching_body<T: std::str::FromStr<Err = kernel::ids::BadI
 }
 
 /// The id in the body, for paths that have none.
-pub(super) fn given_id<T>(id: Option<T>) -> Result<T, Problem> {
+pub(super) fn given_id<T>(id: Option<T>) -> Result<T, ApiProblem> {
     id.ok_or_else(|| {
         let detail = "id: expected the id of what is added; it is missing";
-        Problem::new(422, "invalid-field").detail(detail).field("id", "an id")
+        ApiProblem::new(422, "invalid-field").detail(detail).field("id", "an id")
     })
 }
 
 /// The item as JSON, or `not-found`.
-pub(super) fn one<T: Serialize>(found: Option<T>, what: &'static str) -> Result<Response, Problem> {
+pub(super) fn one<T: Serialize>(
+    found: Option<T>,
+    what: &'static str,
+) -> Result<Response, ApiProblem> {
     Ok(Json(found.ok_or(Refusal::NotFound { what })?).into_response())
 }
 
@@ -172,21 +175,21 @@ pub(super) fn saved<T: Serialize>(
     new: bool,
     kept: Option<T>,
     what: &'static str,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let status = if new { StatusCode::CREATED } else { StatusCode::OK };
     Ok((status, one(kept, what)?).into_response())
 }
 
 /// A paged list of items in the order of their ids.
 pub(super) struct PagedList {
-    params: Params,
+    params: ListParams,
     name: &'static str,
     limit: usize,
 }
 
 impl PagedList {
-    pub(super) fn read(Query(pairs): Pairs, name: &'static str) -> Result<Self, Problem> {
-        let params = Params::new(pairs, &["limit", "cursor"])?;
+    pub(super) fn read(Query(pairs): Pairs, name: &'static str) -> Result<Self, ApiProblem> {
+        let params = ListParams::new(pairs, &["limit", "cursor"])?;
         let limit = params.limit()?;
         Ok(Self { params, name, limit })
     }
@@ -196,7 +199,7 @@ impl PagedList {
     }
 
     /// The id after which the page begins.
-    pub(super) fn after<T: std::str::FromStr>(&self) -> Result<Option<T>, Problem> {
+    pub(super) fn after<T: std::str::FromStr>(&self) -> Result<Option<T>, ApiProblem> {
         self.params.cursor(self.name, |place| std::str::from_utf8(place).ok()?.parse().ok())
     }
 

@@ -19,14 +19,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::extractors::{AdminCaller, AnyCaller, JsonBody, PersonCaller};
 use crate::http::api::openapi::ListPageParams;
 use crate::http::api::paging::{PagedList, Pairs, given_id, one, path_id_matching_body, saved};
-use crate::http::name::PathParam;
-use crate::http::problem::Problem;
+use crate::http::path_param::PathParam;
+use crate::http::problem::ApiProblem;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(me, save_me))
         .routes(routes!(people, add_person))
@@ -48,7 +48,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 async fn me(
     State(gateway): State<Gateway>,
     AnyCaller(actor): AnyCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let me = match actor {
         Actor::Agent { id, project, reach, .. } => Me::Agent { id, project, reach },
         Actor::Human { id, .. } => {
@@ -88,7 +88,7 @@ async fn save_me(
     State(gateway): State<Gateway>,
     PersonCaller { id, actor }: PersonCaller,
     JsonBody(body): JsonBody<ProfileBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     gateway.run(actor, DirectoryCommand::SaveProfile(body.of(id.clone()))).await?;
     saved(false, gateway.directory().human(&id).map(PersonView::from), "person")
 }
@@ -112,7 +112,7 @@ async fn save_profile(
     PathParam(id): PathParam<String>,
     PersonCaller { actor, .. }: PersonCaller,
     JsonBody(body): JsonBody<ProfileBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
     gateway.run(actor, DirectoryCommand::SaveProfile(body.of(id.clone()))).await?;
     saved(false, gateway.directory().human(&id).map(PersonView::from), "person")
@@ -132,7 +132,7 @@ async fn save_profile(
 async fn people(
     pairs: Pairs,
     AdminCaller { directory, .. }: AdminCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let list = PagedList::read(pairs, "people")?;
     let found = directory.humans_after(list.after()?.as_ref()).map(PersonView::from);
     Ok(list.show(found, |person| person.id.as_str(), PeoplePage::new))
@@ -152,7 +152,7 @@ async fn people(
 async fn person(
     PathParam(id): PathParam<String>,
     AdminCaller { directory, .. }: AdminCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let found = id.parse().ok().and_then(|id| directory.human(&id).map(PersonView::from));
     one(found, "person")
 }
@@ -182,7 +182,7 @@ async fn add_person(
     State(gateway): State<Gateway>,
     AdminCaller { actor, .. }: AdminCaller,
     JsonBody(body): JsonBody<PersonBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id = given_id(body.id.clone())?;
     gateway.run(actor, DirectoryCommand::AddHuman(body.named(id.clone()))).await?;
     saved(true, gateway.directory().human(&id).map(PersonView::from), "person")
@@ -212,7 +212,7 @@ async fn change_person(
     PathParam(id): PathParam<String>,
     AdminCaller { actor, .. }: AdminCaller,
     JsonBody(patch): JsonBody<PersonPatch>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id: HumanId = id.parse().map_err(|_| Refusal::NotFound { what: "person" })?;
     let change = Box::new(patch.into());
     gateway.run(actor, DirectoryCommand::ChangeHuman(id.clone(), change)).await?;
@@ -244,7 +244,7 @@ async fn save_person(
     PathParam(id): PathParam<String>,
     AdminCaller { directory: before, actor }: AdminCaller,
     JsonBody(body): JsonBody<PersonBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id = path_id_matching_body(&id, body.id.as_ref())?;
     let new = before.human(&id).is_none();
     gateway.run(actor, DirectoryCommand::SaveHuman(body.named(id.clone()))).await?;
@@ -266,14 +266,13 @@ async fn make_link(
     State(gateway): State<Gateway>,
     PathParam(id): PathParam<String>,
     AdminCaller { directory, actor }: AdminCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let known = id.parse().ok().filter(|id| directory.existing_human(id).is_some());
     let human = known.ok_or(Refusal::NotFound { what: "person" })?;
     let secret = bootstrap::create_sign_in_link(&gateway, actor, human).await?;
-    let url = config
-        .links()
-        .sign_in(&secret)
-        .map_err(|_| Problem::new(500, "internal").detail("the sign-in address cannot be built"))?;
+    let url = config.links().sign_in(&secret).map_err(|_| {
+        ApiProblem::new(500, "internal").detail("the sign-in address cannot be built")
+    })?;
     Ok((StatusCode::CREATED, Json(SignInLink { url })).into_response())
 }
 
@@ -291,7 +290,7 @@ async fn make_link(
 async fn groups(
     pairs: Pairs,
     AdminCaller { directory, .. }: AdminCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let list = PagedList::read(pairs, "groups")?;
     let after: Option<GroupId> = list.after()?;
     let found = directory.groups_after(after.as_ref()).map(|id| members(&directory, id.clone()));
@@ -311,7 +310,7 @@ async fn groups(
 async fn group(
     PathParam(id): PathParam<String>,
     AdminCaller { directory, .. }: AdminCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let found = id.parse().ok().map(|id| members(&directory, id));
     one(found.filter(|group| !group.members.is_empty()), "group")
 }
@@ -333,7 +332,7 @@ async fn save_group(
     PathParam(id): PathParam<String>,
     AdminCaller { directory: before, actor }: AdminCaller,
     JsonBody(body): JsonBody<GroupBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id = path_id_matching_body(&id, body.id.as_ref())?;
     // A group without members does not exist, so it is new if it had none before and has some now.
     let new = before.members(&id).next().is_none() && !body.members.is_empty();

@@ -10,17 +10,17 @@ use kernel::{AskId, Time};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::extractors::{PersonAndAsk, PersonCaller};
-use crate::http::api::paging::{Params, bad_parameter};
-use crate::http::problem::Problem;
+use crate::http::api::paging::{ListParams, bad_parameter};
+use crate::http::problem::ApiProblem;
 
 /// How many seconds a person counts as viewing an ask after their last call.
 pub(crate) const VIEWING_SECONDS: u64 = 60;
 /// The maximum number of asks in one query: a page.
 const MAX_QUERIED_ASKS: usize = 100;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(look, leave)).routes(routes!(looking))
 }
 
@@ -36,7 +36,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 async fn look(
     State(gateway): State<Gateway>,
     PersonAndAsk { human, ask: id }: PersonAndAsk,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let until = gateway.now().plus_seconds(VIEWING_SECONDS);
     gateway.store().view(id, human, Some(until)).await?;
     Ok(Json(viewers(&gateway, vec![id]).await?).into_response())
@@ -52,7 +52,7 @@ async fn look(
 async fn leave(
     State(gateway): State<Gateway>,
     PersonAndAsk { human, ask: id }: PersonAndAsk,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     gateway.store().view(id, human, None).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -71,8 +71,8 @@ async fn looking(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
     PersonCaller { actor, .. }: PersonCaller,
-) -> Result<Response, Problem> {
-    let params = Params::new(pairs, &["ask"])?;
+) -> Result<Response, ApiProblem> {
+    let params = ListParams::new(pairs, &["ask"])?;
     let asks: Option<Vec<AskId>> = params.all("ask").map(|id| id.parse().ok()).collect();
     let asks = asks.filter(|asks| (1..=MAX_QUERIED_ASKS).contains(&asks.len()));
     let asks = asks.ok_or_else(|| bad_parameter("ask", "1 to 100 ids of asks"))?;
@@ -84,7 +84,7 @@ async fn looking(
     Ok(Json(viewers(&gateway, seen).await?).into_response())
 }
 
-async fn viewers(gateway: &Gateway, asks: Vec<AskId>) -> Result<PresenceView, Problem> {
+async fn viewers(gateway: &Gateway, asks: Vec<AskId>) -> Result<PresenceView, ApiProblem> {
     let now: Time = gateway.now();
     let found = gateway.store().viewers(asks, now).await?;
     let looking = found.into_iter().map(|(ask, human)| PresentPerson { ask, human }).collect();

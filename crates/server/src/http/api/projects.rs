@@ -13,14 +13,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::config::Config;
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::extractors::{AdminCaller, JsonBody, PersonCaller};
 use crate::http::api::openapi::ListPageParams;
 use crate::http::api::paging::{PagedList, Pairs, given_id, one, path_id_matching_body, saved};
-use crate::http::name::{PathParam, path_id};
-use crate::http::problem::Problem;
+use crate::http::path_param::{PathParam, path_id};
+use crate::http::problem::ApiProblem;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(projects, add_project))
         .routes(routes!(project, save_project))
@@ -42,7 +42,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 async fn projects(
     pairs: Pairs,
     AdminCaller { directory, .. }: AdminCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let list = PagedList::read(pairs, "projects")?;
     let found = directory.projects_after(list.after()?.as_ref()).map(ProjectView::from);
     Ok(list.show(found, |project| project.id.as_str(), ProjectPage::new))
@@ -61,7 +61,7 @@ async fn projects(
 async fn project(
     PathParam(id): PathParam<String>,
     AdminCaller { directory, .. }: AdminCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let found = id.parse().ok().and_then(|id| directory.project(&id).map(ProjectView::from));
     one(found, "project")
 }
@@ -119,7 +119,7 @@ async fn add_project(
     State(config): State<Arc<Config>>,
     AdminCaller { actor, .. }: AdminCaller,
     JsonBody(body): JsonBody<ProjectBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id = given_id(body.id.clone())?;
     let new = described_project(&gateway, &config, body, &id);
     gateway.run(actor, DirectoryCommand::AddProject(new)).await?;
@@ -144,7 +144,7 @@ async fn save_project(
     PathParam(id): PathParam<String>,
     AdminCaller { directory: before, actor }: AdminCaller,
     JsonBody(body): JsonBody<ProjectBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id = path_id_matching_body(&id, body.id.as_ref())?;
     let new = before.project(&id).is_none();
     let wanted = described_project(&gateway, &config, body, &id);
@@ -166,7 +166,7 @@ async fn save_project(
 async fn agents(
     pairs: Pairs,
     AdminCaller { directory, .. }: AdminCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let list = PagedList::read(pairs, "agents")?;
     let found = directory.agents_after(list.after()?.as_ref()).map(AgentView::from);
     Ok(list.show(found, |agent| agent.id.as_str(), AgentPage::new))
@@ -185,7 +185,7 @@ async fn agents(
 async fn agent(
     PathParam(id): PathParam<String>,
     AdminCaller { directory, .. }: AdminCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let found = id.parse().ok().and_then(|id| directory.agent(&id).map(AgentView::from));
     one(found, "agent")
 }
@@ -209,7 +209,7 @@ async fn save_agent(
     PathParam(id): PathParam<String>,
     AgentEditor { before, actor }: AgentEditor,
     JsonBody(body): JsonBody<AgentBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id = path_id_matching_body(&id, body.id.as_ref())?;
     let new = before.agent(&id).is_none();
     gateway.run(actor, DirectoryCommand::SaveAgent(body.named(id.clone()))).await?;
@@ -223,10 +223,10 @@ struct AgentEditor {
     actor: Actor,
 }
 
-impl FromRequestParts<Shared> for AgentEditor {
-    type Rejection = Problem;
+impl FromRequestParts<AppState> for AgentEditor {
+    type Rejection = ApiProblem;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, shared: &AppState) -> Result<Self, ApiProblem> {
         let PersonCaller { actor, .. } = PersonCaller::from_request_parts(parts, shared).await?;
         let before = shared.core.gateway.directory();
         let agent = path_id(parts, shared).await.parse();

@@ -17,13 +17,13 @@ use store::Device;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::extractors::{JsonBody, PersonCaller};
 use crate::http::callers::Callers;
-use crate::http::name::PathParam;
-use crate::http::problem::Problem;
+use crate::http::path_param::PathParam;
+use crate::http::problem::ApiProblem;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(devices, add_device))
         .routes(routes!(remove_device))
@@ -41,7 +41,7 @@ async fn devices(
     State(channels): State<Arc<ChannelRegistry>>,
     State(devices): State<notify::devices::DeviceRegistry>,
     PersonCaller { id: me, .. }: PersonCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let devices = devices.devices_of(&me).await?;
     let devices = devices.iter().map(|(device, address)| view(device, address)).collect();
     let key = channels.push.as_ref().map(|push| push.key().to_owned());
@@ -80,7 +80,7 @@ async fn add_device(
     headers: HeaderMap,
     PersonCaller { id: me, .. }: PersonCaller,
     JsonBody(new): JsonBody<NewDevice>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let push = pushing(&channels)?;
     let NewDevice { endpoint, keys, label, expiration_time: _ } = new;
     let address = PushSubscription { endpoint, p256dh: keys.p256dh, auth: keys.auth, label };
@@ -107,7 +107,7 @@ async fn remove_device(
     State(gateway): State<Gateway>,
     PathParam(id): PathParam<String>,
     PersonCaller { id: me, .. }: PersonCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let device = own_device(&gateway, &me, &id).await?;
     gateway.store().forget_device(device).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
@@ -126,7 +126,7 @@ async fn try_device(
     State(devices): State<notify::devices::DeviceRegistry>,
     PathParam(id): PathParam<String>,
     PersonCaller { id: me, .. }: PersonCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let device = own_device(&gateway, &me, &id).await?;
     let (result, error) = match devices.test(pushing(&channels)?, device).await? {
         Ok(()) => (DeviceTestResult::Taken, None),
@@ -146,12 +146,12 @@ fn view(device: &Device, address: &PushSubscription) -> DeviceView {
     }
 }
 
-fn pushing(channels: &ChannelRegistry) -> Result<&WebPush, Problem> {
+fn pushing(channels: &ChannelRegistry) -> Result<&WebPush, ApiProblem> {
     let why = "this server tells no devices; see the setting push";
     channels.push.as_deref().ok_or_else(|| Refusal::NotAllowed { why }.into())
 }
 
-async fn own_device(gateway: &Gateway, me: &HumanId, id: &str) -> Result<Digest, Problem> {
+async fn own_device(gateway: &Gateway, me: &HumanId, id: &str) -> Result<Digest, ApiProblem> {
     let name = id.parse::<Digest>().ok();
     let device = match name {
         Some(name) => gateway.store().device(name).await?,

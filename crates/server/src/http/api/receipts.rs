@@ -12,7 +12,7 @@ use dialects::native::{AskView, RevocationView};
 use dialects::proof::receipt::{PREFIX, id as receipt_id};
 use dialects::proof::record_check::Inclusion;
 use dialects::proof::{
-    EvidenceStatus, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt, compare, words,
+    EvidenceStatus, REVOCATIONS, ReceiptClaims, RevocationClaims, RevokedReceipt, compare, explain,
 };
 use gateway::Gateway;
 use gateway::receipts::{Receipts, evidence_for};
@@ -31,9 +31,9 @@ use crate::http::api::actions::AskAction;
 use crate::http::api::audit::{inclusion_of, inclusion_proof};
 use crate::http::api::extractors::{JsonBody, PersonCaller, VisibleAsk};
 use crate::http::api::openapi::IfMatch;
-use crate::http::api::paging::{Params, invalid_parameter};
-use crate::http::problem::Problem;
-use crate::http::{Shared, body};
+use crate::http::api::paging::{ListParams, invalid_parameter};
+use crate::http::problem::ApiProblem;
+use crate::http::{AppState, body};
 
 const JOSE: &str = "application/jose";
 /// The number of revocations on one page.
@@ -42,7 +42,7 @@ const PAGE: usize = 100;
 const CLOSED_PHASES: [Phase; 4] =
     [Phase::Completed, Phase::Expired, Phase::Cancelled, Phase::Failed];
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(receipt))
         .routes(routes!(prove))
@@ -95,13 +95,13 @@ async fn receipt(
     State(receipts): State<Receipts>,
     headers: HeaderMap,
     VisibleAsk { ask, actor }: VisibleAsk,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     if ask.is_open() {
         return Err(still_open());
     }
     let claims = receipts.claims_for(&ask, &actor).ok_or_else(|| {
         let detail = "the words of this request were erased, so no receipt can be made any more";
-        Problem::new(410, "erased").detail(detail)
+        ApiProblem::new(410, "erased").detail(detail)
     })?;
     let receipt = receipts.sign_receipt(&claims).await?;
     let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
@@ -142,7 +142,7 @@ async fn revoke(
     action: AskAction,
     PersonCaller { actor, .. }: PersonCaller,
     JsonBody(RevokeBody { reason }): JsonBody<RevokeBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     action.run(actor, |id| AskCommand::Revoke(id, reason)).await
 }
 
@@ -166,7 +166,7 @@ async fn prove(
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
     VisibleAsk { ask, actor }: VisibleAsk,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let place = Receipt::of(&ask).ok_or_else(still_open)?.place;
     Ok(Json(inclusion_proof(&ask_views, &gateway, &config, &ask, &actor, place.seq).await?)
         .into_response())
@@ -195,7 +195,7 @@ async fn prove_enrolment(
     State(gateway): State<Gateway>,
     State(config): State<Arc<Config>>,
     VisibleAsk { ask, actor }: VisibleAsk,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     if ask.is_open() {
         return Err(still_open());
     }
@@ -204,9 +204,9 @@ async fn prove_enrolment(
     Ok(Json(inclusion_of(&gateway, &config, Subject::Key(evidence.key), 1).await?).into_response())
 }
 
-fn still_open() -> Problem {
+fn still_open() -> ApiProblem {
     let detail = "this request is still open; it has a receipt once it is over";
-    Problem::new(409, "not-over").detail(detail)
+    ApiProblem::new(409, "not-over").detail(detail)
 }
 
 /// A receipt somebody showed.
@@ -253,7 +253,7 @@ async fn verify(
     State(gateway): State<Gateway>,
     State(receipts): State<Receipts>,
     body: Body,
-) -> Result<Json<CheckedReceipt>, Problem> {
+) -> Result<Json<CheckedReceipt>, ApiProblem> {
     // A receipt contains a question and an answer in base64, each of which may be as large as a
     // body.
     let largest = config.body_limit.saturating_mul(3).saturating_add(1 << 16);
@@ -272,7 +272,7 @@ async fn verify(
     }
     let revoked = asked.as_deref().and_then(RevocationView::of);
     let why = revoked.as_ref().map(|revoked| called_back(revoked.at, revoked.reason.as_deref()));
-    let words = Some(words(&claims));
+    let words = Some(explain(&claims));
     Ok(Json(CheckedReceipt { valid: revoked.is_none(), why, claims: Some(claims), words, revoked }))
 }
 
@@ -306,8 +306,8 @@ async fn revocations(
     State(gateway): State<Gateway>,
     State(receipts): State<Receipts>,
     Query(pairs): Query<Vec<(String, String)>>,
-) -> Result<Response, Problem> {
-    let params = Params::new(pairs, &["cursor"])?;
+) -> Result<Response, ApiProblem> {
+    let params = ListParams::new(pairs, &["cursor"])?;
     let cursor = params.one("cursor")?;
     let after = match cursor.map(|text| AskId::parse_with_prefix(PREFIX, text)) {
         Some(None) => {

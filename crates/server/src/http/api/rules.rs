@@ -10,12 +10,12 @@ use kernel::{DirectoryCommand, Refusal, RuleId};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::extractors::{JsonBody, PersonCaller};
-use crate::http::name::PathParam;
-use crate::http::problem::Problem;
+use crate::http::path_param::PathParam;
+use crate::http::problem::ApiProblem;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(rules, add_rule)).routes(routes!(remove_rule))
 }
 
@@ -29,7 +29,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 async fn rules(
     State(gateway): State<Gateway>,
     PersonCaller { id, .. }: PersonCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let directory = gateway.directory();
     let rules = directory.rules_of(&id).map(RuleView::from).collect();
     Ok(Json(RuleListView { rules }).into_response())
@@ -50,7 +50,7 @@ async fn add_rule(
     State(gateway): State<Gateway>,
     PersonCaller { actor, .. }: PersonCaller,
     JsonBody(body): JsonBody<RuleBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id = RuleId::new(gateway.ids().ulid());
     gateway.run(actor, DirectoryCommand::AddRules(vec![(id, body.try_into()?)])).await?;
     let directory = gateway.directory();
@@ -69,7 +69,7 @@ async fn remove_rule(
     State(gateway): State<Gateway>,
     PathParam(id): PathParam<String>,
     PersonCaller { actor, .. }: PersonCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id: RuleId = id.parse().map_err(|_| Refusal::NotFound { what: "rule" })?;
     gateway.run(actor, DirectoryCommand::RemoveRule(id)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())

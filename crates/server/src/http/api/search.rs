@@ -16,18 +16,18 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::AskViews;
 use crate::http::api::extractors::PersonCaller;
 use crate::http::api::lists::{ListOwner, PersonList, enum_value, filter, named};
-use crate::http::api::paging::{Params, bad_parameter};
-use crate::http::problem::Problem;
+use crate::http::api::paging::{ListParams, bad_parameter};
+use crate::http::problem::ApiProblem;
 
 const KNOWN_PARAMS: [&str; 7] = ["q", "view", "state", "kind", "project", "agent", "by"];
 /// The maximum length of a query, in characters.
 const MAX_QUERY_LENGTH: usize = 500;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(search))
 }
 
@@ -70,8 +70,8 @@ async fn search(
     State(gateway): State<Gateway>,
     Query(pairs): Query<Vec<(String, String)>>,
     PersonCaller { actor, .. }: PersonCaller,
-) -> Result<Response, Problem> {
-    let params = Params::new(pairs, &KNOWN_PARAMS)?;
+) -> Result<Response, ApiProblem> {
+    let params = ListParams::new(pairs, &KNOWN_PARAMS)?;
     let expected = "words to look for, 500 characters at most";
     let fits = |q: &&str| !q.trim().is_empty() && q.chars().count() <= MAX_QUERY_LENGTH;
     let words = params.one("q")?.filter(fits);

@@ -12,12 +12,12 @@ use kernel::{Actor, DirectoryCommand, HumanId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::extractors::PersonCaller;
-use crate::http::name::path_id;
-use crate::http::problem::Problem;
+use crate::http::path_param::path_id;
+use crate::http::problem::ApiProblem;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(sessions, end_sessions)).routes(routes!(end_access))
 }
 
@@ -35,7 +35,7 @@ async fn sessions(
     State(gateway): State<Gateway>,
     State(sessions): State<gateway::sessions::Sessions>,
     SessionsTarget { human, .. }: SessionsTarget,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let (directory, now) = (gateway.directory(), gateway.now());
     let mut live = Vec::new();
     for key in directory.sessions_of(&human).rev().filter(|key| key.is_live(now)) {
@@ -60,7 +60,7 @@ async fn sessions(
 async fn end_sessions(
     State(gateway): State<Gateway>,
     SessionsTarget { actor, human }: SessionsTarget,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     gateway.run(actor, DirectoryCommand::EndSessions(human, None)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -82,7 +82,7 @@ async fn end_sessions(
 async fn end_access(
     State(gateway): State<Gateway>,
     SessionsTarget { actor, human }: SessionsTarget,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     gateway.run(actor, DirectoryCommand::EndAccess(human)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -93,10 +93,10 @@ struct SessionsTarget {
     human: HumanId,
 }
 
-impl FromRequestParts<Shared> for SessionsTarget {
-    type Rejection = Problem;
+impl FromRequestParts<AppState> for SessionsTarget {
+    type Rejection = ApiProblem;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, shared: &AppState) -> Result<Self, ApiProblem> {
         let PersonCaller { id: own, actor } =
             PersonCaller::from_request_parts(parts, shared).await?;
         let id = path_id(parts, shared).await;

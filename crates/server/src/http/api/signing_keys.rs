@@ -18,15 +18,15 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::extractors::AdminCaller;
-use crate::http::name::PathParam;
-use crate::http::problem::Problem;
+use crate::http::path_param::PathParam;
+use crate::http::problem::ApiProblem;
 
 /// How many requests one call examines, so that a call takes seconds at most.
 const REQUESTS_PER_CALL: usize = 2000;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(list)).routes(routes!(destroy))
 }
 
@@ -114,7 +114,7 @@ pub struct Destruction {
         (status = 403, description = "`not-allowed`: for administrators"),
     ),
 )]
-async fn list(State(receipts): State<Receipts>, _: AdminCaller) -> Result<Response, Problem> {
+async fn list(State(receipts): State<Receipts>, _: AdminCaller) -> Result<Response, ApiProblem> {
     let listed = receipts.signer().listed().await.map_err(|error| unreadable(&error))?;
     let keys = listed.into_iter().map(SigningKeyView::from).collect();
     Ok(Json(SigningKeys { keys }).into_response())
@@ -153,14 +153,14 @@ async fn destroy(
     State(key_destruction): State<KeyDestruction>,
     PathParam(kid): PathParam<String>,
     AdminCaller { actor, .. }: AdminCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let progress = key_destruction.destroy(&actor, &kid, REQUESTS_PER_CALL).await?;
     let DestructionProgress { destroyed, examined, stored } = progress;
     let status = if destroyed { StatusCode::OK } else { StatusCode::ACCEPTED };
     Ok((status, Json(Destruction { kid, destroyed, examined, stored })).into_response())
 }
 
-impl From<KeyDestructionError> for Problem {
+impl From<KeyDestructionError> for ApiProblem {
     fn from(why: KeyDestructionError) -> Self {
         match why {
             KeyDestructionError::UnknownKey { known } => {
@@ -175,7 +175,7 @@ impl From<KeyDestructionError> for Problem {
     }
 }
 
-fn unreadable(error: &anyhow::Error) -> Problem {
+fn unreadable(error: &anyhow::Error) -> ApiProblem {
     tracing::error!(error = format!("{error:#}"), "the signing keys cannot be read or changed");
-    Problem::new(500, "internal")
+    ApiProblem::new(500, "internal")
 }

@@ -13,15 +13,15 @@ use kernel::Refusal;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::AskViews;
 use crate::http::api::extractors::{JsonBody, PersonAndAsk, PersonCaller};
-use crate::http::problem::Problem;
+use crate::http::problem::ApiProblem;
 
 /// The longest an ask can be hidden: ten years.
 pub(in crate::http) const MAX_SNOOZE_SECONDS: u64 = 10 * 366 * 24 * 60 * 60;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(snooze, wake)).routes(routes!(snoozed))
 }
 
@@ -47,7 +47,7 @@ async fn snooze(
     State(gateway): State<Gateway>,
     PersonAndAsk { human, ask: id }: PersonAndAsk,
     JsonBody(SnoozeBody { until }): JsonBody<SnoozeBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let now = gateway.now();
     if until <= now || until > now.plus_seconds(MAX_SNOOZE_SECONDS) {
         let expected = "a moment within the next ten years";
@@ -70,7 +70,7 @@ async fn snooze(
 async fn wake(
     State(gateway): State<Gateway>,
     PersonAndAsk { human, ask: id }: PersonAndAsk,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     gateway.store().snooze(human, id, None).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -86,7 +86,7 @@ async fn snoozed(
     State(ask_views): State<Arc<AskViews>>,
     State(gateway): State<Gateway>,
     PersonCaller { id, actor }: PersonCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let hidden = gateway.store().snoozed(id, gateway.now()).await?;
     let directory = gateway.directory();
     let mut asks = Vec::with_capacity(hidden.len());

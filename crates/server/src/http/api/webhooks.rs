@@ -23,12 +23,12 @@ use store::work_queue::{DeliveryLogEntry, DeliveryLogQuery, WebhookDeliveryStatu
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::extractors::{AgentCaller, JsonBody, OptionalJsonBody, PersonCaller};
 use crate::http::api::openapi::ListPageParams;
-use crate::http::api::paging::{PagedList, Pairs, Params, bad_parameter, seal};
-use crate::http::name::{PathParam, path_id};
-use crate::http::problem::Problem;
+use crate::http::api::paging::{ListParams, PagedList, Pairs, bad_parameter, seal};
+use crate::http::path_param::{PathParam, path_id};
+use crate::http::problem::ApiProblem;
 
 /// How many endpoints the server examines for one page. A page may be short and still have a next
 /// page.
@@ -37,7 +37,7 @@ const MAX_WEBHOOKS_EXAMINED: usize = 10_000;
 /// How many log entries are deleted at a time, so that other writes can run in between.
 const ENTRIES_PER_DELETE: usize = 1_000;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(webhooks, add))
         .routes(routes!(webhook, save, remove))
@@ -60,7 +60,7 @@ async fn webhooks(
     State(gateway): State<Gateway>,
     pairs: Pairs,
     PersonCaller { actor, .. }: PersonCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let directory = gateway.directory();
     let list = PagedList::read(pairs, "webhooks")?;
     let mut rest = directory.webhooks_after(list.after()?.as_ref()).peekable();
@@ -101,7 +101,7 @@ async fn add(
     State(callbacks): State<Callbacks>,
     PersonCaller { actor, .. }: PersonCaller,
     JsonBody(body): JsonBody<WebhookBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let id = WebhookId::new(gateway.ids().ulid());
     let made =
         add_webhook(&gateway, &webhooks, &callbacks, actor, parse_webhook(body, id)?).await?;
@@ -117,7 +117,7 @@ async fn add(
 )]
 async fn webhook(
     ManagedWebhook { directory, id, .. }: ManagedWebhook,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     Ok(Json(directory.webhook(id).map(WebhookView::from)).into_response())
 }
 
@@ -139,7 +139,7 @@ async fn save(
     State(callbacks): State<Callbacks>,
     ManagedWebhook { actor, id, .. }: ManagedWebhook,
     JsonBody(body): JsonBody<WebhookBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let new = parse_webhook(body, id)?;
     require_callable_url(&callbacks, "url", &new.url)?;
     gateway.run(actor, DirectoryCommand::SaveWebhook(new)).await?;
@@ -156,7 +156,7 @@ async fn save(
 async fn remove(
     State(gateway): State<Gateway>,
     ManagedWebhook { actor, id, .. }: ManagedWebhook,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     remove_webhook(&gateway, actor, id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -177,7 +177,7 @@ async fn rotate(
     State(webhooks): State<Webhooks>,
     ManagedWebhook { actor, id, .. }: ManagedWebhook,
     OptionalJsonBody(RotateBody { grace_seconds }): OptionalJsonBody<RotateBody>,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     gateway.run(actor, DirectoryCommand::RotateWebhook(id, grace_seconds)).await?;
     Ok(Json(revealed_webhook(&gateway, &webhooks, id)?).into_response())
 }
@@ -197,7 +197,7 @@ async fn rotate(
 async fn test(
     State(gateway): State<Gateway>,
     ManagedWebhook { actor, id, .. }: ManagedWebhook,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     gateway.run(actor, DirectoryCommand::TestWebhook(id)).await?;
     shown_webhook(&gateway, StatusCode::ACCEPTED, id)
 }
@@ -217,12 +217,12 @@ async fn test(
 async fn callback_secret(
     State(webhooks): State<Webhooks>,
     AgentCaller { key, .. }: AgentCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let secret = webhooks.callback_signer(key).encoded();
     Ok(Json(CallbackSecret { secret }).into_response())
 }
 
-fn parse_webhook(body: WebhookBody, id: WebhookId) -> Result<NewWebhook, Problem> {
+fn parse_webhook(body: WebhookBody, id: WebhookId) -> Result<NewWebhook, ApiProblem> {
     let expected = "either an agent or a project";
     body.into_new_webhook(id).ok_or_else(|| Refusal::Invalid { field: "agent", expected }.into())
 }
@@ -284,10 +284,10 @@ pub(super) struct ManagedWebhook {
     pub(super) id: WebhookId,
 }
 
-impl FromRequestParts<Shared> for ManagedWebhook {
-    type Rejection = Problem;
+impl FromRequestParts<AppState> for ManagedWebhook {
+    type Rejection = ApiProblem;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Problem> {
+    async fn from_request_parts(parts: &mut Parts, shared: &AppState) -> Result<Self, ApiProblem> {
         let PersonCaller { actor, .. } = PersonCaller::from_request_parts(parts, shared).await?;
         let directory = shared.core.gateway.directory();
         let known = path_id(parts, shared).await.parse().ok().and_then(|id| directory.webhook(id));
@@ -301,7 +301,7 @@ fn shown_webhook(
     gateway: &Gateway,
     status: StatusCode,
     id: WebhookId,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let directory = gateway.directory();
     let webhook = directory.webhook(id).ok_or(Refusal::NotFound { what: "webhook" })?;
     Ok((status, Json(WebhookView::from(webhook))).into_response())
@@ -326,8 +326,8 @@ pub(super) async fn deliveries(
     State(gateway): State<Gateway>,
     Query(pairs): Pairs,
     ManagedWebhook { id: webhook, .. }: ManagedWebhook,
-) -> Result<Response, Problem> {
-    let params = Params::new(pairs, &["status", "limit", "cursor"])?;
+) -> Result<Response, ApiProblem> {
+    let params = ListParams::new(pairs, &["status", "limit", "cursor"])?;
     let (limit, status) = (params.limit()?, status(&params)?);
     let path = format!("/api/v1/webhooks/{webhook}/deliveries");
     let name = format!("{path}?{}", status.map_or("", WebhookDeliveryStatus::as_str));
@@ -369,7 +369,7 @@ pub(super) async fn redeliver(
     State(gateway): State<Gateway>,
     PathParam((_, delivery)): PathParam<(String, String)>,
     ManagedWebhook { id: webhook, .. }: ManagedWebhook,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let logged = send_again(&gateway, webhook, &delivery).await?;
     Ok((StatusCode::ACCEPTED, Json(view(logged))).into_response())
 }
@@ -389,7 +389,7 @@ pub(in crate::http) async fn send_again(
     Ok(again.ok_or(Refusal::NotFound { what: "delivery" })?)
 }
 
-fn status(params: &Params) -> Result<Option<WebhookDeliveryStatus>, Problem> {
+fn status(params: &ListParams) -> Result<Option<WebhookDeliveryStatus>, ApiProblem> {
     let Some(text) = params.one("status")? else { return Ok(None) };
     let known = WebhookDeliveryStatus::ALL.into_iter().find(|standing| standing.as_str() == text);
     known.map(Some).ok_or_else(|| bad_parameter("status", "one of waiting, done, dead"))

@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use dialects::hacp::{
-    self, ArtifactCommit, HacpCall, HacpError, HacpVersion, Operation, Params, view,
+    self, ArtifactCommit, HacpCall, HacpError, HacpVersion, Operation, OperationParams, view,
 };
 use gateway::CommandConditions;
 use gateway::blobs::ContentSource;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use store::{Idempotency, JobOutcome, StoreError};
 
 use super::HacpFailure;
-use super::ops::OperationResult;
+use super::operations::OperationResult;
 use crate::http::envelope_headers;
 use crate::http::hacp::HacpOperations;
 
@@ -31,13 +31,13 @@ impl HacpOperations {
         let (operation, expected) = (call.operation, call.expected_task_revision);
         let mut way = None;
         let command = match call.params {
-            Params::Command(command) => *command,
-            Params::Commit(commit) => {
+            OperationParams::Command(command) => *command,
+            OperationParams::Commit(commit) => {
                 let (command, given) = self.deliver_commit(actor, &commit).await?;
                 way = given;
                 command
             }
-            Params::Comment { task, review, comment } => {
+            OperationParams::Comment { task, review, comment } => {
                 let found = self.gateway.store().task_of_review(review).await?;
                 let found = found.filter(|found| task.is_none_or(|task| task == *found));
                 let task = found.ok_or(Refusal::NotFound { what: "review" })?;

@@ -13,14 +13,14 @@ use dialects::hacp::HacpError;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use gateway::auth::Denied;
 use gateway::files::FileReadError;
-use gateway::streams::{OpenStream as Counted, Wire};
+use gateway::streams::{ConnectionKind, OpenStream as Counted};
 use kernel::task::StoredContent;
 use kernel::{Actor, Refusal, Subject};
 use serde_json::json;
 
 use super::HacpFailure;
 use crate::http::hacp::HacpOperations;
-use crate::http::name::PathParam;
+use crate::http::path_param::PathParam;
 
 /// `GET /hacp/v1/artifacts/{id}/versions/{version}/content`.
 pub(super) async fn of_version(
@@ -65,7 +65,7 @@ impl HacpOperations {
             Actor::Human { id, .. } => Some(Subject::Human(id.clone())),
             _ => None,
         };
-        self.streaming.streams.open_for(&self.gateway, who, Wire::Bytes)
+        self.streaming.streams.open_for(&self.gateway, who, ConnectionKind::Bytes)
     }
 
     /// The response with the stored bytes, or with the requested range of them.

@@ -11,8 +11,8 @@ use axum::response::Response;
 use bytes::Bytes;
 use dialects::hacp::audit::AuditEvent;
 use dialects::hacp::{HacpError, HacpVersion, Stamped, stream as told};
-use gateway::streams::{OpenStream, Wire};
-use gateway::wake::{Topic, Waiter};
+use gateway::streams::{ConnectionKind, OpenStream};
+use gateway::waiters::{Waiter, WakeTopic};
 use kernel::audit::Record;
 use kernel::{Actor, ProjectId};
 use serde_json::json;
@@ -42,8 +42,8 @@ pub(super) async fn stream(
     let after = last_seen(&headers, &pairs)?;
     let ends = max_seconds(&pairs)?.map(|longest| Instant::now() + longest);
     let credential = StreamCredential::new(&hacp.callers, actor, &headers);
-    let feed = Feed::open(hacp, credential, version, after).await?;
-    Ok(sse::respond(Feed { ends, ..feed }))
+    let feed = TaskEventFeed::open(hacp, credential, version, after).await?;
+    Ok(sse::respond(TaskEventFeed { ends, ..feed }))
 }
 
 /// `?max_seconds=`: after how many seconds the stream ends. Upstream's client sends it.
@@ -68,7 +68,7 @@ fn last_seen(headers: &HeaderMap, pairs: &[(String, String)]) -> Result<Option<u
 }
 
 /// Events of the tasks of some projects, from a position on.
-pub(super) struct Feed {
+pub(super) struct TaskEventFeed {
     hacp: Arc<HacpOperations>,
     credential: StreamCredential,
     projects: Vec<ProjectId>,
@@ -83,15 +83,18 @@ pub(super) struct Feed {
     _held: OpenStream,
 }
 
-impl Feed {
+impl TaskEventFeed {
     pub(super) async fn open(
         hacp: Arc<HacpOperations>,
         credential: StreamCredential,
         version: HacpVersion,
         after: Option<u64>,
     ) -> Result<Self, HacpFailure> {
-        let held =
-            hacp.streaming.streams.open_for(&hacp.gateway, credential.counted(), Wire::Events)?;
+        let held = hacp.streaming.streams.open_for(
+            &hacp.gateway,
+            credential.stream_subject(),
+            ConnectionKind::Events,
+        )?;
         // Subscribe before reading, so that no event in between is missed.
         let projects = hacp.projects(&credential.actor).await?;
         let waiter = hacp.gateway.wake().subscribe(topics(&credential, &projects));
@@ -156,7 +159,7 @@ impl Feed {
                     self.after = position;
                     self.records.pop_front();
                     if let Some(event) = event {
-                        return FeedTurn::Told(told::told(position, &event));
+                        return FeedTurn::Told(told::event_at(position, &event));
                     }
                 } else if self.pause().await {
                     return FeedTurn::Stopped;
@@ -216,7 +219,10 @@ pub(super) enum FeedTurn {
 }
 
 /// The topics that wake the stream: events of the tasks, and changes of the credential.
-fn topics(credential: &StreamCredential, projects: &[ProjectId]) -> impl Iterator<Item = Topic> {
+fn topics(
+    credential: &StreamCredential,
+    projects: &[ProjectId],
+) -> impl Iterator<Item = WakeTopic> {
     // A task in a project that is new to an agent comes with an event for the agent's runtime.
     let runtime = match &credential.actor {
         Actor::Agent { id, .. } => Some(ListScope::Runtime(id.clone())),
@@ -226,11 +232,11 @@ fn topics(credential: &StreamCredential, projects: &[ProjectId]) -> impl Iterato
         | Actor::Guest { .. }
         | Actor::System => None,
     };
-    let lists = projects.iter().cloned().map(ListScope::Tasks).chain(runtime).map(Topic::List);
+    let lists = projects.iter().cloned().map(ListScope::Tasks).chain(runtime).map(WakeTopic::List);
     lists.chain(credential.topics())
 }
 
-impl SseSource for Feed {
+impl SseSource for TaskEventFeed {
     async fn next(&mut self) -> Option<Bytes> {
         if !self.begun {
             self.begun = true;

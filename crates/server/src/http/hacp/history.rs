@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use dialects::hacp::audit::{AuditEvent, TaskReplayer, replay_at};
 use dialects::hacp::read::{AuditQuery, ReplayParams};
-use dialects::hacp::{AuditAction, HacpError, HacpVersion, Params, Stamped, actor_name};
+use dialects::hacp::{AuditAction, HacpError, HacpVersion, OperationParams, Stamped, actor_name};
 use gateway::Gateway;
 use kernel::audit::Record;
 use kernel::{Actor, Subject, TaskId, Time};
@@ -44,14 +44,14 @@ impl HacpOperations {
         &self,
         actor: &Actor,
         version: HacpVersion,
-        params: Params,
+        params: OperationParams,
     ) -> Result<EventPage, HacpFailure> {
         match params {
-            Params::Replay(ReplayParams { task, at }) => {
+            OperationParams::Replay(ReplayParams { task, at }) => {
                 self.task(actor, task).await?;
                 self.replay(task, at, version).await
             }
-            Params::Audit(query) => {
+            OperationParams::Audit(query) => {
                 let after = parse_position(query.page.cursor.as_deref())?;
                 let page = PageEnd { version, task: query.task, after };
                 match query.task {
@@ -73,10 +73,10 @@ impl HacpOperations {
         version: HacpVersion,
     ) -> Result<EventPage, HacpFailure> {
         let (mut trail, mut events) = (TaskReplayer::new(version), EventArray::default());
-        let mut chain = self.gateway.chain(task, 0);
+        let mut chain = self.gateway.task_history(task, 0);
         let is_then = |record: &Record| at.is_none_or(|at| record.at <= at);
         while let Some(record) = chain.next().await?.filter(is_then) {
-            let told = trail.tell(&record).map_err(|error| view_error(task, &error))?;
+            let told = trail.replay(&record).map_err(|error| view_error(task, &error))?;
             events.add(&told)?;
         }
         let events = events.text()?;
@@ -96,7 +96,7 @@ impl HacpOperations {
         let most = limit(query.page.limit.or(Some(MAX_RECORDS_EXAMINED as u64)));
         let mut trails = self.page_ends.take(page);
         let mut events = EventArray::default();
-        let mut chain = self.gateway.chain(task, page.after);
+        let mut chain = self.gateway.task_history(task, page.after);
         while events.many < most
             && let Some(record) = chain.next().await?
         {
@@ -293,7 +293,7 @@ impl TaskViewStates {
             }
         }
         let known = self.state_before(id, record.seq);
-        match known.trail.tell(record) {
+        match known.trail.replay(record) {
             Ok(told) => {
                 known.seq = record.seq;
                 Ok(Some(told))

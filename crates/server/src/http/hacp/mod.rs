@@ -19,7 +19,7 @@ mod content;
 mod error;
 mod events;
 mod history;
-mod ops;
+mod operations;
 mod queries;
 mod runtime;
 mod socket;
@@ -43,25 +43,25 @@ use store::StoreError;
 
 use crate::config::Config;
 use crate::http::callers::Callers;
-use crate::http::name::PathParam;
+use crate::http::path_param::PathParam;
 use crate::http::services::Streaming;
-use crate::http::{Shared, body};
+use crate::http::{AppState, body};
 
 pub use error::HacpFailure;
 pub use history::PageEnds;
 
-pub fn routes() -> Router<Shared> {
+pub fn routes() -> Router<AppState> {
     Router::new()
-        .route("/hacp/v1/ops/{operation}", post(ops::call))
+        .route("/hacp/v1/ops/{operation}", post(operations::call))
         .route("/hacp/v1/health", get(health))
-        .route("/hacp/v1/version", get(spoken).post(negotiated))
+        .route("/hacp/v1/version", get(supported_versions).post(negotiate))
         .route("/hacp/v1/schemas", get(schemas))
         .route("/hacp/v1/schemas/{name}", get(schema))
         .route("/hacp/v1/events", get(events::stream))
-        .route("/hacp/v1/uploads", post(uploads::begin).put(uploads::all_at_once))
+        .route("/hacp/v1/uploads", post(uploads::begin).put(uploads::upload_whole))
         .route(
             "/hacp/v1/uploads/{id}",
-            get(uploads::stands).patch(uploads::append).delete(uploads::discard),
+            get(uploads::upload_status).patch(uploads::append).delete(uploads::discard),
         )
         .route("/hacp/v1/uploads/{id}/content", get(content::of_upload))
         .route("/hacp/v1/artifacts/{id}/versions/{version}/content", get(content::of_version))
@@ -147,14 +147,11 @@ async fn health(
     Ok(Json(version.stamped(json!({ "status": "ok" }))).into_response())
 }
 
-async fn spoken(headers: HeaderMap) -> Result<Response, HacpFailure> {
-    Ok(Json(hacp::spoken(version_of(&headers)?)).into_response())
+async fn supported_versions(headers: HeaderMap) -> Result<Response, HacpFailure> {
+    Ok(Json(hacp::version_response(version_of(&headers)?)).into_response())
 }
 
-async fn negotiated(
-    State(config): State<Arc<Config>>,
-    body: Body,
-) -> Result<Response, HacpFailure> {
+async fn negotiate(State(config): State<Arc<Config>>, body: Body) -> Result<Response, HacpFailure> {
     let bytes = body::read(body, config.body_limit).await?;
     Ok(Json(hacp::negotiate(&bytes)?.stamp()).into_response())
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dialects::hacp::read::TaskQuery;
-use dialects::hacp::{HacpError, HacpVersion, Params, inbox, view};
+use dialects::hacp::{HacpError, HacpVersion, OperationParams, inbox, view};
 use kernel::actor::KeyScope;
 use kernel::audit::Record;
 use kernel::task::{Artifact, LedgerScope as Ledger, Party};
@@ -13,7 +13,7 @@ use store::{AskListQuery, Cursor, Filter, ListScope, Order, StoreError, TaskList
 
 use super::HacpFailure;
 use super::commands::stamped;
-use super::ops::OperationResult;
+use super::operations::OperationResult;
 use crate::http::hacp::HacpOperations;
 
 /// The default number of items on a page.
@@ -26,20 +26,20 @@ impl HacpOperations {
         &self,
         actor: &Actor,
         version: HacpVersion,
-        params: Params,
+        params: OperationParams,
     ) -> Result<OperationResult, HacpFailure> {
         match params {
-            Params::Task(id) => {
+            OperationParams::Task(id) => {
                 let task = self.task(actor, id).await?;
                 Ok(stamped(view::task(&task, version), version).into())
             }
-            Params::Tasks(query) => self.tasks(actor, version, query).await,
-            Params::Artifact { id, version: named } => {
+            OperationParams::Tasks(query) => self.tasks(actor, version, query).await,
+            OperationParams::Artifact { id, version: named } => {
                 let artifact = self.artifacts(actor, id).await?;
                 let shown = self.artifact(Some(&artifact), named.as_deref(), version);
                 Ok(shown.ok_or(Refusal::NotFound { what: "version" })?.into())
             }
-            Params::Entry { scope, key } => {
+            OperationParams::Entry { scope, key } => {
                 self.require_ledger_access(actor, &scope)?;
                 let Some(key) = key else {
                     return Ok(stamped(view::ledger(&scope), version).into());
@@ -48,7 +48,7 @@ impl HacpOperations {
                 let shown = entry.map(|entry| stamped(view::entry(&entry, version), version));
                 Ok(shown.unwrap_or(Value::Null).into())
             }
-            Params::History { scope, key, page } => {
+            OperationParams::History { scope, key, page } => {
                 self.require_ledger_access(actor, &scope)?;
                 let after = match page.cursor.as_deref().map(str::parse::<u64>) {
                     None => 0,
@@ -62,7 +62,7 @@ impl HacpOperations {
                 let shown = entries.iter().map(|entry| view::entry(entry, version));
                 Ok(OperationResult::list(json!(shown.collect::<Vec<_>>()), next))
             }
-            Params::Inbox(page) => self.inbox(actor, page.limit, page.cursor).await,
+            OperationParams::Inbox(page) => self.inbox(actor, page.limit, page.cursor).await,
             _ => Err(HacpError::internal().into()),
         }
     }

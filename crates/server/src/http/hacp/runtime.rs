@@ -3,14 +3,14 @@
 
 use dialects::hacp::errors::code;
 use dialects::hacp::runtime::OutboxState;
-use dialects::hacp::{HacpError, HacpVersion, Params};
+use dialects::hacp::{HacpError, HacpVersion, OperationParams};
 use gateway::runtime_contracts::harness_event;
 use kernel::task::Contract;
 use kernel::{Actor, AgentId, Refusal, TaskId};
 use serde_json::json;
 
 use super::HacpFailure;
-use super::ops::OperationResult;
+use super::operations::OperationResult;
 use super::queries::{bad_cursor, limit};
 use crate::http::hacp::HacpOperations;
 
@@ -22,11 +22,11 @@ impl HacpOperations {
         &self,
         actor: &Actor,
         version: HacpVersion,
-        params: Params,
+        params: OperationParams,
     ) -> Result<OperationResult, HacpFailure> {
         let store = self.gateway.store();
         match params {
-            Params::Peek(peeked) => {
+            OperationParams::Peek(peeked) => {
                 let agent = runtime(actor)?;
                 let after = match peeked.cursor {
                     Some(cursor) => cursor,
@@ -45,7 +45,7 @@ impl HacpOperations {
                 }
                 Ok(OperationResult::list(json!(events), next))
             }
-            Params::Ack(acked) => {
+            OperationParams::Ack(acked) => {
                 let agent = runtime(actor)?;
                 if let Some(run) = acked.run {
                     let before = store.acked(agent.clone()).await?;
@@ -64,7 +64,7 @@ impl HacpOperations {
                 let through = store.ack_contracts(agent, acked.through).await?;
                 Ok(json!({ "acknowledged": through.to_string() }).into())
             }
-            Params::Outbox { task, page } => {
+            OperationParams::Outbox { task, page } => {
                 let after = match page.cursor.as_deref().map(str::parse::<u64>) {
                     Some(Ok(n)) => n,
                     Some(Err(_)) => return Err(bad_cursor().into()),

@@ -12,7 +12,7 @@ use dialects::hacp::rpc::{self, RpcItem, RpcMessage};
 use dialects::hacp::{HacpCaller, HacpError, HacpVersion};
 use serde_json::Value;
 
-use super::events::{Feed, FeedTurn};
+use super::events::{FeedTurn, TaskEventFeed};
 use super::{HacpFailure, version_of};
 use crate::http::cors;
 use crate::http::hacp::HacpOperations;
@@ -45,21 +45,22 @@ pub(super) async fn open(
         HacpError::field("upgrade", "a WebSocket: this address speaks nothing else")
     })?;
     let credential = StreamCredential::new(&hacp.callers, actor, &headers);
-    let feed = Feed::open(Arc::clone(&hacp), credential, version, after.transpose()?).await?;
+    let feed =
+        TaskEventFeed::open(Arc::clone(&hacp), credential, version, after.transpose()?).await?;
     let limit = hacp.config.body_limit;
     let held = hacp.streaming.tasks.token();
     Ok(upgrade.max_message_size(limit).on_upgrade(async move |socket| {
-        talk(&hacp, &headers, version, feed, socket).await;
+        serve_socket(&hacp, &headers, version, feed, socket).await;
         drop(held);
     }))
 }
 
 /// Answers calls and sends events until one side closes the connection.
-async fn talk(
+async fn serve_socket(
     hacp: &HacpOperations,
     headers: &HeaderMap,
     version: HacpVersion,
-    mut feed: Feed,
+    mut feed: TaskEventFeed,
     mut socket: WebSocket,
 ) {
     loop {

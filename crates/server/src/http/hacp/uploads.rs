@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use dialects::hacp::HacpError;
 use dialects::hacp::errors::code;
 use gateway::auth::Denied;
-use gateway::blobs::{Progress, UploadChunk, UploadError, UploadInterrupted};
+use gateway::blobs::{UploadChunk, UploadError, UploadInterrupted, UploadProgress};
 use kernel::audit::Digest;
 use kernel::form::FileRef;
 use kernel::task::{Party, StoredContent};
@@ -26,7 +26,7 @@ use store::{MOST_PIECES, MOST_UPLOADS, Upload};
 use super::HacpFailure;
 use crate::http::body::{self, BodyError};
 use crate::http::hacp::HacpOperations;
-use crate::http::name::PathParam;
+use crate::http::path_param::PathParam;
 use crate::http::services::Streaming;
 
 /// The number of bytes of an upload that have arrived.
@@ -60,7 +60,7 @@ pub(super) async fn begin(
 }
 
 /// `PUT /hacp/v1/uploads`: the whole content in one request. An incomplete upload is not kept.
-pub(super) async fn all_at_once(
+pub(super) async fn upload_whole(
     State(hacp): State<Arc<HacpOperations>>,
     headers: HeaderMap,
     body: Body,
@@ -88,7 +88,7 @@ pub(super) async fn all_at_once(
 }
 
 /// `GET`, `HEAD /hacp/v1/uploads/{id}`: how much has arrived.
-pub(super) async fn stands(
+pub(super) async fn upload_status(
     State(hacp): State<Arc<HacpOperations>>,
     PathParam(id): PathParam<String>,
     headers: HeaderMap,
@@ -122,7 +122,7 @@ pub(super) async fn append(
         let _counted = counted;
         blobs.append(upload, part, body.into_data_stream(), &stop).await
     };
-    let Progress { offset, whole } = await_part(&hacp.streaming, taking, limit).await?;
+    let UploadProgress { offset, whole } = await_part(&hacp.streaming, taking, limit).await?;
     let mut answer = match whole {
         Some(whole) => Json(finished(id, Some(whole))).into_response(),
         None => StatusCode::NO_CONTENT.into_response(),
@@ -203,9 +203,9 @@ impl HacpOperations {
 /// Waits for a part that a separate task stores.
 async fn await_part(
     streaming: &Streaming,
-    taking: impl Future<Output = Result<Progress, UploadError>> + Send + 'static,
+    taking: impl Future<Output = Result<UploadProgress, UploadError>> + Send + 'static,
     limit: u64,
-) -> Result<Progress, HacpFailure> {
+) -> Result<UploadProgress, HacpFailure> {
     match streaming.tasks.spawn(taking).await {
         Ok(progress) => progress.map_err(|why| stopped(why, limit)),
         Err(error) => {

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::IntoResponse;
-use dialects::hitl::{self, CaseLinks, NewCase, WireError};
+use dialects::hitl::{self, CaseLinks, HitlWireError, NewHitlCase};
 use gateway::CommandConditions;
 use gateway::ids::{Ids, NewSecret};
 use kernel::ask::{AskToken, TokenPurpose};
@@ -69,12 +69,12 @@ pub(super) async fn create(
 ) -> HitlResult {
     let actor = cases.agent(&headers)?;
     let bytes = body::read(body, cases.config.body_limit).await?;
-    let NewCase { mut ask, .. } = hitl::parse_create(&bytes)?;
+    let NewHitlCase { mut ask, .. } = hitl::parse_create(&bytes)?;
     ask.claims = envelope_headers::apply(ask.claims, &headers);
     if let Some(url) = &ask.callback {
         callbacks
             .address(url)
-            .map_err(|expected| WireError::field("hitl_callback_url", expected))?;
+            .map_err(|expected| HitlWireError::field("hitl_callback_url", expected))?;
     }
     if let Some(policy) = &mut ask.verification {
         cases.require_satisfiable_policy(policy)?;
@@ -92,11 +92,11 @@ pub(super) async fn create(
     let command = AskCommand::Create(Box::new(ask));
     let outcome =
         cases.gateway.run_with_conditions(terms, actor.clone(), command).await.map_err(refused)?;
-    let made = outcome.ask.ok_or_else(WireError::internal)?;
+    let made = outcome.ask.ok_or_else(HitlWireError::internal)?;
     let (made, tokens) =
         if outcome.replayed { cases.reissue_tokens(actor, made).await? } else { (made, tokens) };
     let links = tokens.links(&cases.base(&headers), &made);
-    let accepted = hitl::accepted(&made, links).ok_or_else(WireError::no_case)?;
+    let accepted = hitl::accepted(&made, links).ok_or_else(HitlWireError::no_case)?;
     let mut answer = (StatusCode::ACCEPTED, Json(accepted)).into_response();
     answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(hitl::POLL_EVERY));
     conditional_headers::mark_replayed(&mut answer, outcome.replayed);
@@ -112,7 +112,7 @@ pub(super) async fn callback_secret(
     headers: HeaderMap,
 ) -> HitlResult {
     let Actor::Agent { key, .. } = cases.agent(&headers)? else {
-        return Err(WireError::invalid_token().into());
+        return Err(HitlWireError::invalid_token().into());
     };
     let secret = callbacks.secret(key);
     let body =
@@ -122,7 +122,7 @@ pub(super) async fn callback_secret(
 
 fn refused(error: StoreError) -> HitlError {
     match error {
-        StoreError::Refused(refusal) => WireError::create_refused(&refusal).into(),
+        StoreError::Refused(refusal) => HitlWireError::create_refused(&refusal).into(),
         error => error.into(),
     }
 }
@@ -147,13 +147,13 @@ impl HitlCases {
     }
 
     /// Refuses a policy that no person can satisfy on this server.
-    fn require_satisfiable_policy(&self, policy: &VerificationPolicy) -> Result<(), WireError> {
+    fn require_satisfiable_policy(&self, policy: &VerificationPolicy) -> Result<(), HitlWireError> {
         let Some(place) = policy.unsatisfiable(&self.providers.offers()) else { return Ok(()) };
         let offered = match self.providers.description() {
             Some(words) => format!("what can be proven here: {words}"),
             None => "no proofs: no provider is configured here".to_owned(),
         };
-        Err(WireError::unprovable(&place, &offered))
+        Err(HitlWireError::unprovable(&place, &offered))
     }
 
     /// Issues new tokens for a repeated create, because the server cannot read the first ones.
@@ -161,7 +161,7 @@ impl HitlCases {
         let tokens = CaseTokens::generate(self.gateway.ids(), ask.inline.is_some());
         let command = AskCommand::Grant(ask.id, tokens.grants());
         let granted = self.gateway.run(actor, command).await?;
-        Ok((granted.ask.ok_or_else(WireError::internal)?, tokens))
+        Ok((granted.ask.ok_or_else(HitlWireError::internal)?, tokens))
     }
 }
 
@@ -183,12 +183,12 @@ pub(super) async fn demo(
     mut headers: HeaderMap,
 ) -> HitlResult {
     if !cases.config.dev {
-        return Err(WireError::no_route().into());
+        return Err(HitlWireError::no_route().into());
     }
     let kind = param(&pairs, "type").unwrap_or("approval");
     let Some(sample) = SAMPLES.get(kind) else {
         let kinds: Vec<&str> = SAMPLES.keys().map(String::as_str).collect();
-        return Err(WireError::field("type", &kinds.join(", ")).into());
+        return Err(HitlWireError::field("type", &kinds.join(", ")).into());
     };
     headers.entry(header::AUTHORIZATION).or_insert(HeaderValue::from_static(DEV_KEY));
     create(State(cases), callbacks, headers, Body::from(sample.to_string())).await

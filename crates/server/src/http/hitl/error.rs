@@ -1,12 +1,12 @@
 //! HITL: the shape of all errors. `{error, message, …}`.
 
-use dialects::hitl::WireError;
+use dialects::hitl::HitlWireError;
 use kernel::Refusal;
 use serde::Serialize;
 
 use crate::http::dialect_error::{CommonErrors, DialectError};
 
-pub type HitlError = DialectError<WireError>;
+pub type HitlError = DialectError<HitlWireError>;
 
 impl HitlError {
     /// The same error with the case id. Callers with a token of the case already know the id.
@@ -18,7 +18,7 @@ impl HitlError {
     }
 }
 
-impl CommonErrors for WireError {
+impl CommonErrors for HitlWireError {
     const CHALLENGE: &'static str = "Bearer error=\"invalid_token\"";
 
     fn status(&self) -> u16 {

@@ -14,8 +14,8 @@ use axum::response::IntoResponse;
 use bytes::Bytes;
 use dialects::hitl::{self, HitlEvent};
 use gateway::DATABASE_USER;
-use gateway::streams::{OpenStream, Wire};
-use gateway::wake::{Topic, Waiter};
+use gateway::streams::{ConnectionKind, OpenStream};
+use gateway::waiters::{Waiter, WakeTopic};
 use kernel::{Actor, Ask, AskEvent, AskId, AskState, DomainEvent, Subject};
 use store::StoreError;
 use tokio_util::sync::CancellationToken;
@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::{CaseReader, HitlResult, param};
 use crate::http::envelope_headers;
 use crate::http::hitl::{HitlCases, HitlError};
-use crate::http::name::PathParam;
+use crate::http::path_param::PathParam;
 use crate::http::services::Streaming;
 use crate::http::sse::{self, SseSource};
 
@@ -93,12 +93,13 @@ impl CaseStream {
             CaseReader::Key(Actor::Agent { key, .. }) => Subject::Key(*key),
             CaseReader::Key(_) | CaseReader::Token(_) => Subject::Ask(id),
         };
-        let held = streaming.streams.open_for(&cases.gateway, Some(counted), Wire::Events)?;
-        let topics: Vec<Topic> = match &reader {
+        let held =
+            streaming.streams.open_for(&cases.gateway, Some(counted), ConnectionKind::Events)?;
+        let topics: Vec<WakeTopic> = match &reader {
             CaseReader::Key(Actor::Agent { key, .. }) => {
-                [Subject::Key(*key), Subject::Ask(id)].map(Topic::Subject).into()
+                [Subject::Key(*key), Subject::Ask(id)].map(WakeTopic::Subject).into()
             }
-            CaseReader::Key(_) => vec![Topic::Subject(Subject::Ask(id))],
+            CaseReader::Key(_) => vec![WakeTopic::Subject(Subject::Ask(id))],
             CaseReader::Token(credential) => credential.topics().collect(),
         };
         let waiter = cases.gateway.wake().subscribe(topics);
@@ -152,7 +153,7 @@ impl CaseStream {
             let Ok(event) = record.event() else { continue };
             if record.seq > self.seen
                 && let Some(HitlEvent { event, data }) =
-                    hitl::told(&ask, &event, self.engaged, signature.clone())
+                    hitl::client_event(&ask, &event, self.engaged, signature.clone())
             {
                 self.frames.push_back(sse::frame(record.seq, event, &data));
             }

@@ -24,7 +24,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use dialects::hitl::discovery::{CaseRetention, discovery};
-use dialects::hitl::{self, HitlVersion, WireError};
+use dialects::hitl::{self, HitlVersion, HitlWireError};
 use gateway::Gateway;
 use gateway::answer_files::AnswerFiles;
 use gateway::auth::{Authenticator, CaseCallKind};
@@ -37,18 +37,18 @@ use kernel::{Actor, Ask};
 use store::StoreError;
 
 use crate::config::{Config, Retention};
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::callers::Callers;
 use crate::http::conditional_headers::{self, KnownVersions};
 use crate::http::hxp_execution::is_loopback;
-use crate::http::name::PathParam;
+use crate::http::path_param::PathParam;
 use crate::http::stream_credential::StreamToken;
 
 pub use error::HitlError;
 
 type HitlResult = Result<Response, HitlError>;
 
-pub fn routes() -> Router<Shared> {
+pub fn routes() -> Router<AppState> {
     Router::new()
         .route("/hitl/v1/cases", post(create::create))
         .route("/hitl/v1/callback-secret", get(create::callback_secret))
@@ -66,20 +66,20 @@ pub fn routes() -> Router<Shared> {
 
 /// The response for an unknown path under `/hitl`.
 pub fn no_route() -> Response {
-    HitlError::from(WireError::no_route()).into_response()
+    HitlError::from(HitlWireError::no_route()).into_response()
 }
 
 /// The response for a method that a path does not support.
 pub fn wrong_method() -> Response {
-    HitlError::from(WireError::method_not_allowed()).into_response()
+    HitlError::from(HitlWireError::method_not_allowed()).into_response()
 }
 
 /// The response for a request that a library rejected, or for a panic.
 pub fn unreadable(broken: bool) -> Response {
     let error = if broken {
-        WireError::internal()
+        HitlWireError::internal()
     } else {
-        WireError::field("request", "an address, a query and headers that can be read")
+        HitlWireError::field("request", "an address, a query and headers that can be read")
     };
     HitlError::from(error).into_response()
 }
@@ -151,16 +151,16 @@ impl HitlCases {
     }
 
     async fn ask(&self, case_id: &str) -> Result<Arc<Ask>, HitlError> {
-        let id = hitl::ask_id(case_id).ok_or_else(WireError::no_case)?;
-        Ok(self.gateway.ask(id).await?.ok_or_else(WireError::no_case)?)
+        let id = hitl::ask_id(case_id).ok_or_else(HitlWireError::no_case)?;
+        Ok(self.gateway.ask(id).await?.ok_or_else(HitlWireError::no_case)?)
     }
 
     /// The ask of a case id, for a caller whose credential is a token of that case. A case that
     /// does not exist has no token, so the token is wrong: 401. Only a key can learn that a case
     /// does not exist (HITL-086).
     async fn ask_by_token(&self, case_id: &str) -> Result<Arc<Ask>, HitlError> {
-        let id = hitl::ask_id(case_id).ok_or_else(WireError::invalid_token)?;
-        Ok(self.gateway.ask(id).await?.ok_or_else(WireError::invalid_token)?)
+        let id = hitl::ask_id(case_id).ok_or_else(HitlWireError::invalid_token)?;
+        Ok(self.gateway.ask(id).await?.ok_or_else(HitlWireError::invalid_token)?)
     }
 
     /// A case and its reader: by the poll token in the query, else by a key. The token comes first,
@@ -174,15 +174,15 @@ impl HitlCases {
         if let Some(token) = param(pairs, "token") {
             let ask = self.ask_by_token(case_id).await?;
             if !is_token(&self.gateway, &ask, TokenPurpose::Poll, token) {
-                return Err(WireError::invalid_token().into());
+                return Err(HitlWireError::invalid_token().into());
             }
             let credential = StreamToken::new(&ask, TokenPurpose::Poll, token);
             return Ok((ask, CaseReader::Token(credential)));
         }
         let actor = self.agent(headers)?;
         let ask = self.ask(case_id).await?;
-        if !ask.within_reach(&actor) {
-            return Err(WireError::no_case().into());
+        if !ask.is_visible_to_key(&actor) {
+            return Err(HitlWireError::no_case().into());
         }
         Ok((ask, CaseReader::Key(actor)))
     }
@@ -256,7 +256,7 @@ async fn document(
     let version = match param(&pairs, "spec_version") {
         None => HitlVersion::default(),
         Some(name) => HitlVersion::named(name)
-            .ok_or_else(|| WireError::field("spec_version", "\"0.7\" or \"0.8\""))?,
+            .ok_or_else(|| HitlWireError::field("spec_version", "\"0.7\" or \"0.8\""))?,
     };
     let proofs = cases.providers.description();
     let cache = [(header::CACHE_CONTROL, "public, max-age=86400")];

@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
-use dialects::hitl::{self, HitlResponse, SubmittedEvidence, WireError};
+use dialects::hitl::{self, HitlResponse, HitlWireError, SubmittedEvidence};
 use gateway::auth::CaseCallKind;
 use gateway::files::FileReadError;
 use gateway::verification::ProofPurpose;
@@ -21,13 +21,13 @@ use super::{HitlError, HitlResult, param, review_token};
 use crate::http::body;
 use crate::http::callers::bearer;
 use crate::http::hitl::{HitlCases, is_token, link_holder};
-use crate::http::name::PathParam;
+use crate::http::path_param::PathParam;
 use crate::http::posted_form::refuse_unverified_uploads;
 use crate::http::uploads::{AnswerUploads, UploadRefused};
 
 type Pairs = Query<Vec<(String, String)>>;
 /// The holder of the link, and the parsed body.
-type HolderRequest<T> = (Actor, Result<T, WireError>);
+type HolderRequest<T> = (Actor, Result<T, HitlWireError>);
 
 pub(super) async fn respond(
     State(cases): State<Arc<HitlCases>>,
@@ -40,7 +40,7 @@ pub(super) async fn respond(
     // HITL-039: a request with a bearer token is an inline answer, whatever else it contains.
     if headers.contains_key(header::AUTHORIZATION) {
         if !is_token(&cases.gateway, &ask, TokenPurpose::Submit, bearer(&headers)?) {
-            return Err(WireError::invalid_token().into());
+            return Err(HitlWireError::invalid_token().into());
         }
         let bytes = body::read(body, cases.config.body_limit).await?;
         return cases.relayed(&ask, &bytes, &headers).await.map_err(|error| error.about(&id));
@@ -61,8 +61,8 @@ pub(super) async fn cancel(
     if headers.contains_key(header::AUTHORIZATION) {
         let actor = cases.agent(&headers)?;
         let ask = cases.ask(&id).await?;
-        if !ask.within_reach(&actor) {
-            return Err(WireError::no_case().into());
+        if !ask.is_visible_to_key(&actor) {
+            return Err(HitlWireError::no_case().into());
         }
         let bytes = body::read(body, cases.config.body_limit).await?;
         let (reason, _) = hitl::parse_cancel(&bytes)?;
@@ -85,12 +85,12 @@ impl HitlCases {
         ask: &Ask,
         shown: Option<&str>,
         body: Body,
-        read: impl FnOnce(&[u8]) -> Result<T, WireError>,
+        read: impl FnOnce(&[u8]) -> Result<T, HitlWireError>,
         in_body: impl FnOnce(&T) -> Option<&str>,
     ) -> Result<HolderRequest<T>, HitlError> {
         let holder = shown.map(|token| link_holder(&self.gateway, ask, token));
         if let Some(None) = holder {
-            return Err(WireError::invalid_token().into());
+            return Err(HitlWireError::invalid_token().into());
         }
         let read = read(&body::read(body, self.config.body_limit).await?);
         let holder = holder.unwrap_or_else(|| {
@@ -99,7 +99,7 @@ impl HitlCases {
                 .and_then(in_body)
                 .and_then(|token| link_holder(&self.gateway, ask, token))
         });
-        let holder = holder.ok_or_else(WireError::invalid_token)?;
+        let holder = holder.ok_or_else(HitlWireError::invalid_token)?;
         Ok((holder, read))
     }
 
@@ -146,20 +146,20 @@ impl HitlCases {
         let outcome = self.gateway.run(actor, command).await.map_err(|error| match error {
             StoreError::Refused(refusal) => {
                 let page = refusal.is_possible_on_page();
-                let error = WireError::refused(&refusal);
+                let error = HitlWireError::refused(&refusal);
                 HitlError::from(if page { self.with_page(error, ask, headers) } else { error })
             }
             error => error.into(),
         })?;
-        let ask = outcome.ask.ok_or_else(WireError::internal)?;
-        let submitted = hitl::submitted(&ask).ok_or_else(WireError::internal)?;
+        let ask = outcome.ask.ok_or_else(HitlWireError::internal)?;
+        let submitted = hitl::submitted(&ask).ok_or_else(HitlWireError::internal)?;
         Ok(Json(submitted).into_response())
     }
 
     async fn cancelled(&self, ask: &Ask, actor: Actor, reason: Option<String>) -> HitlResult {
         self.authenticator.count_case_call(ask.id, CaseCallKind::Submit)?;
         let outcome = self.gateway.run(actor, AskCommand::Cancel(ask.id, reason)).await?;
-        let ask = outcome.ask.ok_or_else(WireError::internal)?;
+        let ask = outcome.ask.ok_or_else(HitlWireError::internal)?;
         Ok(self.poll(&ask).await?)
     }
 
@@ -172,7 +172,7 @@ impl HitlCases {
     /// Adds the review page's URL to a 403: an answer that cannot be relayed can be given there.
     /// The URL has no token, because the server cannot read the tokens it issued; the person needs
     /// their own link (C-15).
-    fn with_page(&self, error: WireError, ask: &Ask, headers: &HeaderMap) -> WireError {
+    fn with_page(&self, error: HitlWireError, ask: &Ask, headers: &HeaderMap) -> HitlWireError {
         if error.status != 403 {
             return error;
         }
@@ -196,10 +196,11 @@ pub(super) async fn upload(
     let ask = cases.ask_by_token(&id).await?;
     let token = review_token(&pairs, &headers, &id);
     if !token.is_some_and(|token| is_token(&cases.gateway, &ask, TokenPurpose::Review, token)) {
-        return Err(WireError::invalid_token().into());
+        return Err(HitlWireError::invalid_token().into());
     }
     cases.authenticator.count_case_call(ask.id, CaseCallKind::Submit)?;
-    let name = param(&pairs, "name").ok_or_else(|| WireError::field("name", "the file's name"))?;
+    let name =
+        param(&pairs, "name").ok_or_else(|| HitlWireError::field("name", "the file's name"))?;
     let actor = Actor::link_holder(ask.id);
     let uploaded = uploads.upload(&ask, &actor, name, &headers, body).await;
     let uploaded = uploaded.map_err(|refused| HitlError::from(refused).about(&id))?;
@@ -216,9 +217,9 @@ pub(super) async fn file(
     let (ask, _) = cases.readable_case(&id, &headers, &pairs).await?;
     match uploads.stored_file(&ask, &digest).await {
         Ok(Some(file)) => Ok(file),
-        Ok(None) => Err(WireError::no_route().into()),
-        Err(FileReadError::Away) => Err(WireError::unavailable().into()),
-        Err(FileReadError::Damaged) => Err(WireError::internal().into()),
+        Ok(None) => Err(HitlWireError::no_route().into()),
+        Err(FileReadError::Away) => Err(HitlWireError::unavailable().into()),
+        Err(FileReadError::Damaged) => Err(HitlWireError::internal().into()),
     }
 }
 
@@ -226,12 +227,12 @@ impl From<UploadRefused> for HitlError {
     fn from(refused: UploadRefused) -> Self {
         match refused {
             UploadRefused::NoFile => {
-                WireError::field("context.form", "a field of the type file").into()
+                HitlWireError::field("context.form", "a field of the type file").into()
             }
             UploadRefused::Rule(refusal) => refusal.into(),
-            UploadRefused::Field(field, expected) => WireError::field(field, expected).into(),
+            UploadRefused::Field(field, expected) => HitlWireError::field(field, expected).into(),
             UploadRefused::Body(error) => error.into(),
-            UploadRefused::Unkept => WireError::unavailable().into(),
+            UploadRefused::Unkept => HitlWireError::unavailable().into(),
         }
     }
 }

@@ -1,14 +1,14 @@
 //! HXP Execution 0.1: the shape of all errors. Specification §5.3.
 
-use dialects::hxp_execution::{WireError, errors};
+use dialects::hxp_execution::{HxpWireError, errors};
 use kernel::Refusal;
 use serde::Serialize;
 
 use crate::http::dialect_error::{CommonErrors, DialectError};
 
-pub type HxpError = DialectError<WireError>;
+pub type HxpError = DialectError<HxpWireError>;
 
-impl CommonErrors for WireError {
+impl CommonErrors for HxpWireError {
     const CHALLENGE: &'static str = "Bearer";
 
     fn status(&self) -> u16 {

@@ -16,8 +16,8 @@ use axum::routing::{delete, get, post};
 use axum::{Json, Router};
 use dialects::hxp_execution::wire::{Stats, Status, Verified};
 use dialects::hxp_execution::{
-    self as hxp, Formula, HxpCursor, InboxQuery, ListQuery, REQUEST_ID_HEADER, ReceiptDetail,
-    STATUS_HEADER, Seal, WireError,
+    self as hxp, Formula, HxpCursor, HxpWireError, InboxQuery, ListQuery, REQUEST_ID_HEADER,
+    ReceiptDetail, STATUS_HEADER, Seal,
 };
 use gateway::auth::Denied;
 use gateway::secrets::ServerSecrets;
@@ -30,11 +30,11 @@ use store::{AskListQuery, Filter, ListScope, Order, StoreError};
 use self::error::HxpError;
 use crate::config::{Config, EvidenceForm};
 use crate::http::callers::Callers;
-use crate::http::name::PathParam;
+use crate::http::path_param::PathParam;
 use crate::http::posted_form::refuse_unverified_uploads;
-use crate::http::{Shared, body, conditional_headers, envelope_headers};
+use crate::http::{AppState, body, conditional_headers, envelope_headers};
 
-pub fn routes() -> Router<Shared> {
+pub fn routes() -> Router<AppState> {
     Router::new()
         .route("/hxp", get(|| async { Json(hxp::info()) }))
         .route("/hxp/v1/requests", post(create).get(list))
@@ -68,7 +68,7 @@ async fn create(
     };
     let command = AskCommand::Create(Box::new(new));
     let outcome = requests.gateway.run_with_conditions(terms, actor, command).await?;
-    let ask = outcome.ask.ok_or_else(WireError::internal)?;
+    let ask = outcome.ask.ok_or_else(HxpWireError::internal)?;
     let created = hxp::created(&ask, &requests.ws_base(&headers));
     let mut answer = (StatusCode::CREATED, Json(created)).into_response();
     conditional_headers::mark_replayed(&mut answer, outcome.replayed);
@@ -82,7 +82,7 @@ async fn poll(
     headers: HeaderMap,
 ) -> HxpResult {
     let actor = requests.agent(&headers)?;
-    let ask = requests.ask(&id, |ask| ask.within_reach(&actor)).await?;
+    let ask = requests.ask(&id, |ask| ask.is_visible_to_key(&actor)).await?;
     let ask = requests.gateway.with_secret_answers(ask).await?;
     Ok(about(
         &ask,
@@ -124,12 +124,12 @@ async fn cancel(
     body: Body,
 ) -> HxpResult {
     let actor = requests.agent(&headers)?;
-    let ask = requests.ask(&id, |ask| ask.within_reach(&actor)).await?;
+    let ask = requests.ask(&id, |ask| ask.is_visible_to_key(&actor)).await?;
     let withdrawn = async {
         let bytes = body::read(body, requests.config.body_limit).await?;
         let command = AskCommand::Cancel(ask.id, hxp::parse_cancel(&bytes)?);
         requests
-            .act(actor, command, |refusal| WireError::cancel_refused(refusal, ask.is_pooled()))
+            .act(actor, command, |refusal| HxpWireError::cancel_refused(refusal, ask.is_pooled()))
             .await
     };
     let ask = requests.error_about(ask.id, withdrawn.await).await?;
@@ -181,20 +181,20 @@ async fn resolve(
     let (actor, human) = requests.human(&headers).await?;
     let bytes = body::read(body, requests.config.body_limit).await?;
     let ask = requests.ask(&id, |ask| ask.may_be_answered_by(&human)).await?;
-    let refused = |refusal: &Refusal| WireError::refused(refusal, ask.is_pooled());
+    let refused = |refusal: &Refusal| HxpWireError::refused(refusal, ask.is_pooled());
     let answered = async {
         let resolve = hxp::read_resolve(&bytes)?;
         // Checked before the result is validated against the question: a late answer is a conflict,
         // whatever it says.
         ask.check_open(requests.gateway.now()).map_err(|refusal| refused(&refusal))?;
-        let question = ask.question.value().ok_or_else(WireError::no_request)?;
+        let question = ask.question.value().ok_or_else(HxpWireError::no_request)?;
         let reply = resolve.reply(question)?;
         refuse_unverified_uploads(&reply).map_err(|refusal| refused(&refusal))?;
         let command = AskCommand::Answer(ask.id, Box::new(reply));
         requests.act(actor, command, refused).await
     };
     let ask = requests.error_about(ask.id, answered.await).await?;
-    let resolved = hxp::resolved(&ask, &requests.seal()).ok_or_else(WireError::internal)?;
+    let resolved = hxp::resolved(&ask, &requests.seal()).ok_or_else(HxpWireError::internal)?;
     Ok(about(&ask, Json(resolved).into_response()))
 }
 
@@ -207,7 +207,7 @@ async fn claim(
 ) -> HxpResult {
     let (actor, human) = requests.human(&headers).await?;
     let ask = requests.ask(&id, |ask| ask.may_be_answered_by(&human)).await?;
-    let refused = |refusal: &Refusal| WireError::refused(refusal, ask.is_pooled());
+    let refused = |refusal: &Refusal| HxpWireError::refused(refusal, ask.is_pooled());
     let taken = requests.act(actor, AskCommand::Claim(ask.id), refused).await;
     let ask = requests.error_about(ask.id, taken).await?;
     Ok(about(
@@ -244,7 +244,7 @@ async fn add_rules(
     let answer = if new.listed {
         Json(hxp::rules::rules_view(added)).into_response()
     } else {
-        let rule = added.next().ok_or_else(WireError::internal)?;
+        let rule = added.next().ok_or_else(HxpWireError::internal)?;
         Json(hxp::rules::rule_view(rule)).into_response()
     };
     Ok((StatusCode::CREATED, answer).into_response())
@@ -257,7 +257,7 @@ async fn remove_rule(
     headers: HeaderMap,
 ) -> HxpResult {
     let (actor, _) = requests.human(&headers).await?;
-    let id: RuleId = id.parse().map_err(|_| WireError::no_route())?;
+    let id: RuleId = id.parse().map_err(|_| HxpWireError::no_route())?;
     requests.gateway.run(actor, DirectoryCommand::RemoveRule(id)).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -324,23 +324,23 @@ async fn stats(State(requests): State<Arc<HxpRequests>>, headers: HeaderMap) -> 
 
 /// The response for an unknown path under `/hxp`.
 pub fn no_route() -> Response {
-    HxpError::from(WireError::no_route()).into_response()
+    HxpError::from(HxpWireError::no_route()).into_response()
 }
 
 /// The response for a request that a library rejected, or for a panic.
 pub fn unreadable(broken: bool) -> Response {
     let error = if broken {
-        WireError::internal()
+        HxpWireError::internal()
     } else {
         let message = "the address, its query or its headers cannot be read";
-        WireError::new(400, hxp::errors::code::INVALID_BODY, message)
+        HxpWireError::new(400, hxp::errors::code::INVALID_BODY, message)
     };
     HxpError::from(error).into_response()
 }
 
 /// The response for a method that a path does not support.
 pub fn wrong_method() -> Response {
-    HxpError::from(WireError::method_not_allowed()).into_response()
+    HxpError::from(HxpWireError::method_not_allowed()).into_response()
 }
 
 /// Requests of HXP Execution: who may see them and how they are rendered.
@@ -370,19 +370,19 @@ impl HxpRequests {
         request_id: &str,
         admitted: impl FnOnce(&Ask) -> bool,
     ) -> Result<Arc<Ask>, HxpError> {
-        let id: AskId = hxp::ask_id(request_id).ok_or_else(WireError::no_request)?;
+        let id: AskId = hxp::ask_id(request_id).ok_or_else(HxpWireError::no_request)?;
         let found = self.gateway.ask(id).await?.filter(|ask| admitted(ask));
-        Ok(found.ok_or_else(WireError::no_request)?)
+        Ok(found.ok_or_else(HxpWireError::no_request)?)
     }
 
     async fn act(
         &self,
         actor: Actor,
         command: impl Into<Command>,
-        refused: impl FnOnce(&Refusal) -> WireError,
+        refused: impl FnOnce(&Refusal) -> HxpWireError,
     ) -> Result<Ask, HxpError> {
         match self.gateway.run(actor, command).await {
-            Ok(outcome) => Ok(outcome.ask.ok_or_else(WireError::internal)?),
+            Ok(outcome) => Ok(outcome.ask.ok_or_else(HxpWireError::internal)?),
             Err(StoreError::Refused(refusal)) => Err(refused(&refusal).into()),
             Err(error) => Err(error.into()),
         }

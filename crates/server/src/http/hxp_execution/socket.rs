@@ -12,18 +12,18 @@ use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
-use dialects::hxp_execution::{self as hxp, SocketState, WireError};
+use dialects::hxp_execution::{self as hxp, HxpWireError, SocketState};
 use gateway::Gateway;
-use gateway::streams::Wire;
-use gateway::wake::{Topic, Waiter};
+use gateway::streams::ConnectionKind;
+use gateway::waiters::{Waiter, WakeTopic};
 use kernel::{Actor, AskId, Subject};
 use tokio_util::sync::CancellationToken;
 
 use super::error::HxpError;
 use crate::http::hxp_execution::HxpRequests;
-use crate::http::name::PathParam;
+use crate::http::path_param::PathParam;
 use crate::http::services::Streaming;
-use crate::http::{Shared, cors, envelope_headers};
+use crate::http::{AppState, cors, envelope_headers};
 
 /// How often an idle subscriber is pinged.
 const PING: Duration = Duration::from_secs(30);
@@ -31,12 +31,12 @@ const PING: Duration = Duration::from_secs(30);
 /// cheap.
 const BUFFER: usize = 1024;
 
-pub(super) fn routes() -> Router<Shared> {
+pub(super) fn routes() -> Router<AppState> {
     Router::new().route("/hxp/ws", get(by_query)).route("/hxp/ws/{id}", get(by_path))
 }
 
 /// The value of a query parameter. If it occurs twice, the last one counts.
-fn said<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
+fn query_value<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
     pairs.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.as_str())
 }
 
@@ -60,7 +60,7 @@ async fn by_query(
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Result<Response, HxpError> {
-    let id = said(&pairs, "request_id").unwrap_or_default();
+    let id = query_value(&pairs, "request_id").unwrap_or_default();
     subscribe(requests, streaming, id, &pairs, &headers, upgrade.ok()).await
 }
 
@@ -74,14 +74,14 @@ async fn subscribe(
 ) -> Result<Response, HxpError> {
     if !cors::may_open_socket(&requests.config, headers, "/hxp/ws") {
         let message = "web pages of this origin may not connect: see the setting cors_origins";
-        return Err(WireError::new(403, hxp::errors::code::FORBIDDEN, message).into());
+        return Err(HxpWireError::new(403, hxp::errors::code::FORBIDDEN, message).into());
     }
-    let actor = match said(pairs, "token") {
+    let actor = match query_value(pairs, "token") {
         _ if requests.config.open_websockets => Actor::System,
         Some(token) => requests.callers.agent_by(token)?,
         None => requests.agent(headers)?,
     };
-    let known = hxp::ask_id(id).ok_or_else(WireError::no_request)?;
+    let known = hxp::ask_id(id).ok_or_else(HxpWireError::no_request)?;
     // Subscribe before reading, so that no event in between is missed.
     let key = match &actor {
         Actor::Agent { key, .. } => Some(Subject::Key(*key)),
@@ -91,17 +91,17 @@ async fn subscribe(
         | Actor::Guest { .. }
         | Actor::System => None,
     };
-    let topics = [Subject::Ask(known)].into_iter().chain(key.clone()).map(Topic::Subject);
+    let topics = [Subject::Ask(known)].into_iter().chain(key.clone()).map(WakeTopic::Subject);
     let waiter = requests.gateway.wake().subscribe(topics);
-    let ask = requests.ask(id, |ask| ask.within_reach(&actor)).await?;
+    let ask = requests.ask(id, |ask| ask.is_visible_to_key(&actor)).await?;
     let prelude = Some(&*ask).filter(|_| envelope_headers::wants_prelude(pairs));
     let prelude = prelude.and_then(envelope_headers::prelude_line);
     drop(ask);
     let upgrade = upgrade.ok_or_else(|| {
         let message = "this address speaks WebSocket: send an upgrade";
-        WireError::new(400, hxp::errors::code::INVALID_BODY, message)
+        HxpWireError::new(400, hxp::errors::code::INVALID_BODY, message)
     })?;
-    let counted = streaming.streams.open_for(&requests.gateway, key, Wire::Socket)?;
+    let counted = streaming.streams.open_for(&requests.gateway, key, ConnectionKind::Socket)?;
     // The upgraded connection runs in a task of its own. The token makes the server wait for it at
     // shutdown.
     let held = (streaming.tasks.token(), counted);

@@ -5,13 +5,13 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
 use gateway::answer_files;
-use kernel::question::{Body, Question};
+use kernel::question::{Question, QuestionBody};
 use kernel::quota::QuotaExceeded;
 use kernel::{Actor, Ask, Refusal, Time};
 use views::SubmittedForm;
 use views::answer_form::problem::{FormProblems, ProblemLocation};
 use views::components::relative_time::RelativeTime;
-use views::components::words::VisibleText;
+use views::components::wording::VisibleText;
 
 use crate::http::uploads::AnswerUploads;
 
@@ -41,7 +41,7 @@ impl AnswerUploads {
         let mut problem = FormProblems::default();
         let (mut status, mut wait) = (StatusCode::PAYLOAD_TOO_LARGE, None);
         for name in too_large {
-            let most = views::components::words::size(self.config.upload_limit as u64);
+            let most = views::components::wording::size(self.config.upload_limit as u64);
             let message = format!(
                 "This file was not taken: files can be at most {most} together. Choose a smaller file."
             );
@@ -83,7 +83,7 @@ fn quota_message(exceeded: &QuotaExceeded, now: Time) -> String {
 fn report_field_problem(problem: &mut FormProblems, ask: &Ask, name: &str, message: String) {
     let key = name.strip_prefix("field.").unwrap_or(name);
     let form = match ask.question.value().map(Question::body) {
-        Some(Body::Provide { form }) => Some(form),
+        Some(QuestionBody::Provide { form }) => Some(form),
         _ => None,
     };
     let field = form.and_then(|form| form.fields().find(|field| field.key() == key));

@@ -17,7 +17,7 @@ use kernel::{AgentId, AskId, HumanId, Phase, ProjectId, Time};
 use store::search::MAX_RESULTS;
 use store::{AskListQuery, Filter, Order, SearchQuery, StoreError};
 use ulid::Ulid;
-use views::components::query::Query as Narrowed;
+use views::components::query::PageQuery as Narrowed;
 use views::history::{self, AuditLogStatus, HistoryPage, QUERY_PARAMETERS};
 use views::inbox::SearchCount;
 use views::site::paths;
@@ -94,7 +94,7 @@ pub(super) async fn show(
     visitor: Visitor,
 ) -> PageResult {
     let wanted = HistoryFilter::from_query(&pairs, &visitor.human);
-    let whole = wanted.view.whole(&visitor.human);
+    let whole = wanted.view.list_scopes(&visitor.human);
     let (asks, next, found) = if let Some(words) = wanted.words.clone() {
         let search = SearchQuery {
             words,

@@ -6,7 +6,7 @@ use gateway::Gateway;
 use gateway::insights::{self, InsightsError};
 use kernel::insight::Day;
 use kernel::insight::access::{self, InsightsQuery};
-use views::components::query::Query as Narrowed;
+use views::components::query::PageQuery as Narrowed;
 use views::insights::{DEFAULT_SPAN, InsightsPage, QUERY_PARAMETERS, SPANS, page};
 
 use super::{PageResult, html};

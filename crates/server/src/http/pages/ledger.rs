@@ -38,7 +38,7 @@ pub(super) async fn list(
     if let Some(scope) = scope.filter(|scope| scope.is_read_by(&visitor.actor, &directory)) {
         return Ok(Redirect::to(&paths::ledger(&scope)).into_response());
     }
-    let mut known = ledger::known(&visitor.human, &directory);
+    let mut known = ledger::listed_ledgers(&visitor.human, &directory);
     // Every person may read the organisation's ledgers. Ledgers that are already listed are
     // skipped.
     let named = gateway.store().organisation_ledgers(ORGANISATION).await?;

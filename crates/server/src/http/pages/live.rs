@@ -11,8 +11,8 @@ use std::time::Duration;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use gateway::streams::{OpenStream, Wire};
-use gateway::wake::{Topic, Waiter};
+use gateway::streams::{ConnectionKind, OpenStream};
+use gateway::waiters::{Waiter, WakeTopic};
 use gateway::{DATABASE_USER, Gateway};
 use kernel::directory::Human;
 use kernel::{HumanId, KeyId, Subject};
@@ -81,7 +81,8 @@ pub(super) fn follow(
     looked: impl LiveList,
 ) -> Response {
     let key = visitor.session;
-    let Ok(held) = streaming.streams.open_for(&gateway, Some(Subject::Key(key)), Wire::Events)
+    let Ok(held) =
+        streaming.streams.open_for(&gateway, Some(Subject::Key(key)), ConnectionKind::Events)
     else {
         let busy = html(StatusCode::TOO_MANY_REQUESTS, message_page::unavailable(&visitor.frame));
         return ([(header::RETRY_AFTER, "30")], busy).into_response();
@@ -107,11 +108,11 @@ pub(super) fn follow(
 }
 
 /// The topics that may change the list: its content, the person and the session.
-fn topics(gateway: &Gateway, looked: &impl LiveList, key: KeyId, id: &HumanId) -> Vec<Topic> {
+fn topics(gateway: &Gateway, looked: &impl LiveList, key: KeyId, id: &HumanId) -> Vec<WakeTopic> {
     let directory = gateway.directory();
     let scopes = directory.human(id).map(|human| looked.scopes(gateway, human)).unwrap_or_default();
-    let own = [Subject::Key(key), Subject::Human(id.clone())].map(Topic::Subject);
-    own.into_iter().chain(scopes.into_iter().map(Topic::List)).collect()
+    let own = [Subject::Key(key), Subject::Human(id.clone())].map(WakeTopic::Subject);
+    own.into_iter().chain(scopes.into_iter().map(WakeTopic::List)).collect()
 }
 
 struct LiveStream<L> {
@@ -121,7 +122,7 @@ struct LiveStream<L> {
     id: HumanId,
     frame: PageContext,
     looked: L,
-    topics: Vec<Topic>,
+    topics: Vec<WakeTopic>,
     waiter: Waiter,
     digest: u64,
     begun: bool,

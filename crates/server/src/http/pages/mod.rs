@@ -46,7 +46,7 @@ use self::visitor::Visitor;
 use crate::http::body::BodyError;
 use crate::http::posted_form::FormReadError;
 use crate::http::services::{CoreServices, StorageServices};
-use crate::http::{Shared, request_log};
+use crate::http::{AppState, request_log};
 
 pub(in crate::http) use self::cookies::Cookies;
 pub(in crate::http) use self::request::RequestPages;
@@ -58,7 +58,7 @@ pub(in crate::http) use self::tasks::TaskPages;
 pub(in crate::http) use self::visitor::Visitors;
 
 /// The routes of all pages.
-pub fn routes() -> Router<Shared> {
+pub fn routes() -> Router<AppState> {
     Router::new()
         .route("/history", get(history::show))
         .route("/history/export", get(history::export))

@@ -72,7 +72,7 @@ pub(super) async fn undo_from_list(
             Err(_) => late += 1,
         }
     }
-    let list = query::Query::read(&back(&form), &inbox::QUERY_PARAMETERS);
+    let list = query::PageQuery::read(&back(&form), &inbox::QUERY_PARAMETERS);
     let list = list.with("undone", undone.to_string()).with("late", late.to_string());
     Ok(Redirect::to(&list.href(paths::INBOX)).into_response())
 }
@@ -102,8 +102,9 @@ pub(super) async fn sent(
     let unsent = asks.iter().filter(|ask| !has_answer_of(ask, &me));
     let unsent = unsent.map(|ask| UnsentAnswer::of(ask, &directory, frame.now)).collect();
     let mut shown = AnswersSent { banner: None, undo: None, total: asks.len(), unsent };
-    let list =
-        form.value("list").map(|list| query::Query::read(list, &inbox::QUERY_PARAMETERS).text());
+    let list = form
+        .value("list")
+        .map(|list| query::PageQuery::read(list, &inbox::QUERY_PARAMETERS).text());
     match asks.as_slice() {
         [ask] if form.value("summary").is_none() => {
             let visitor = Visitor { frame, ..visitor };

@@ -22,9 +22,9 @@ use super::cookies::{Cookie, Cookies};
 use super::sign_in::SignInPages;
 use super::{PageError, html, page, parts};
 use crate::config::Config;
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::body::BodyError;
-use crate::http::name::path_id;
+use crate::http::path_param::path_id;
 use crate::http::posted_form::{self, FormReadError, FormTokenCheck, PostedForm};
 use crate::http::request_log::{RequestCaller, note_caller};
 
@@ -80,7 +80,7 @@ impl Visitors {
         let waiting = self.gateway.count_waiting(&human).await?.n;
         let frame = PageContext {
             now,
-            person: Some(views::components::words::person_name(&directory, &human.id)),
+            person: Some(views::components::wording::person_name(&directory, &human.id)),
             csrf: self.secrets.csrf_token(secret),
             waiting: Some(waiting),
             nonce: None,
@@ -154,10 +154,10 @@ impl Visitors {
     }
 }
 
-impl FromRequestParts<Shared> for Visitor {
+impl FromRequestParts<AppState> for Visitor {
     type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, PageError> {
+    async fn from_request_parts(parts: &mut Parts, shared: &AppState) -> Result<Self, PageError> {
         Arc::<Visitors>::from_ref(shared).visitor(&parts.headers).await
     }
 }
@@ -165,10 +165,10 @@ impl FromRequestParts<Shared> for Visitor {
 /// The person who is signed in, if they are an administrator.
 pub(super) struct AdminVisitor(pub(super) Visitor);
 
-impl FromRequestParts<Shared> for AdminVisitor {
+impl FromRequestParts<AppState> for AdminVisitor {
     type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, PageError> {
+    async fn from_request_parts(parts: &mut Parts, shared: &AppState) -> Result<Self, PageError> {
         let visitor = Visitor::from_request_parts(parts, shared).await?;
         if visitor.human.admin {
             return Ok(Self(visitor));
@@ -183,10 +183,10 @@ pub(super) struct VisibleRequest {
     pub(super) ask: Arc<Ask>,
 }
 
-impl FromRequestParts<Shared> for VisibleRequest {
+impl FromRequestParts<AppState> for VisibleRequest {
     type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, PageError> {
+    async fn from_request_parts(parts: &mut Parts, shared: &AppState) -> Result<Self, PageError> {
         let visitor = Visitor::from_request_parts(parts, shared).await?;
         let id = path_id(parts, shared).await;
         let ask = Arc::<Visitors>::from_ref(shared).visible_ask(&visitor, &id).await?;
@@ -201,10 +201,10 @@ pub(super) struct AskForm {
     pub(super) form: SubmittedForm,
 }
 
-impl FromRequest<Shared> for AskForm {
+impl FromRequest<AppState> for AskForm {
     type Rejection = PageError;
 
-    async fn from_request(request: Request, shared: &Shared) -> Result<Self, PageError> {
+    async fn from_request(request: Request, shared: &AppState) -> Result<Self, PageError> {
         let (mut parts, body) = request.into_parts();
         let VisibleRequest { visitor, ask } =
             VisibleRequest::from_request_parts(&mut parts, shared).await?;
@@ -233,10 +233,10 @@ impl UnreadForm {
     }
 }
 
-impl FromRequest<Shared> for UnreadForm {
+impl FromRequest<AppState> for UnreadForm {
     type Rejection = Infallible;
 
-    async fn from_request(request: Request, shared: &Shared) -> Result<Self, Infallible> {
+    async fn from_request(request: Request, shared: &AppState) -> Result<Self, Infallible> {
         let (headers, body) = parts(request);
         Ok(Self { visitors: Arc::from_ref(shared), headers, body })
     }

@@ -35,8 +35,8 @@ fn proposed_actions_are_approved_one_by_one() {
         let (mut cast, id, ask) = with(proposing());
         match (cast.resolve("olga", ask, only(approved, denied)), kept) {
             (Ok(()), Ok(kept)) => {
-                assert_eq!(resolution_details(&cast, id).approved_actions, owned(kept));
-                assert_eq!(resolution_details(&cast, id).denied_actions, owned(denied));
+                assert_eq!(said(&cast, id).approved_actions, owned(kept));
+                assert_eq!(said(&cast, id).denied_actions, owned(denied));
             }
             (Err(Refusal::Invalid { field, .. }), Err(wanted)) => assert_eq!(field, wanted),
             (done, _) => panic!("{approved:?} {denied:?}: {done:?}"),
@@ -51,7 +51,7 @@ fn a_choice_may_approve_some_of_what_is_proposed() {
     let mut new = resolution(ResolutionAction::Choose);
     new.said.approved_actions = vec!["y".to_owned()];
     cast.resolve("olga", ask, new).unwrap();
-    assert_eq!(resolution_details(&cast, id).approved_actions, ["y"]);
+    assert_eq!(said(&cast, id).approved_actions, ["y"]);
 }
 
 /// HACP-054: an approval of the whole through another interface approves every part; leaving some
@@ -67,7 +67,7 @@ fn some_of_it_is_allowed_through_any_door() {
         let (mut elsewhere, id, ask) = with(proposing());
         let reply = Box::new(Reply::truncated(Answer::Approved { edits }, None));
         elsewhere.run(elsewhere.human("olga"), AskCommand::Answer(ask, reply));
-        let decided = resolution_details(&elsewhere, id);
+        let decided = said(&elsewhere, id);
         assert_eq!(
             (&decided.approved_actions[..], decided.state_patch),
             (&owned(approved)[..], None)
@@ -75,7 +75,7 @@ fn some_of_it_is_allowed_through_any_door() {
         assert_eq!(decided.denied_actions, owned(denied));
         let (mut here, id, same) = with(proposing());
         here.resolve("olga", same, only(approved, denied)).unwrap();
-        assert_eq!(resolution_details(&here, id).approved_actions, owned(approved));
+        assert_eq!(said(&here, id).approved_actions, owned(approved));
         let given =
             |cast: &Cast, ask| cast.seen(ask).deciding_answer().unwrap().reply.value().cloned();
         assert_eq!(given(&here, same).unwrap().answer, given(&elsewhere, ask).unwrap().answer);

@@ -14,8 +14,8 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use dialects::native::EventView;
 use gateway::auth::Denied;
-use gateway::streams::{OpenStream, Wire};
-use gateway::wake::{Topic, Waiter};
+use gateway::streams::{ConnectionKind, OpenStream};
+use gateway::waiters::{Waiter, WakeTopic};
 use gateway::{DATABASE_USER, Gateway};
 use kernel::actor::KeyScope;
 use kernel::event::HELD_ANSWER;
@@ -29,12 +29,12 @@ use crate::http::api::AskViews;
 use crate::http::api::extractors::{AnyCaller, ask_id};
 use crate::http::api::openapi::ResumePosition;
 use crate::http::callers::Callers;
-use crate::http::name::PathParam;
-use crate::http::problem::Problem;
+use crate::http::path_param::PathParam;
+use crate::http::problem::ApiProblem;
 use crate::http::services::Streaming;
 use crate::http::sse::{self, HEARTBEAT, SseSource};
 use crate::http::stream_credential::StreamCredential;
-use crate::http::{Shared, envelope_headers};
+use crate::http::{AppState, envelope_headers};
 
 /// The interval of heartbeats on an idle stream.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
@@ -43,7 +43,7 @@ const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// How many changes a stream reads at a time.
 const BATCH: usize = 32;
 
-pub(super) fn routes() -> OpenApiRouter<Shared> {
+pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(everything)).routes(routes!(one_ask))
 }
 
@@ -74,7 +74,7 @@ async fn everything(
     headers: HeaderMap,
     Query(pairs): Pairs,
     AnyCaller(actor): AnyCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let credential = StreamCredential::new(&streams.callers, actor, &headers);
     let seen = last_seen(&headers, &pairs)?;
     let line = StreamConnection::open(streams, credential)?;
@@ -117,7 +117,7 @@ async fn one_ask(
     headers: HeaderMap,
     Query(pairs): Pairs,
     AnyCaller(actor): AnyCaller,
-) -> Result<Response, Problem> {
+) -> Result<Response, ApiProblem> {
     let credential = StreamCredential::new(&streams.callers, actor, &headers);
     let id = ask_id(&id)?;
     let seen = last_seen(&headers, &pairs)?;
@@ -131,11 +131,11 @@ async fn one_ask(
 
 /// The last event the caller received: `Last-Event-ID`, which clients send on their own, else
 /// `?after=`.
-fn last_seen(headers: &HeaderMap, pairs: &[(String, String)]) -> Result<Option<u64>, Problem> {
+fn last_seen(headers: &HeaderMap, pairs: &[(String, String)]) -> Result<Option<u64>, ApiProblem> {
     let expected = "the id of an event: a whole number";
     let bad = |field: &str| {
         let detail = format!("{field}: expected {expected}");
-        Problem::new(400, "invalid-field").detail(detail).field(field, expected)
+        ApiProblem::new(400, "invalid-field").detail(detail).field(field, expected)
     };
     let number = |text: &str| {
         let digits = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -177,11 +177,11 @@ enum WaitEnd {
 }
 
 impl StreamConnection {
-    fn open(streams: Arc<AskStreams>, credential: StreamCredential) -> Result<Self, Problem> {
+    fn open(streams: Arc<AskStreams>, credential: StreamCredential) -> Result<Self, ApiProblem> {
         let held = streams.streaming.streams.open_for(
             &streams.gateway,
-            credential.counted(),
-            Wire::Events,
+            credential.stream_subject(),
+            ConnectionKind::Events,
         )?;
         Ok(Self { streams, credential, _held: held })
     }
@@ -263,8 +263,8 @@ impl AgentStream {
         line: StreamConnection,
         scope: ListScope,
         seen: Option<u64>,
-    ) -> Result<Self, Problem> {
-        let list = Topic::List(scope.clone());
+    ) -> Result<Self, ApiProblem> {
+        let list = WakeTopic::List(scope.clone());
         let waiter = line.streams.gateway.wake().subscribe(line.credential.topics().chain([list]));
         let last = line.streams.gateway.store().last_position().await?;
         // A position after the last one is from another store, so the server cannot know which
@@ -373,8 +373,8 @@ impl AskStream {
         line: StreamConnection,
         id: AskId,
         seen: Option<u64>,
-    ) -> Result<Option<Self>, Problem> {
-        let own = Topic::Subject(Subject::Ask(id));
+    ) -> Result<Option<Self>, ApiProblem> {
+        let own = WakeTopic::Subject(Subject::Ask(id));
         let waiter = line.streams.gateway.wake().subscribe(line.credential.topics().chain([own]));
         let ask = line.streams.gateway.visible_ask(&line.credential.actor, id).await?;
         let mut before = ask.head.seq.saturating_sub(1);
@@ -391,7 +391,7 @@ impl AskStream {
                 Some(newest) => break newest,
                 None => {
                     let detail = "the history of this request is gone";
-                    return Err(Problem::new(500, "internal").detail(detail));
+                    return Err(ApiProblem::new(500, "internal").detail(detail));
                 }
             }
         };
@@ -500,7 +500,7 @@ impl PersonStream {
         line: StreamConnection,
         id: HumanId,
         seen: Option<u64>,
-    ) -> Result<Self, Problem> {
+    ) -> Result<Self, ApiProblem> {
         let scopes = scopes(&line.streams.gateway, &id);
         let waiter = listen(&line, &scopes);
         let last = line.streams.gateway.store().last_position().await?;
@@ -547,7 +547,7 @@ fn scopes(gateway: &Gateway, id: &HumanId) -> Vec<ListScope> {
 }
 
 fn listen(line: &StreamConnection, scopes: &[ListScope]) -> Waiter {
-    let lists = scopes.iter().cloned().map(Topic::List);
+    let lists = scopes.iter().cloned().map(WakeTopic::List);
     line.streams.gateway.wake().subscribe_to_changes(line.credential.topics().chain(lists))
 }
 

@@ -164,7 +164,7 @@ pub(super) async fn reassign(
 
 /// The query of the list that the form came from, validated.
 pub(crate) fn back(form: &SubmittedForm) -> String {
-    query::Query::read(form.value("back").unwrap_or_default(), &inbox::QUERY_PARAMETERS).text()
+    query::PageQuery::read(form.value("back").unwrap_or_default(), &inbox::QUERY_PARAMETERS).text()
 }
 
 /// The second step for the button of a row, unless the answer needs none. `pressed` is the button.
@@ -249,7 +249,7 @@ pub(super) async fn show(
     if wanted.filter.fold.is_none() {
         return Ok(Redirect::to(paths::INBOX).into_response());
     }
-    let whole = InboxFilter::view(wanted.tab).whole(&visitor.human);
+    let whole = InboxFilter::view(wanted.tab).list_scopes(&visitor.human);
     let (mut ids, mut after) = (Vec::new(), None);
     // At most as many as one bulk action takes; the others stay open.
     while ids.len() < MAX_BULK_ASKS {

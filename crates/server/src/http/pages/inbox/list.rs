@@ -12,7 +12,7 @@ use kernel::question::QuestionKind;
 use kernel::{AgentId, Ask, AskId, HumanId, Phase, ProjectId, Time};
 use store::search::MAX_RESULTS;
 use store::{AskListQuery, ExpiringQuery, Filter, Order, SearchQuery, StoreError};
-use views::components::query::Query;
+use views::components::query::PageQuery;
 use views::inbox::row::{EXPIRING_SOON, InboxEntry};
 use views::inbox::{QUERY_PARAMETERS, SearchCount, Tab};
 
@@ -27,7 +27,7 @@ const MAX_READS_PER_PAGE: usize = 5;
 #[derive(Debug, Clone)]
 pub(crate) struct InboxFilter {
     /// The query of the address without the position.
-    pub(crate) query: Query,
+    pub(crate) query: PageQuery,
     pub(super) tab: Tab,
     pub(super) filter: Filter,
     within: Option<u64>,
@@ -49,7 +49,7 @@ pub(crate) struct InboxListPage {
 impl InboxFilter {
     /// Reads a query. Invalid filters are ignored, because a list should always render.
     pub(crate) fn from_query(pairs: &[(String, String)], human: &Human) -> Self {
-        let mut query = Query::of(pairs, &QUERY_PARAMETERS);
+        let mut query = PageQuery::of(pairs, &QUERY_PARAMETERS);
         let tab = query.take("view", |name| {
             Tab::named(name).filter(|tab| match tab {
                 Tab::Everyone => human.admin,
@@ -107,7 +107,7 @@ pub(crate) async fn listed(
     human: &Human,
     wanted: &InboxFilter,
 ) -> Result<InboxListPage, StoreError> {
-    let whole = InboxFilter::view(wanted.tab).whole(human);
+    let whole = InboxFilter::view(wanted.tab).list_scopes(human);
     let mut listed = if wanted.tab == Tab::Aside {
         snoozed_page(gateway, human, wanted).await?
     } else if wanted.words.is_some() {

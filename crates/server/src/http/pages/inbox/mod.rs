@@ -24,13 +24,13 @@ use views::site::paths;
 
 use self::list::{InboxFilter, InboxListPage};
 use super::{PageResult, Visitor, html, undo};
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::lists::count_of;
 use crate::http::pages::inbox::list::{listed, snoozed_by};
 use crate::http::pages::undo::answered_notice;
 
 /// The routes of the inbox.
-pub(super) fn routes() -> Router<Shared> {
+pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route(paths::INBOX, get(show))
         .route("/inbox/live", get(live::follow))
@@ -156,7 +156,7 @@ pub(super) async fn inbox_state(
         if tab == Tab::Everyone && !human.admin {
             continue;
         }
-        let whole = InboxFilter::view(tab).whole(human);
+        let whole = InboxFilter::view(tab).list_scopes(human);
         let list = AskListQuery { filter: Filter::default(), ..wanted.open(&whole) };
         counts.push((tab, count_text(count_of(gateway, &whole, list).await?)));
     }
@@ -170,7 +170,7 @@ pub(super) async fn inbox_state(
             format!("{}+", listed.items.len())
         }
         (None, _) => {
-            let whole = InboxFilter::view(wanted.tab).whole(human);
+            let whole = InboxFilter::view(wanted.tab).list_scopes(human);
             count_text(count_of(gateway, &whole, wanted.open(&whole)).await?)
         }
     };
@@ -206,6 +206,6 @@ fn count_text(count: Count) -> String {
 
 /// Redirects to the list that the form came from, with the result of the action.
 pub(super) fn return_to(back: Option<&str>, told: (&'static str, String)) -> Response {
-    let query = query::Query::read(back.unwrap_or_default(), &inbox::QUERY_PARAMETERS);
+    let query = query::PageQuery::read(back.unwrap_or_default(), &inbox::QUERY_PARAMETERS);
     Redirect::to(&query.with(told.0, told.1).href(paths::INBOX)).into_response()
 }

@@ -13,8 +13,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use gateway::auth::{Authenticator, CaseCallKind};
-use gateway::streams::{OpenStream, Wire};
-use gateway::wake::{Topic, Waiter};
+use gateway::streams::{ConnectionKind, OpenStream};
+use gateway::waiters::{Waiter, WakeTopic};
 use gateway::{DATABASE_USER, Gateway};
 use kernel::{Ask, AskId, HumanId, Subject};
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ pub(super) async fn follow(
     let id: AskId = id.parse().map_err(|_| StatusCode::NOT_FOUND)?;
     let credential = StreamCredential::of_session(visitor.actor.clone(), visitor.session);
     // The request is read after the subscription, so that its end in between is not missed.
-    let own = Topic::Subject(Subject::Ask(id));
+    let own = WakeTopic::Subject(Subject::Ask(id));
     let waiter = gateway.wake().subscribe(credential.topics().chain([own]));
     let seen = visitors.visible_ask(&visitor, &id.to_string()).await;
     seen.map_err(|_| StatusCode::NOT_FOUND)?;
@@ -70,7 +70,7 @@ pub(super) async fn follow(
         .map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let me = visitor.human.id;
     let who = Some(Subject::Human(me.clone()));
-    let held = streaming.watchers.open(who, Wire::Events);
+    let held = streaming.watchers.open(who, ConnectionKind::Events);
     let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let holder = shown.holder.and_then(|holder| holder.parse().ok());
     let returned = headers.contains_key("last-event-id");

@@ -15,7 +15,7 @@ use gateway::receipts::Receipts;
 use gateway::{CommandConditions, Gateway};
 use kernel::ask::DisplayedContent as Displayed;
 use kernel::directory::Human;
-use kernel::question::{Body, Question};
+use kernel::question::{Question, QuestionBody};
 use kernel::{Actor, Ask, AskCommand, AskId, Command, HumanId, Refusal, form};
 use serde::Deserialize;
 use store::{JobOutcome, StoreError};
@@ -31,7 +31,7 @@ use super::bot_detection::is_person;
 use super::form_files::{FileNotStored, RejectedFiles, with_retry_after};
 use super::sign_in::passkeys;
 use super::{PageResult, Visitor, html, page, parts, undo};
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::pages::request::related::note_viewing;
 use crate::http::pages::sealed_values::SealedValues;
 use crate::http::pages::sign_in::passkeys::PasskeyPages;
@@ -41,7 +41,7 @@ use crate::http::posted_form::PostedForm;
 use crate::http::uploads::AnswerUploads;
 
 /// The routes of one request.
-pub(super) fn routes() -> Router<Shared> {
+pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route("/asks/{id}", get(show))
         .route("/asks/{id}/answer", get(back).post(answer))
@@ -315,7 +315,7 @@ impl RequestPages {
         question: &Question,
         sent: &SubmittedForm,
     ) -> Option<String> {
-        let held = second_step::held(question, sent);
+        let held = second_step::hidden_values(question, sent);
         let holder = format!("{} {}", visitor.session, ask.id);
         if held.is_empty() {
             return None;
@@ -454,7 +454,7 @@ pub(super) async fn answer_with_shown(
 
 /// The names under which files of this question's form are posted.
 pub(super) fn file_fields(question: &Question) -> Vec<String> {
-    let Body::Provide { form } = question.body() else { return Vec::new() };
+    let QuestionBody::Provide { form } = question.body() else { return Vec::new() };
     let files = form.fields().filter(|field| matches!(field.kind(), form::FieldKind::File));
     files.map(|field| format!("field.{}", field.key())).collect()
 }

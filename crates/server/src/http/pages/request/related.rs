@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use dialects::proof::explain;
 use dialects::proof::receipt::id as receipt_id;
-use dialects::proof::words;
 use gateway::Gateway;
 use gateway::audit::{NoProof, proof};
 use kernel::{Ask, AskId, HumanId, Phase, Subject};
@@ -211,7 +211,7 @@ impl RequestPages {
             }
             None => checked.add_check(CheckResult::Holds, "It was not revoked."),
         }
-        checked.words = words(&claims);
+        checked.words = explain(&claims);
         Ok(checked)
     }
 }

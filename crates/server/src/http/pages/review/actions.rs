@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use gateway::CommandConditions;
 use kernel::ask::DisplayedContent;
 use kernel::form::Form;
-use kernel::question::{AnswerError, Body, Question};
+use kernel::question::{AnswerError, Question, QuestionBody};
 use kernel::verification::SubmitPath;
 use kernel::{Ask, AskCommand, Assurance, Refusal};
 use store::StoreError;
@@ -59,7 +59,7 @@ pub(super) async fn act(
         let shown = message_page::unavailable(&guest.frame);
         guest_error(StatusCode::SERVICE_UNAVAILABLE, &guest.frame, shown)
     })?;
-    kept.take(question, sent.clone());
+    kept.merge(question, sent.clone());
     let step = kept.step;
     if let Some(RejectedFiles { problem, status, wait }) = not_kept {
         if action == "draft" {
@@ -83,16 +83,16 @@ pub(super) async fn act(
         }
         ("save", _) => turn.go_to_step(kept, step, "saved").await,
         ("edit", _) => turn.go_to_step(kept, step, "").await,
-        ("back", Body::Provide { form }) => {
+        ("back", QuestionBody::Provide { form }) => {
             let before =
                 kept.filled(question).and_then(|filled| steps::previous_step(form, &filled, step));
             turn.go_to_step(kept, before.unwrap_or(step), "").await
         }
-        ("next", Body::Provide { form }) => turn.next(form, kept).await,
-        (_, Body::Provide { form }) => {
+        ("next", QuestionBody::Provide { form }) => turn.next(form, kept).await,
+        (_, QuestionBody::Provide { form }) => {
             // The person has not seen a step that applies only since this input.
             let filled = kept.filled(question);
-            if filled.is_some_and(|filled| steps::after(form, &filled, step).is_some()) {
+            if filled.is_some_and(|filled| steps::next_step(form, &filled, step).is_some()) {
                 return turn.next(form, kept).await;
             }
             let mut whole = kept.form.clone();
@@ -105,11 +105,11 @@ pub(super) async fn act(
         }
         (
             _,
-            Body::Approve { .. }
-            | Body::Choose { .. }
-            | Body::Confirm { .. }
-            | Body::Escalate { .. }
-            | Body::Converse,
+            QuestionBody::Approve { .. }
+            | QuestionBody::Choose { .. }
+            | QuestionBody::Confirm { .. }
+            | QuestionBody::Escalate { .. }
+            | QuestionBody::Converse,
         ) => turn.answer(&sent, &kept, false).await,
     }
 }
@@ -158,7 +158,7 @@ impl ReviewSubmission<'_> {
             .for_fields(|key| steps::step_of(form, key) == Some(step));
         if problem.problems.is_empty() {
             let filled = kept.filled(self.question);
-            let after = filled.and_then(|filled| steps::after(form, &filled, step));
+            let after = filled.and_then(|filled| steps::next_step(form, &filled, step));
             return self.go_to_step(kept, after.unwrap_or(step), "").await;
         }
         self.refused(&kept, problem).await
@@ -177,7 +177,7 @@ impl ReviewSubmission<'_> {
         }
         let mut step = kept.step;
         let mut problem = problem;
-        if let Body::Provide { form } = question.body() {
+        if let QuestionBody::Provide { form } = question.body() {
             let first = problem.first_field().and_then(|key| steps::step_of(form, key));
             step = first.unwrap_or(step);
             problem = problem.for_fields(|key| steps::step_of(form, key) == Some(step));

@@ -22,11 +22,11 @@ use gateway::Gateway;
 use gateway::auth::{Authenticator, CaseCallKind};
 use gateway::ids::random;
 use gateway::secrets::ServerSecrets;
-use gateway::streams::Wire;
+use gateway::streams::ConnectionKind;
 use gateway::vault::cipher;
 use gateway::verification::ProofVerifiers;
 use kernel::ask::{Ending, TokenPurpose};
-use kernel::question::{Body, Question};
+use kernel::question::{Question, QuestionBody};
 use kernel::{Actor, Ask, AskCommand, Subject};
 use serde::Deserialize;
 use store::StoreError;
@@ -45,17 +45,17 @@ use super::{PageError, PageResult, html, parts};
 use crate::config::Config;
 use crate::http::body::BodyError;
 use crate::http::hitl::{HitlCases, cookie, is_token, link_holder, review_cookie, review_token};
-use crate::http::name::PathParam;
 use crate::http::pages::request::live::{RequestStream, Watcher};
 use crate::http::pages::sealed_values::SealedValues;
+use crate::http::path_param::PathParam;
 use crate::http::posted_form::{self, FormReadError, FormTokenCheck};
 use crate::http::services::Streaming;
 use crate::http::stream_credential::StreamToken;
 use crate::http::uploads::AnswerUploads;
-use crate::http::{Shared, sse};
+use crate::http::{AppState, sse};
 
 /// The routes of review links.
-pub(super) fn routes() -> Router<Shared> {
+pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route("/review/{id}", get(show).post(submit))
         .route("/review/{id}/end", get(follow))
@@ -343,7 +343,7 @@ impl ReviewPages {
             return Ok(ReviewDraft::default());
         };
         let about = ask.id.to_string();
-        let plain = cipher::open(&self.secrets.draft_key(ask.id), about.as_bytes(), &closed);
+        let plain = cipher::decrypt(&self.secrets.draft_key(ask.id), about.as_bytes(), &closed);
         let kept = plain.and_then(|plain| serde_json::from_slice(&plain).ok());
         if kept.is_none() {
             tracing::warn!(ask.id = %ask.id, "a draft cannot be opened; it is begun anew");
@@ -370,12 +370,14 @@ impl ReviewPages {
         // that.
         self.gateway.store().put_draft(ask.id, closed).await?;
         let progress = match question.body() {
-            Body::Provide { form } => Some(form.progress(&entered::values(form, &kept.form))),
-            Body::Approve { .. }
-            | Body::Choose { .. }
-            | Body::Confirm { .. }
-            | Body::Escalate { .. }
-            | Body::Converse => None,
+            QuestionBody::Provide { form } => {
+                Some(form.progress(&entered::values(form, &kept.form)))
+            }
+            QuestionBody::Approve { .. }
+            | QuestionBody::Choose { .. }
+            | QuestionBody::Confirm { .. }
+            | QuestionBody::Escalate { .. }
+            | QuestionBody::Converse => None,
         };
         let holder = Actor::link_holder(ask.id);
         self.gateway.run(holder, AskCommand::Progress(ask.id, progress)).await.map(drop)
@@ -405,7 +407,7 @@ async fn follow(
     authenticator
         .count_case_call(id, CaseCallKind::Watch)
         .map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
-    let held = streaming.watchers.open(Some(Subject::Ask(id)), Wire::Events);
+    let held = streaming.watchers.open(Some(Subject::Ask(id)), ConnectionKind::Events);
     let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let returned = headers.contains_key("last-event-id");
     let by = Watcher::Link(credential);

@@ -23,16 +23,16 @@ use store::StoreError;
 use url::Url;
 use views::answer_form::problem::{FormProblems, ProblemLocation};
 use views::answer_form::{PROOF, ProofProvider, ProofStep};
-use views::components::words::VisibleText;
+use views::components::wording::VisibleText;
 use views::review::ReviewDraft;
 use views::site::paths;
 use views::{SubmittedForm, message_page};
 
 use super::actions::{ReviewSubmission, redirect_to_page};
 use super::{Guest, guest_error};
-use crate::http::name::PathParam;
 use crate::http::pages::review::ReviewPages;
 use crate::http::pages::{PageError, PageResult, parts};
+use crate::http::path_param::PathParam;
 use crate::http::posted_form;
 
 /// The message after the page of a provider returned an invalid proof.
@@ -99,7 +99,7 @@ impl ReviewSubmission<'_> {
         for proof in brought.collect::<Vec<_>>() {
             kept.add_proof(proof);
         }
-        self.answer(&kept.whole(), &kept, true).await
+        self.answer(&kept.submission(), &kept, true).await
     }
 
     /// Returns to the answer, so that the person can change it.

@@ -139,7 +139,7 @@ pub(super) async fn show_revoke(
     visitor: Visitor,
 ) -> PageResult {
     let directory = gateway.directory();
-    let (key, agent) = managed_key(&visitor, &directory, view::key(asked.key.as_deref()))?;
+    let (key, agent) = managed_key(&visitor, &directory, view::parse_key_id(asked.key.as_deref()))?;
     Ok(framed(&visitor, &view::revoke(key, agent)))
 }
 
@@ -150,7 +150,7 @@ pub(super) async fn revoke(
 ) -> PageResult {
     let (visitor, form) = visitors.visitor_and_form(from, paths::AGENTS).await?;
     let directory = gateway.directory();
-    let (key, agent) = managed_key(&visitor, &directory, view::key(form.value("key")))?;
+    let (key, agent) = managed_key(&visitor, &directory, view::parse_key_id(form.value("key")))?;
     let command = if form.value("end_tokens").is_some() {
         DirectoryCommand::RevokeKeyWithTokens(key.id)
     } else {

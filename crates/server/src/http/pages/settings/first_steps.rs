@@ -12,7 +12,7 @@ use kernel::actor::KeyScope;
 use kernel::ask::{Dialect, Labels, Priority, Route};
 use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::directory::{Agent, NewAgent, NewProject};
-use kernel::question::{Body, Editable, Question};
+use kernel::question::{Editable, Question, QuestionBody};
 use kernel::{Actor, AgentId, AskCommand, DirectoryCommand, Phase, ProjectId};
 use serde_json::{Map, json};
 use store::{AskListQuery, Filter, ListScope, Order};
@@ -110,7 +110,7 @@ fn demonstration() -> Option<NewAsk> {
         "recipient": "Ada Lovelace (made up)",
         "what happens": "Nothing, whatever you answer: this is a demonstration",
     });
-    let body = Body::Approve {
+    let body = QuestionBody::Approve {
         details: details.as_object().cloned().unwrap_or_default(),
         editable: Editable::Flag(false),
         reject_requires_reason: false,

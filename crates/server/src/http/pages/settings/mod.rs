@@ -30,10 +30,10 @@ use views::{SubmittedForm, message_page};
 
 use super::{PageError, PageResult, Visitor, html, page};
 use crate::config::Config;
-use crate::http::Shared;
+use crate::http::AppState;
 
 /// The routes of the settings.
-pub(super) fn routes() -> Router<Shared> {
+pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route(paths::SETTINGS, get(overview))
         .route(paths::PROFILE, get(profile::show).post(profile::save))

@@ -15,10 +15,12 @@ use notify::people::verification_codes::{CodeSent, VerificationCodes};
 use store::CodeCheck;
 use views::SubmittedForm;
 use views::answer_form::problem::{FormProblems, ProblemLocation};
-use views::components::words::VisibleText;
+use views::components::wording::VisibleText;
 use views::settings::SettingsPage;
 use views::settings::controls::FormDraft;
-use views::settings::notifications::{LABELS, NotificationsPage, code_field, name, page, read};
+use views::settings::notifications::{
+    LABELS, NotificationsPage, code_field, contact_method_name, page, read,
+};
 use views::site::paths;
 
 use super::{PageError, SettingsQuery, empty_form, framed, saved};
@@ -148,7 +150,7 @@ async fn verify_page(
     let message = if form.value("send").is_some() {
         match codes.send(&visitor.human, &means).await? {
             CodeSent::Sent => {
-                let done = Some(format!("A code is on its way: {}", name(&means)));
+                let done = Some(format!("A code is on its way: {}", contact_method_name(&means)));
                 return notices_page(channels, devices, contacts, visitor, done, empty_form())
                     .await;
             }

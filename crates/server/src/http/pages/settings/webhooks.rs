@@ -20,14 +20,14 @@ use views::settings::{self, PAGE_SIZE, SettingsPage, webhooks as view};
 use views::site::paths;
 
 use super::{empty_form, framed, not_found, page_of};
-use crate::http::Shared;
+use crate::http::AppState;
 use crate::http::api::webhooks::{
     add_webhook, remove_webhook, require_callable_url, revealed_webhook, send_again,
 };
-use crate::http::name::path_id;
 use crate::http::pages::settings::run_form_command;
 use crate::http::pages::visitor::UnreadForm;
 use crate::http::pages::{PageError, PageResult, Visitor, html};
+use crate::http::path_param::path_id;
 
 /// How long the previous secret signs as well, unless it leaked.
 const PREVIOUS_SECRET_SECONDS: u64 = 24 * 60 * 60;
@@ -239,10 +239,10 @@ pub(super) struct WebhookForm {
     form: SubmittedForm,
 }
 
-impl FromRequest<Shared> for WebhookForm {
+impl FromRequest<AppState> for WebhookForm {
     type Rejection = PageError;
 
-    async fn from_request(request: Request, shared: &Shared) -> Result<Self, PageError> {
+    async fn from_request(request: Request, shared: &AppState) -> Result<Self, PageError> {
         let (mut parts, body) = request.into_parts();
         let visitor = Visitor::from_request_parts(&mut parts, shared).await?;
         let id = path_id(&mut parts, shared).await;

@@ -43,10 +43,10 @@ use crate::http::pages::sealed_values::SealedValues;
 use crate::http::pages::sign_in::passkeys::PasskeyPages;
 use crate::http::pages::visitor::{Visitor, Visitors};
 use crate::http::services::Streaming;
-use crate::http::{Shared, posted_form};
+use crate::http::{AppState, posted_form};
 
 /// The routes of signing in and out.
-pub(super) fn routes() -> Router<Shared> {
+pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route(paths::SIGN_IN, get(show).post(sign_in))
         .route(paths::SIGN_IN_MAIL, post(mail_link))

@@ -30,7 +30,8 @@ pub(super) async fn redirect_to_provider(
     let provider = sign_in.require_provider()?;
     sign_in.check_rate(&parts)?;
     let (browser, keep) = cookies.browser(&parts.headers);
-    let begun = provider.begin(&sign_in.callback_url(), sign_in.gateway.wall_time()).await;
+    let begun =
+        provider.authorization_url(&sign_in.callback_url(), sign_in.gateway.wall_time()).await;
     let (url, flow) = begun.map_err(|error| sign_in.provider_unreachable(&error))?;
     let sealed = sealed_values.seal("oidc", &browser, flow).unwrap_or_default();
     let cookies = AppendHeaders([
@@ -108,7 +109,7 @@ impl SignInPages {
         let flow: OidcFlow =
             self.sealed_values.open("oidc", browser, sealed).ok_or_else(refused)?;
         let now = self.gateway.wall_time();
-        let claims = provider.finish(&flow, came, &self.callback_url(), now).await;
+        let claims = provider.verify_callback(&flow, came, &self.callback_url(), now).await;
         let claims = claims.map_err(|error| {
             tracing::warn!(error = format!("{error:#}"), "a sign-in with the provider was refused");
             refused()

@@ -460,7 +460,7 @@ impl PasskeyPages {
         } else if vouched.is_none() && !self.is_fresh(visitor) {
             AddPasskey::SignInAgain
         } else {
-            let name = views::components::words::person_name(&directory, human);
+            let name = views::components::wording::person_name(&directory, human);
             let asked = passkeys.make(human.as_str(), &name, &have).map_err(|error| {
                 tracing::error!(error = format!("{error:#}"), "cannot ask for a passkey");
                 PageError(Box::new(html(

@@ -13,7 +13,7 @@ use kernel::task::{AgentInput, Handover, TaskCommand};
 use kernel::{Command, Task};
 use store::StoreError;
 use views::SubmittedForm;
-use views::components::task::INTENTS;
+use views::components::task_labels::INTENTS;
 use views::site::paths;
 use views::tasks::room::TaskActionResult;
 use views::tasks::{actions, review};

@@ -19,7 +19,7 @@ use kernel::task::{AgentInput, Party, TaskCommand};
 use kernel::{Actor, AgentId, Command, ProjectId, Task, TaskId};
 use serde::{Deserialize, Serialize};
 use store::{Count, Idempotency, ListScope, StoreError, TaskListQuery};
-use views::components::query::Query as Narrowed;
+use views::components::query::PageQuery as Narrowed;
 use views::site::paths;
 use views::tasks::new::{self, NewTaskInput};
 use views::tasks::room::TaskActionResult;
@@ -30,7 +30,7 @@ use super::{PageResult, html};
 use crate::http::pages::live::{self, LiveList, SentState};
 use crate::http::pages::visitor::{Visitor, Visitors};
 use crate::http::services::Streaming;
-use crate::http::{Shared, sse};
+use crate::http::{AppState, sse};
 
 /// Renders the page of a task.
 pub struct TaskPages {
@@ -40,7 +40,7 @@ pub struct TaskPages {
 }
 
 /// The routes of tasks.
-pub(super) fn routes() -> Router<Shared> {
+pub(super) fn routes() -> Router<AppState> {
     Router::new()
         .route("/tasks", get(board).post(create))
         .route("/tasks/new", get(show_new))

@@ -10,8 +10,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use bytes::Bytes;
 use gateway::files::FileReadError;
-use gateway::streams::{OpenStream, Wire};
-use gateway::wake::{Topic, Waiter};
+use gateway::streams::{ConnectionKind, OpenStream};
+use gateway::waiters::{Waiter, WakeTopic};
 use gateway::{DATABASE_USER, Gateway};
 use jiff::tz::TimeZone;
 use kernel::directory::profile_settings::ProfileSettings;
@@ -351,12 +351,12 @@ pub(super) async fn live(
     let id: TaskId = id.parse().map_err(|_| StatusCode::NOT_FOUND)?;
     let credential = StreamCredential::of_session(visitor.actor.clone(), visitor.session);
     // The task is read after the subscription, so that a change in between is not missed.
-    let own = Topic::Subject(Subject::Task(id));
+    let own = WakeTopic::Subject(Subject::Task(id));
     let waiter = task_pages.gateway.wake().subscribe(credential.topics().chain([own]));
     let task = task_pages.visible_task(&visitor, &id.to_string()).await;
     let task = task.map_err(|_| StatusCode::NOT_FOUND)?;
     let who = Some(Subject::Human(visitor.human.id));
-    let held = streaming.watchers.open(who, Wire::Events);
+    let held = streaming.watchers.open(who, ConnectionKind::Events);
     let held = held.map_err(|_| StatusCode::TOO_MANY_REQUESTS)?;
     let seen = seen.unwrap_or(task.head.seq);
     let (gateway, stop) = (task_pages.gateway.clone(), streaming.stop.clone());

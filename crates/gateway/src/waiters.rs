@@ -30,7 +30,7 @@ struct WaiterMap {
 
 /// The subject or list to wait for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Topic {
+pub enum WakeTopic {
     /// Any change of this subject.
     Subject(Subject),
     /// Any change of an ask in this list.
@@ -55,34 +55,34 @@ pub struct ObservedChanges {
 
 /// One waiter's subscription. Dropping it removes topics without other waiters.
 pub struct Waiter {
-    topics: Vec<Topic>,
+    topics: Vec<WakeTopic>,
     ear: Arc<WaiterSlot>,
     wake: Wake,
 }
 
 impl Wake {
     /// Subscribes to be woken. Read the state after this, then wait.
-    pub fn subscribe(&self, topics: impl IntoIterator<Item = Topic>) -> Waiter {
+    pub fn subscribe(&self, topics: impl IntoIterator<Item = WakeTopic>) -> Waiter {
         self.register(topics, None)
     }
 
     /// Subscribes to receive the changes.
-    pub fn subscribe_to_changes(&self, topics: impl IntoIterator<Item = Topic>) -> Waiter {
+    pub fn subscribe_to_changes(&self, topics: impl IntoIterator<Item = WakeTopic>) -> Waiter {
         self.register(topics, Some(Mutex::default()))
     }
 
     fn register(
         &self,
-        topics: impl IntoIterator<Item = Topic>,
+        topics: impl IntoIterator<Item = WakeTopic>,
         heard: Option<Mutex<ObservedChanges>>,
     ) -> Waiter {
         let ear = Arc::new(WaiterSlot { woken: Notify::new(), heard });
-        let topics: Vec<Topic> = topics.into_iter().collect();
+        let topics: Vec<WakeTopic> = topics.into_iter().collect();
         let mut waiting = self.waiting();
         for topic in &topics {
             match topic.clone() {
-                Topic::Subject(subject) => waiting.subjects.entry(subject).or_default(),
-                Topic::List(scope) => waiting.lists.entry(scope).or_default(),
+                WakeTopic::Subject(subject) => waiting.subjects.entry(subject).or_default(),
+                WakeTopic::List(scope) => waiting.lists.entry(scope).or_default(),
             }
             .push(Arc::clone(&ear));
         }
@@ -186,8 +186,10 @@ impl Drop for Waiter {
         let mut waiting = self.wake.waiting();
         for topic in &self.topics {
             match topic {
-                Topic::Subject(subject) => unsubscribe(&mut waiting.subjects, subject, &self.ear),
-                Topic::List(scope) => unsubscribe(&mut waiting.lists, scope, &self.ear),
+                WakeTopic::Subject(subject) => {
+                    unsubscribe(&mut waiting.subjects, subject, &self.ear)
+                }
+                WakeTopic::List(scope) => unsubscribe(&mut waiting.lists, scope, &self.ear),
             }
         }
     }
@@ -240,8 +242,8 @@ mod tests {
     #[test]
     fn only_those_who_care_are_woken_and_once() {
         let wake = Wake::default();
-        let mut one = wake.subscribe([Topic::Subject(ask(1))]);
-        let mut other = wake.subscribe([Topic::Subject(ask(2)), Topic::List(list("ann"))]);
+        let mut one = wake.subscribe([WakeTopic::Subject(ask(1))]);
+        let mut other = wake.subscribe([WakeTopic::Subject(ask(2)), WakeTopic::List(list("ann"))]);
         assert_eq!(wake.len(), 2);
         wake.announce(&[news(1, 1, &["bob"])]);
         assert_eq!((woken(&mut one), woken(&mut other)), (true, false));
@@ -260,7 +262,7 @@ mod tests {
     fn a_listener_hears_each_change_once_and_knows_what_it_missed() {
         let wake = Wake::default();
         let mut both =
-            wake.subscribe_to_changes([Topic::List(list("ann")), Topic::List(list("bob"))]);
+            wake.subscribe_to_changes([WakeTopic::List(list("ann")), WakeTopic::List(list("bob"))]);
         let heard = |waiter: &mut Waiter| {
             let heard = waiter.take_changes();
             let positions: Vec<u64> = heard.changes.iter().map(|c| c.position).collect();

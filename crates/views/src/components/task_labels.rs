@@ -2,20 +2,21 @@
 
 use kernel::directory::Directory;
 use kernel::task::{
-    Autonomy, CheckpointKind, Ended, GrantDecision, GrantDuration, Handover, Intent, Outcome,
-    Party, PayloadKind, Permission, ResolutionAction, Review, ReviewKind, Severity, State, Verdict,
+    Autonomy, CheckpointKind, CheckpointOutcome, GrantDecision, GrantDuration, Handover, Intent,
+    LapseReason, Party, PayloadKind, Permission, ResolutionAction, Review, ReviewKind, Severity,
+    TaskState, Verdict,
 };
 use kernel::{Task, Time};
 
 use crate::components::relative_time::RelativeTime;
-use crate::components::words::{self, VisibleText};
+use crate::components::wording::{self, VisibleText};
 
 /// How many characters of a goal are shown in a heading or a list.
 pub const BEGINNING: usize = 160;
 
 /// The beginning of a task's goal.
 pub fn goal(task: &Task) -> VisibleText {
-    task.spec.value().map_or_else(words::erased, |spec| {
+    task.spec.value().map_or_else(wording::erased, |spec| {
         VisibleText::beginning(spec.goal.lines().next().unwrap_or_default(), BEGINNING)
     })
 }
@@ -23,28 +24,28 @@ pub fn goal(task: &Task) -> VisibleText {
 /// The state of a task in words.
 pub fn state(task: &Task) -> &'static str {
     match task.state {
-        State::Created => "Not given to anybody yet",
-        State::Assigned => "Given to an agent, not begun",
-        State::InProgress => "In progress",
-        State::Blocked => "Waits for a decision",
-        State::ReviewReady => "Delivered, to be judged",
-        State::UnderReview => "Being judged",
-        State::Accepted => "Accepted",
-        State::Completed if ended_well(task) => "Done",
-        State::Completed => "Called off",
-        State::Rejected => "Rejected",
+        TaskState::Created => "Not given to anybody yet",
+        TaskState::Assigned => "Given to an agent, not begun",
+        TaskState::InProgress => "In progress",
+        TaskState::Blocked => "Waits for a decision",
+        TaskState::ReviewReady => "Delivered, to be judged",
+        TaskState::UnderReview => "Being judged",
+        TaskState::Accepted => "Accepted",
+        TaskState::Completed if ended_well(task) => "Done",
+        TaskState::Completed => "Called off",
+        TaskState::Rejected => "Rejected",
     }
 }
 
 /// The style class for the state of a task.
 pub fn tone(task: &Task) -> &'static str {
     match task.state {
-        State::Created | State::Assigned | State::InProgress => "",
-        State::Blocked | State::ReviewReady | State::UnderReview => "waits",
-        State::Accepted => "yes",
-        State::Completed if ended_well(task) => "yes",
-        State::Completed => "over",
-        State::Rejected => "no",
+        TaskState::Created | TaskState::Assigned | TaskState::InProgress => "",
+        TaskState::Blocked | TaskState::ReviewReady | TaskState::UnderReview => "waits",
+        TaskState::Accepted => "yes",
+        TaskState::Completed if ended_well(task) => "yes",
+        TaskState::Completed => "over",
+        TaskState::Rejected => "no",
     }
 }
 
@@ -53,13 +54,13 @@ pub fn ended_well(task: &Task) -> bool {
     let good = |review: &Review| {
         review.kind == ReviewKind::Deliverable && review.verdict == Verdict::Approved
     };
-    task.state == State::Completed && task.reviews.last().is_some_and(good)
+    task.state == TaskState::Completed && task.reviews.last().is_some_and(good)
 }
 
 /// The name of a person or an agent.
 pub fn party(directory: &Directory, party: &Party) -> String {
     match party {
-        Party::Human(id) => words::person_name(directory, id),
+        Party::Human(id) => wording::person_name(directory, id),
         Party::Agent(id) => format!("the agent {id}"),
     }
 }
@@ -88,13 +89,13 @@ pub fn checkpoint(kind: CheckpointKind) -> &'static str {
 
 /// The outcome of a decision: a style class, a description, and its time.
 pub fn outcome(
-    outcome: &Outcome,
+    outcome: &CheckpointOutcome,
     directory: &Directory,
     now: Time,
 ) -> (&'static str, String, Option<RelativeTime>) {
     match outcome {
-        Outcome::Pending => ("waits", "Waits for an answer".to_owned(), None),
-        Outcome::Resolved(resolution) => {
+        CheckpointOutcome::Pending => ("waits", "Waits for an answer".to_owned(), None),
+        CheckpointOutcome::Resolved(resolution) => {
             let (tone, did) = match resolution.action {
                 ResolutionAction::Approve => ("yes", "Approved".to_owned()),
                 ResolutionAction::Reject => ("no", "Rejected, which ended the task".to_owned()),
@@ -105,22 +106,22 @@ pub fn outcome(
                     None => ("yes", "Given to somebody else".to_owned()),
                 },
             };
-            let who = words::actor_name(directory, &resolution.by);
+            let who = wording::actor_name(directory, &resolution.by);
             (tone, format!("{did} by {who}"), Some(RelativeTime::new(resolution.at, now)))
         }
-        Outcome::Expired { at, why } => {
+        CheckpointOutcome::Expired { at, why } => {
             ("over", ended_reason(*why).to_owned(), Some(RelativeTime::new(*at, now)))
         }
     }
 }
 
 /// Why no decision was made.
-pub fn ended_reason(why: Option<Ended>) -> &'static str {
+pub fn ended_reason(why: Option<LapseReason>) -> &'static str {
     match why {
-        Some(Ended::TimedOut) | None => "Nobody answered in time",
-        Some(Ended::Expired) => "Closed without an answer",
-        Some(Ended::Withdrawn) => "Withdrawn",
-        Some(Ended::Cancelled) => "The task was called off first",
+        Some(LapseReason::TimedOut) | None => "Nobody answered in time",
+        Some(LapseReason::Expired) => "Closed without an answer",
+        Some(LapseReason::Withdrawn) => "Withdrawn",
+        Some(LapseReason::Cancelled) => "The task was called off first",
     }
 }
 
@@ -175,7 +176,7 @@ pub fn permission_effect(leave: GrantDecision) -> &'static str {
 }
 
 /// How long a grant is valid.
-pub fn until(permission: &Permission<'_>, now: Time) -> String {
+pub fn grant_validity(permission: &Permission<'_>, now: Time) -> String {
     match permission.grant.until {
         GrantDuration::Session if !permission.counts => {
             "while its run lasted, which is over".to_owned()

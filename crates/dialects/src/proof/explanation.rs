@@ -8,18 +8,18 @@ use kernel::question::Answer;
 use kernel::text::reveal;
 use serde_json::{Map, Value};
 
-use super::receipt::{Ended, ProofOfPerson, ReceiptClaims};
+use super::receipt::{ClaimedOutcome, ProofOfPerson, ReceiptClaims};
 
 /// The claims of a receipt, in sentences. Hidden characters are made visible in every text.
-pub fn words(claims: &ReceiptClaims) -> Vec<String> {
+pub fn explain(claims: &ReceiptClaims) -> Vec<String> {
     let mut said = match claims.outcome {
-        Ended::Completed => completed(claims),
-        Ended::Expired => vec![expired(claims)],
-        Ended::Failed => vec![format!(
+        ClaimedOutcome::Completed => completed(claims),
+        ClaimedOutcome::Expired => vec![expired(claims)],
+        ClaimedOutcome::Failed => vec![format!(
             "Nobody decided. Time ran out at {}, and the request failed.",
             claims.ended_at
         )],
-        Ended::Cancelled => cancelled(claims),
+        ClaimedOutcome::Cancelled => cancelled(claims),
     };
     said.extend(asked(claims));
     said.push(format!(
@@ -260,22 +260,22 @@ fn displayed(claims: &ReceiptClaims) -> String {
     let ReceiptClaims { question_sha256: question, shown_sha256: shown, .. } = claims;
     let whole = format!("The whole question has the SHA-256 {question}");
     match (claims.outcome, claims.shown) {
-        (Ended::Completed, Some(DisplayedContent::Question)) => format!(
+        (ClaimedOutcome::Completed, Some(DisplayedContent::Question)) => format!(
             "{whole}. The page on which it was answered displayed all of it: what it displayed has \
              the SHA-256 {shown}."
         ),
-        (Ended::Completed, Some(DisplayedContent::Summary)) => format!(
+        (ClaimedOutcome::Completed, Some(DisplayedContent::Summary)) => format!(
             "{whole}. It was answered where Countersign displays only a part of a question, so this \
              receipt does not claim what was displayed."
         ),
-        (Ended::Completed, Some(DisplayedContent::Nothing)) => format!(
+        (ClaimedOutcome::Completed, Some(DisplayedContent::Nothing)) => format!(
             "{whole}. Countersign displayed nothing of it where it was answered, so this receipt does \
              not claim what was displayed."
         ),
-        (Ended::Completed, None) => {
+        (ClaimedOutcome::Completed, None) => {
             format!("{whole}; what was put before people has the SHA-256 {shown}.")
         }
-        (Ended::Expired | Ended::Failed | Ended::Cancelled, _) => {
+        (ClaimedOutcome::Expired | ClaimedOutcome::Failed | ClaimedOutcome::Cancelled, _) => {
             format!("{whole}; what its page displays has the SHA-256 {shown}.")
         }
     }

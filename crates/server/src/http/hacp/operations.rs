@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use dialects::hacp::{
-    self, HacpCall, HacpCaller, HacpError, HacpVersion, Operation, PROFILE_HEADER, Params,
+    self, HacpCall, HacpCaller, HacpError, HacpVersion, Operation, OperationParams, PROFILE_HEADER,
     SCHEMA_HEADER, VERSION_HEADER,
 };
 use kernel::Actor;
@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::history::EventPage;
 use super::{HacpFailure, version_of};
 use crate::http::hacp::HacpOperations;
-use crate::http::name::PathParam;
+use crate::http::path_param::PathParam;
 use crate::http::{body, envelope_headers};
 
 /// The result of an operation: an object or a list, and the cursor of the next page.
@@ -68,12 +68,12 @@ impl HacpOperations {
         let directory = self.gateway.directory();
         let caller = HacpCaller { actor: &actor, directory: &directory, version };
         let mut call = hacp::read(operation, &bytes, caller)?;
-        if let Params::Command(command) = &mut call.params
+        if let OperationParams::Command(command) = &mut call.params
             && let TaskCommand::Raise(_, new) = &mut **command
         {
             new.claims = envelope_headers::apply(new.claims.take(), headers);
         }
-        if let Params::Audit(_) | Params::Replay(_) = &call.params {
+        if let OperationParams::Audit(_) | OperationParams::Replay(_) = &call.params {
             let told = self.answer_history(&actor, version, call.params).await?;
             return Ok(answered(&told.text, told.next.as_deref(), version));
         }
@@ -88,7 +88,7 @@ impl HacpOperations {
         &self,
         actor: &Actor,
         version: HacpVersion,
-        params: Params,
+        params: OperationParams,
     ) -> Result<EventPage, HacpFailure> {
         let task = params.task();
         let told = Box::pin(self.history(actor, version, params)).await;
@@ -104,24 +104,26 @@ impl HacpOperations {
     ) -> Result<OperationResult, HacpFailure> {
         let task = call.params.task();
         let shown = match &call.params {
-            Params::Command(_) | Params::Commit(_) | Params::Comment { .. } => {
+            OperationParams::Command(_)
+            | OperationParams::Commit(_)
+            | OperationParams::Comment { .. } => {
                 Box::pin(self.run_command(actor, version, call)).await
             }
-            Params::Peek(_) | Params::Ack(_) | Params::Outbox { .. } => {
+            OperationParams::Peek(_) | OperationParams::Ack(_) | OperationParams::Outbox { .. } => {
                 Box::pin(self.runtime(actor, version, call.params)).await
             }
-            Params::Audit(_) | Params::Replay(_) => {
+            OperationParams::Audit(_) | OperationParams::Replay(_) => {
                 let EventPage { text, next } =
                     self.answer_history(actor, version, call.params).await?;
                 let value = serde_json::from_str(text.get()).map_err(|_| HacpError::internal())?;
                 Ok(OperationResult::list(value, next))
             }
-            Params::Task(_)
-            | Params::Tasks(_)
-            | Params::Artifact { .. }
-            | Params::Entry { .. }
-            | Params::History { .. }
-            | Params::Inbox(_) => Box::pin(self.query(actor, version, call.params)).await,
+            OperationParams::Task(_)
+            | OperationParams::Tasks(_)
+            | OperationParams::Artifact { .. }
+            | OperationParams::Entry { .. }
+            | OperationParams::History { .. }
+            | OperationParams::Inbox(_) => Box::pin(self.query(actor, version, call.params)).await,
         };
         shown.map_err(|failure| failure.maybe_about(task))
     }
