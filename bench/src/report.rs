@@ -27,7 +27,7 @@ impl Goal {
 
 /// One figure. If there is a figure to compare it with, the goal is about their ratio.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Figure {
+pub(crate) struct Measurement {
     what: String,
     /// Absent if the server does not support it.
     figure: Option<f64>,
@@ -41,7 +41,7 @@ pub(crate) struct Figure {
     change: Option<f64>,
 }
 
-impl Figure {
+impl Measurement {
     pub(crate) fn new(what: impl Into<String>, figure: f64, unit: &str) -> Self {
         Self {
             what: what.into(),
@@ -139,7 +139,7 @@ pub(crate) struct BenchReport {
     scale: String,
     commit: String,
     cores: usize,
-    rows: Vec<Figure>,
+    rows: Vec<Measurement>,
     /// The results to compare with.
     before: Option<String>,
 }
@@ -153,7 +153,7 @@ impl BenchReport {
         Self { at, scale, commit: commit.trim().to_owned(), cores, rows, before: None }
     }
 
-    pub(crate) fn add(&mut self, rows: Vec<Figure>) {
+    pub(crate) fn add(&mut self, rows: Vec<Measurement>) {
         self.rows.extend(rows);
     }
 
@@ -162,7 +162,7 @@ impl BenchReport {
         let Some(before) = last_committed() else { return };
         for row in &mut self.rows {
             let earlier = before.rows.iter().find(|earlier| earlier.what == row.what);
-            let earlier = earlier.and_then(Figure::judged).filter(|earlier| *earlier != 0.0);
+            let earlier = earlier.and_then(Measurement::judged).filter(|earlier| *earlier != 0.0);
             row.change = earlier.zip(row.judged()).map(|(then, now)| (now / then - 1.0) * 100.0);
         }
         self.before = Some(before.at);
@@ -215,7 +215,7 @@ impl BenchReport {
 
     fn lines(&self) -> impl Iterator<Item = [String; 8]> {
         let head = HEADS.map(str::to_owned);
-        std::iter::once(head).chain(self.rows.iter().map(Figure::cells))
+        std::iter::once(head).chain(self.rows.iter().map(Measurement::cells))
     }
 
     /// Writes the table as Markdown and JSON. File names sort by time.

@@ -320,7 +320,7 @@ impl CampaignRun {
             FaultKind::Clock => self.clock().await?,
             FaultKind::Cut => self.lines(&[ProxyMode::Cut], 500, 2000).await,
             FaultKind::OneWay => {
-                self.lines(&[ProxyMode::NoRequests, ProxyMode::NoResponses], 1000, 4000).await
+                self.lines(&[ProxyMode::NoRequests, ProxyMode::NoResponses], 1000, 4000).await;
             }
             FaultKind::SlowDisk => self.slow_disk().await?,
             FaultKind::PowerLoss => self.power_loss().await?,
@@ -555,10 +555,10 @@ impl CampaignRun {
             for event in self.history.events() {
                 match event.what {
                     ObservationKind::Created { ask, .. } => {
-                        drop(expected.insert(("ask.created", ask)))
+                        expected.insert(("ask.created", ask));
                     }
                     ObservationKind::Answered { ask, .. } => {
-                        drop(expected.insert(("ask.answered", ask)))
+                        expected.insert(("ask.answered", ask));
                     }
                     ObservationKind::Heard { topic, ask } => drop(heard.insert((topic, ask))),
                     _ => {}
@@ -641,7 +641,7 @@ impl ReadBackClient {
         match read {
             Ok(what) => self.history.add(what),
             Err(CallResult::Missing(said)) => {
-                self.history.add(ObservationKind::Missing { what: subject, said })
+                self.history.add(ObservationKind::Missing { what: subject, said });
             }
             Err(other) => {
                 let (doing, said) = (format!("reading back {subject}"), format!("{other:?}"));

@@ -97,10 +97,10 @@ impl<'a> InvariantChecker<'a> {
             match &event.what {
                 ObservationKind::FinalAsk { ask, found } => drop(self.asks.insert(ask, found)),
                 ObservationKind::FinalUpload { path, sha256 } => {
-                    drop(self.uploads.insert(path, sha256))
+                    self.uploads.insert(path, sha256);
                 }
                 ObservationKind::FinalTask { task, actions } => {
-                    drop(self.tasks.insert(task, actions))
+                    self.tasks.insert(task, actions);
                 }
                 ObservationKind::AnswerSent { ask, comment } => {
                     self.sent.entry(ask).or_default().insert(comment);
@@ -155,7 +155,7 @@ impl<'a> InvariantChecker<'a> {
                 }
             },
             ObservationKind::TaskStep { name, task, action } => {
-                self.step(window, name, task, action)
+                self.step(window, name, task, action);
             }
             // Permanently missing data is reported with its acknowledgement.
             ObservationKind::Missing { what, said } => {

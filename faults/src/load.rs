@@ -222,7 +222,7 @@ impl LoadClient {
             match reply(request.body(bytes.clone())).await {
                 CallResult::Done(file) => break file,
                 CallResult::Unknown if !self.stopped() => {
-                    self.pause(Duration::from_millis(50)).await
+                    self.pause(Duration::from_millis(50)).await;
                 }
                 CallResult::Unknown => return,
                 other => return self.lost_or_unexpected("a file for an ask", &ask, other),

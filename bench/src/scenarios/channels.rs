@@ -24,7 +24,7 @@ use super::create_many;
 use crate::gateway::{AGENT, ASK};
 use crate::http_client::PreparedRequest;
 use crate::load::{fire, fire_until};
-use crate::report::{Figure, Goal};
+use crate::report::{Goal, Measurement};
 use crate::scale::Scale;
 use crate::server_process::{ServerProcess, scratch};
 
@@ -38,7 +38,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The number of different recipients.
 const RECIPIENTS: usize = 64;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
     let folder = scratch()?;
     let program = RateLimitedProgram::open(f64::from(scale.limit)).await?;
     let url = format!("http://{}/told", program.address);
@@ -65,18 +65,22 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
 
     let (many, limit) = (scale.messages, f64::from(scale.limit));
     let heard = whole(program.accepted_messages());
-    let all = Figure::new(format!("{many} messages queued: taken"), heard, "messages");
+    let all = Measurement::new(format!("{many} messages queued: taken"), heard, "messages");
     let bucket = program.bucket();
     let (again, refused) = (bucket.again, bucket.refused);
     let note = format!("{again} came twice; {refused} calls more than it took");
     drop(bucket);
-    let rate =
-        Figure::new("… in a second, of what the channel takes", heard / took.as_secs_f64(), "/s");
-    let meanwhile = Figure::new("… creates while they go out, 32 connections", busy.rate(), "/s");
+    let rate = Measurement::new(
+        "… in a second, of what the channel takes",
+        heard / took.as_secs_f64(),
+        "/s",
+    );
+    let meanwhile =
+        Measurement::new("… creates while they go out, 32 connections", busy.rate(), "/s");
     let beside = format!("{}; undisturbed {}", busy.words(), calm.words());
     Ok(vec![
         all.against(whole(many)).goal(Goal::AtLeast(1.0)).note(note),
-        Figure::new("… until the channel had them all", took.as_secs_f64(), "s"),
+        Measurement::new("… until the channel had them all", took.as_secs_f64(), "s"),
         rate.against(limit).goal(Goal::AtLeast(0.9)),
         meanwhile.against(calm.rate()).goal(Goal::AtLeast(0.5)).note(beside),
     ])

@@ -21,7 +21,7 @@ use super::create_many;
 use crate::gateway::{AGENT, PERSON};
 use crate::http_client::{HttpConnection, PreparedRequest};
 use crate::latency::Latencies;
-use crate::report::{Figure, Goal};
+use crate::report::{Goal, Measurement};
 use crate::scale::Scale;
 use crate::server_process::{ServerProcess, scratch};
 
@@ -36,7 +36,7 @@ const RECIPIENTS: usize = 64;
 /// The slowest notification that meets the goal, in milliseconds.
 const GOAL: f64 = 50.0;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
     let folder = scratch()?;
     let program = CriticalProgram::open().await?;
     let url = format!("http://{}/message", program.address);
@@ -53,9 +53,9 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let left = waiting(gateway.address).await?;
 
     let what = "critical notification, from sending the request to the channel: p99";
-    let alone = Figure::new(what, idle.p99(), "ms").goal(Goal::AtMost(GOAL));
+    let alone = Measurement::new(what, idle.p99(), "ms").goal(Goal::AtMost(GOAL));
     let what = format!("… with {} of low priority queued: p99", scale.low);
-    let beside = Figure::new(what, busy.p99(), "ms").goal(Goal::AtMost(GOAL));
+    let beside = Measurement::new(what, busy.p99(), "ms").goal(Goal::AtMost(GOAL));
     let note = format!(
         "{}; {queued:.0} waited before and {left:.0} after; each call takes {} ms",
         busy.words(),

@@ -18,7 +18,7 @@ use super::create_shot;
 use crate::fill::fill;
 use crate::http_client::{HttpConnection, PreparedRequest};
 use crate::load::{LoadResult, LoadTarget, WARM_UP, fire, fire_until};
-use crate::report::{Figure, Goal};
+use crate::report::{Goal, Measurement};
 use crate::scale::Scale;
 use crate::server_process::{ServerProcess, scratch};
 
@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 const LOOK: Duration = Duration::from_millis(50);
 const PAGE: usize = 10_000;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
     let folder = scratch()?;
     let many = scale.expiries;
     let measuring = scale.turn * scale.turns;
@@ -60,13 +60,14 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     drop(gateway);
     let (fired, asks) = count(&data).await?;
 
-    let once = Figure::new(format!("{many} expiries in one second: fired"), whole(fired), "events");
+    let once =
+        Measurement::new(format!("{many} expiries in one second: fired"), whole(fired), "events");
     let once = once.against(whole(asks)).goal(Goal::AtMost(1.0));
-    let every =
-        Figure::new("… of those that were due", whole(asks), "asks").against(whole(many as u64));
-    let soon =
-        Figure::new("… until all were fired", took.as_secs_f64(), "s").goal(Goal::AtMost(30.0));
-    let meanwhile = Figure::new("… creates meanwhile, 32 connections", busy.rate(), "/s");
+    let every = Measurement::new("… of those that were due", whole(asks), "asks")
+        .against(whole(many as u64));
+    let soon = Measurement::new("… until all were fired", took.as_secs_f64(), "s")
+        .goal(Goal::AtMost(30.0));
+    let meanwhile = Measurement::new("… creates meanwhile, 32 connections", busy.rate(), "/s");
     let note = format!("{}; undisturbed {}", busy.words(), calm.words());
     Ok(vec![
         once.note("once each"),

@@ -9,7 +9,7 @@ use super::{create_many, create_shot};
 use crate::gateway::AGENT;
 use crate::http_client::{HttpConnection, PreparedRequest};
 use crate::load::{LoadTarget, WARM_UP, in_turns};
-use crate::report::{Figure, Goal};
+use crate::report::{Goal, Measurement};
 use crate::scale::Scale;
 use crate::server_process::{ServerProcess, scratch};
 
@@ -18,14 +18,14 @@ const CONNECTIONS: usize = 32;
 /// The request that services send, as long as the one over HXP.
 const CASE: &str = r#"{"type":"approval","prompt":"Refund €120.00 to Ada Lovelace for order 4711?","timeout":"1h","default_action":"abort","context":{"amount":"€120.00","recipient":"ada@example.com","order":4711,"reason":"The parcel was lost; the carrier confirmed it this morning."}}"#;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
     let folder = scratch()?;
     let gateway = ServerProcess::gateway(&folder.path().join("gateway")).await?;
     let baseline = ServerProcess::start("baseline", &folder.path().join("baseline")).await?;
     let row = async |what: &str, ours: LoadTarget, bare: LoadTarget, goal: f64| {
         let (ours, bare) = in_turns(scale, CONNECTIONS, &ours, &bare).await?;
         let note = format!("{}; bare {}", ours.words(), bare.words());
-        let row = Figure::new(format!("{what}, {CONNECTIONS} connections"), ours.rate(), "/s");
+        let row = Measurement::new(format!("{what}, {CONNECTIONS} connections"), ours.rate(), "/s");
         anyhow::Ok(row.against(bare.rate()).goal(Goal::AtLeast(goal)).note(note))
     };
     let fixed = || baseline.target(PreparedRequest::get("/fixed", AGENT));
@@ -34,7 +34,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
             .await?;
     let note = format!("{}; HXP {}", cases_made.words(), requests_made.words());
     let what = format!("HITL: durable create of a case, {CONNECTIONS} connections, of HXP");
-    let create = Figure::new(what, cases_made.rate(), "/s")
+    let create = Measurement::new(what, cases_made.rate(), "/s")
         .against(requests_made.rate())
         .goal(Goal::AtLeast(0.85))
         .note(note);

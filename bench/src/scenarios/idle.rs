@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use super::waiting::WaitMode;
 use super::{AT_ONCE, REQUEST_ID, create_at, create_many, create_shot};
 use crate::http_client::HttpConnection;
-use crate::report::{Figure, Goal};
+use crate::report::{Goal, Measurement};
 use crate::scale::Scale;
 use crate::server_process::{ServerProcess, files_allowed, scratch};
 
@@ -21,7 +21,7 @@ const OTHER_FILES: usize = 200;
 /// The connections per loopback address, well below its number of ports.
 const PER_SOURCE: usize = 5_000;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
     let folder = scratch()?;
     let allowed = files_allowed()?.saturating_sub(OTHER_FILES);
     let many = scale.idle.min(allowed);
@@ -34,7 +34,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
         let gateway = ServerProcess::gateway(&folder.path().join("gateway")).await?;
         let id = create_at(gateway.address).await?;
         if !way.is_there(gateway.address, &id).await? {
-            rows.push(Figure::missing(what, "the server does not have it yet"));
+            rows.push(Measurement::missing(what, "the server does not have it yet"));
             continue;
         }
         let each = memory_each(&gateway, way, &ids, scale.calm).await?;
@@ -42,7 +42,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
         if many < scale.idle {
             note = format!("{note}; only {many} connections: this system allows no more files");
         }
-        rows.push(Figure::new(what, each, "KiB").goal(Goal::AtMost(goal)).note(note));
+        rows.push(Measurement::new(what, each, "KiB").goal(Goal::AtMost(goal)).note(note));
     }
     Ok(rows)
 }

@@ -10,7 +10,7 @@ use crate::gateway::PERSON;
 use crate::http_client::{HttpConnection, PreparedRequest};
 use crate::insights::{DAYS, ONE_AGENT, PROJECT, fill};
 use crate::load::in_turns;
-use crate::report::{Figure, Goal};
+use crate::report::{Goal, Measurement};
 use crate::scale::Scale;
 use crate::server_process::{ServerProcess, scratch};
 
@@ -19,14 +19,14 @@ const READERS: usize = 2;
 /// The size of the smaller store, as a fraction.
 const PART: u64 = 100;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
     let folder = scratch()?;
     let (many, few) = (folder.path().join("many"), folder.path().join("few"));
     let part = scale.counted / PART;
     let (large, small) = (fill(&many, scale.counted)?, fill(&few, part)?);
     let (many, few) = (ServerProcess::gateway(&many).await?, ServerProcess::gateway(&few).await?);
     let sized =
-        Figure::new(format!("{} messages counted: on disk", scale.counted), mib(large), "MiB");
+        Measurement::new(format!("{} messages counted: on disk", scale.counted), mib(large), "MiB");
     let mut rows = vec![sized.note(format!("of {part} messages {:.1} MiB", mib(small)))];
 
     // The scope, and the number of days up to today. Pages have names for a month and a year.
@@ -61,10 +61,10 @@ async fn compared(
     what: String,
     (many, ours): (&ServerProcess, PreparedRequest),
     (few, theirs): (&ServerProcess, PreparedRequest),
-) -> anyhow::Result<Figure> {
+) -> anyhow::Result<Measurement> {
     let (ours, theirs) = (many.target(ours), few.target(theirs));
     let (ours, theirs) = in_turns(scale, READERS, &ours, &theirs).await?;
-    let row = Figure::new(what, ours.answers.p99(), "ms").against(theirs.answers.p99());
+    let row = Measurement::new(what, ours.answers.p99(), "ms").against(theirs.answers.p99());
     let note = format!("p50 {:.2} ms against {:.2} ms", ours.answers.p50(), theirs.answers.p50());
     Ok(row.goal(Goal::AtMost(1.5)).note(note))
 }

@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 
 use crate::gateway::{AGENT, ASK, PERSON};
 use crate::http_client::{HttpConnection, PreparedRequest};
-use crate::report::Figure;
+use crate::report::Measurement;
 use crate::scale::Scale;
 use crate::server_process::ServerProcess;
 
@@ -84,7 +84,7 @@ impl Scenario {
         Self::ALL.map(Self::name).join(", ")
     }
 
-    pub(crate) async fn run(self, scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+    pub(crate) async fn run(self, scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
         match self {
             Self::Start => start::run(scale).await,
             Self::Create => create::run(scale).await,

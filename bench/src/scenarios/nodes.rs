@@ -13,7 +13,7 @@ use super::waiting::WaitMode;
 use super::wake::pairs;
 use crate::gateway::ASK;
 use crate::load::{LoadResult, fire};
-use crate::report::{Figure, Goal};
+use crate::report::{Goal, Measurement};
 use crate::scale::Scale;
 use crate::server_process::{ServerProcess, processor_time_of_family, scratch};
 
@@ -21,9 +21,9 @@ const CONNECTIONS: usize = 32;
 /// The script that starts and stops PostgreSQL, as in the tests.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../.ci/postgres");
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
     let Some(database) = DatabaseServer::start()? else {
-        return Ok(vec![Figure::missing(
+        return Ok(vec![Measurement::missing(
             "nodes on PostgreSQL",
             "PostgreSQL is not installed here",
         )]);
@@ -50,22 +50,26 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
         left.add(&here)?;
         right.add(&there)?;
     }
-    let single =
-        Figure::new("PostgreSQL: durable create, one node, 32 connections", alone.rate(), "/s")
-            .against(bare)
-            .goal(Goal::AtLeast(0.38))
-            .note(format!("{}; against pgbench, 32 clients", alone.words()));
+    let single = Measurement::new(
+        "PostgreSQL: durable create, one node, 32 connections",
+        alone.rate(),
+        "/s",
+    )
+    .against(bare)
+    .goal(Goal::AtLeast(0.38))
+    .note(format!("{}; against pgbench, 32 clients", alone.words()));
     let micros = database_time.as_secs_f64() * 1e6 / alone.all_answers();
-    let inside = Figure::new("… processor time of the database for one create", micros, "µs")
+    let inside = Measurement::new("… processor time of the database for one create", micros, "µs")
         .goal(Goal::AtMost(130.0));
-    let double = Figure::new("… two nodes, 16 connections each", left.rate() + right.rate(), "/s")
-        .against(alone.rate())
-        .goal(Goal::AtLeast(0.9))
-        .note(format!("{}; {}", left.words(), right.words()));
+    let double =
+        Measurement::new("… two nodes, 16 connections each", left.rate() + right.rate(), "/s")
+            .against(alone.rate())
+            .goal(Goal::AtLeast(0.9))
+            .note(format!("{}; {}", left.words(), right.words()));
     let other = other().await?;
     let timed = pairs(one.address, other.address, WaitMode::WebSocket, scale.wakes).await?;
     let across =
-        Figure::new("… answer on one node → agent on the other: p99", timed.woken.p99(), "ms")
+        Measurement::new("… answer on one node → agent on the other: p99", timed.woken.p99(), "ms")
             .goal(Goal::AtMost(30.0))
             .note(format!(
                 "WebSocket, p50 {:.2} ms; answer acknowledged {}; create {}",

@@ -10,7 +10,7 @@ use crate::fill::fill;
 use crate::gateway::{AGENT, PERSON};
 use crate::http_client::{HttpConnection, PreparedRequest};
 use crate::load::in_turns;
-use crate::report::{Figure, Goal};
+use crate::report::{Goal, Measurement};
 use crate::scale::Scale;
 use crate::server_process::{ServerProcess, scratch};
 
@@ -22,7 +22,7 @@ const A_PAGE: usize = 250;
 /// A request with a rare word, sent once to each store. The search for it skips everything else.
 const RARE: &str = r#"{"action":"APPROVE","payload":{"item":"Ship it to Zanzibar?"}}"#;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
     let folder = scratch()?;
     let (full, empty) = (folder.path().join("full"), folder.path().join("empty"));
     for (data, asks) in [(&full, scale.open), (&empty, A_PAGE)] {
@@ -32,7 +32,8 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let full = ServerProcess::gateway(&full).await?;
     let empty = ServerProcess::gateway(&empty).await?;
     let many = scale.open;
-    let started = Figure::new(format!("{many} open asks: start"), full.started.as_secs_f64(), "s");
+    let started =
+        Measurement::new(format!("{many} open asks: start"), full.started.as_secs_f64(), "s");
     let mut rows = vec![started.goal(Goal::AtMost(2.0))];
 
     let (ours, theirs) = (create_at(full.address).await?, create_at(empty.address).await?);
@@ -46,13 +47,13 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     ];
     for (what, ours, theirs) in reads {
         if !is_there(&full, &ours).await? {
-            rows.push(Figure::missing(what, "the server does not have it yet"));
+            rows.push(Measurement::missing(what, "the server does not have it yet"));
             continue;
         }
         let ours = full.target(ours);
         let theirs = empty.target(theirs);
         let (ours, theirs) = in_turns(scale, READERS, &ours, &theirs).await?;
-        let row = Figure::new(what, ours.answers.p99(), "ms").against(theirs.answers.p99());
+        let row = Measurement::new(what, ours.answers.p99(), "ms").against(theirs.answers.p99());
         let note =
             format!("p50 {:.2} ms against {:.2} ms", ours.answers.p50(), theirs.answers.p50());
         rows.push(row.goal(Goal::AtMost(1.5)).note(note));
@@ -61,10 +62,11 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let ours = full.target(create_shot());
     let theirs = empty.target(create_shot());
     let (ours, theirs) = in_turns(scale, CONNECTIONS, &ours, &theirs).await?;
-    let row = Figure::new("… creates, 32 connections", ours.rate(), "/s").against(theirs.rate());
+    let row =
+        Measurement::new("… creates, 32 connections", ours.rate(), "/s").against(theirs.rate());
     let note = format!("{}; empty {}", ours.words(), theirs.words());
     rows.push(row.goal(Goal::AtLeast(0.8)).note(note));
-    let memory = Figure::new("… memory after all that", full.rss()? / 1024.0, "MiB");
+    let memory = Measurement::new("… memory after all that", full.rss()? / 1024.0, "MiB");
     rows.push(memory.goal(Goal::AtMost(200.0)));
     Ok(rows)
 }

@@ -11,7 +11,7 @@ use crate::http_client::{HttpConnection, PreparedRequest};
 use crate::latency::Latencies;
 use crate::load::in_turns;
 use crate::people::{RARE, fill};
-use crate::report::{Figure, Goal};
+use crate::report::{Goal, Measurement};
 use crate::scale::Scale;
 use crate::server_process::{ServerProcess, scratch};
 
@@ -22,7 +22,7 @@ const A_THOUSAND: usize = 1_000;
 /// The number of changes to a person.
 const CHANGES: usize = 40;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
     let folder = scratch()?;
     let (many, few) = (folder.path().join("many"), folder.path().join("few"));
     for (data, people) in [(&many, scale.people), (&few, A_THOUSAND)] {
@@ -32,7 +32,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let many = ServerProcess::gateway(&many).await?;
     let few = ServerProcess::gateway(&few).await?;
     let started = many.started.as_secs_f64();
-    let mut rows = vec![Figure::new(format!("{} people: start", scale.people), started, "s")];
+    let mut rows = vec![Measurement::new(format!("{} people: start", scale.people), started, "s")];
 
     let searches = [
         ("… search for a word that one in eight has: p99", "who+knows+about+refunds", 100),
@@ -49,15 +49,15 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
         }
         let (ours, theirs) = (many.target(shot.clone()), few.target(shot));
         let (ours, theirs) = in_turns(scale, READERS, &ours, &theirs).await?;
-        let row = Figure::new(what, ours.answers.p99(), "ms").against(theirs.answers.p99());
+        let row = Measurement::new(what, ours.answers.p99(), "ms").against(theirs.answers.p99());
         let (ours, theirs) = (ours.answers.p50(), theirs.answers.p50());
         let note = format!("p50 {ours:.2} ms against {theirs:.2} ms");
         rows.push(row.goal(Goal::AtMost(3.0)).note(note));
     }
     let (ours, theirs) = (changes(&many).await?, changes(&few).await?);
-    let changed = Figure::new("… one of them changed: p50", ours.p50(), "ms");
+    let changed = Measurement::new("… one of them changed: p50", ours.p50(), "ms");
     rows.push(changed.against(theirs.p50()).note("one after the other, on one connection"));
-    rows.push(Figure::new("… memory with so many people", many.rss()? / 1024.0, "MiB"));
+    rows.push(Measurement::new("… memory with so many people", many.rss()? / 1024.0, "MiB"));
     Ok(rows)
 }
 

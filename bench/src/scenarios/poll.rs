@@ -4,13 +4,13 @@ use super::{create_at, poll_shot};
 use crate::gateway::AGENT;
 use crate::http_client::PreparedRequest;
 use crate::load::in_turns;
-use crate::report::{Figure, Goal};
+use crate::report::{Goal, Measurement};
 use crate::scale::Scale;
 use crate::server_process::{ServerProcess, scratch};
 
 const CONNECTIONS: usize = 32;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
     let folder = scratch()?;
     let gateway = ServerProcess::gateway(&folder.path().join("gateway")).await?;
     let baseline = ServerProcess::start("baseline", &folder.path().join("baseline")).await?;
@@ -19,6 +19,7 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let bare = baseline.target(PreparedRequest::get("/fixed", AGENT));
     let (ours, bare) = in_turns(scale, CONNECTIONS, &ours, &bare).await?;
     let note = format!("{}; bare {}", ours.words(), bare.words());
-    let row = Figure::new(format!("poll of one ask, {CONNECTIONS} connections"), ours.rate(), "/s");
+    let row =
+        Measurement::new(format!("poll of one ask, {CONNECTIONS} connections"), ours.rate(), "/s");
     Ok(vec![row.against(bare.rate()).goal(Goal::AtLeast(0.50)).note(note)])
 }

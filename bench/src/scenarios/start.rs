@@ -1,11 +1,11 @@
 //! From the start of the process to its first answer, on an empty store.
 
 use crate::latency::Latencies;
-use crate::report::{Figure, Goal};
+use crate::report::{Goal, Measurement};
 use crate::scale::Scale;
 use crate::server_process::{ServerProcess, build_folder, scratch};
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
     let folder = scratch()?;
     let binary = build_folder()?.join("countersign");
     let mut starts = Latencies::new()?;
@@ -21,6 +21,6 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let which = if binary.exists() { "the binary" } else { "the driver's own server" };
     let note =
         format!("{which}, {} starts, the slowest {:.0} ms", starts.len(), starts.percentile(100.0));
-    let row = Figure::new("start to first answer, empty store: p50", starts.p50(), "ms");
+    let row = Measurement::new("start to first answer, empty store: p50", starts.p50(), "ms");
     Ok(vec![row.goal(Goal::AtMost(100.0)).note(note)])
 }

@@ -15,7 +15,7 @@ use crate::gateway::{AGENT, PERSON};
 use crate::http_client::{HttpConnection, PreparedRequest};
 use crate::latency::Latencies;
 use crate::load::{RequestSequence, in_turns, sequences_in_turns};
-use crate::report::{Figure, Goal};
+use crate::report::{Goal, Measurement};
 use crate::scale::Scale;
 use crate::server_process::{ServerProcess, scratch};
 use crate::tasks::fill;
@@ -28,7 +28,7 @@ const A_THOUSAND: usize = 1_000;
 /// The number of reads of a long history.
 const REPLAYS: usize = 20;
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
     let folder = scratch()?;
     let mut rows = operations(scale, &folder.path().join("operations")).await?;
     rows.extend(replay(scale, &folder.path().join("long")).await?);
@@ -37,15 +37,15 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
 }
 
 /// Operations on tasks and on asks, on the same gateway in turns.
-async fn operations(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Figure>> {
+async fn operations(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Measurement>> {
     let gateway = ServerProcess::gateway(folder).await?;
     let target = gateway.target(create_shot());
     let stories = (TaskCycle::default(), AskCycle { asked: false });
     let (ours, asks) = sequences_in_turns(scale, CONNECTIONS, &target, stories).await?;
     let note = format!("{}; of asks {}", ours.words(), asks.words());
     let what = format!("operations on tasks beside asks, {CONNECTIONS} connections");
-    let row = Figure::new(what, ours.rate(), "/s").against(asks.rate());
-    let processor = Figure::new("… processor time of one", ours.processor_micros(), "µs");
+    let row = Measurement::new(what, ours.rate(), "/s").against(asks.rate());
+    let processor = Measurement::new("… processor time of one", ours.processor_micros(), "µs");
     Ok(vec![row.goal(Goal::AtLeast(0.5)).note(note), processor.against(asks.processor_micros())])
 }
 
@@ -150,7 +150,7 @@ fn id(answer: &[u8]) -> anyhow::Result<String> {
 }
 
 /// The whole history of a long task, and the same page by page.
-async fn replay(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Figure>> {
+async fn replay(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Measurement>> {
     fill(folder, 0, scale.events)?;
     let gateway = ServerProcess::gateway(folder).await?;
     let mut connection = HttpConnection::open(gateway.address).await?;
@@ -167,7 +167,7 @@ async fn replay(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Figure>> {
     ensure!(told.len() >= scale.events, "{} events were told", told.len());
     let what = format!("a task with {} events, its whole history: p50", told.len());
     let note = format!("{}, {} KiB", took.words(), connection.body.len() / 1024);
-    let row = Figure::new(what, took.p50() / 1_000.0, "s").goal(Goal::AtMost(1.0)).note(note);
+    let row = Measurement::new(what, took.p50() / 1_000.0, "s").goal(Goal::AtMost(1.0)).note(note);
 
     let (mut pages, mut cursor) = (Latencies::new()?, None);
     loop {
@@ -178,7 +178,8 @@ async fn replay(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Figure>> {
             break;
         }
     }
-    let paged = Figure::new("… its history page by page, 100 events each: p99", pages.p99(), "ms");
+    let paged =
+        Measurement::new("… its history page by page, 100 events each: p99", pages.p99(), "ms");
     Ok(vec![row, paged.note(pages.words())])
 }
 
@@ -192,7 +193,7 @@ async fn timed(
 }
 
 /// A page of tasks, with growing numbers of tasks.
-async fn lists(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Figure>> {
+async fn lists(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Measurement>> {
     let few = listed(folder, A_THOUSAND).await?;
     let mut rows = Vec::new();
     for tasks in [scale.tasks / 10, scale.tasks] {
@@ -208,7 +209,8 @@ async fn lists(scale: &Scale, folder: &Path) -> anyhow::Result<Vec<Figure>> {
             let (ours, theirs) = (many.target(shot.clone()), few.target(shot));
             let (ours, theirs) = in_turns(scale, READERS, &ours, &theirs).await?;
             let what = format!("{tasks} tasks: {what}, p99");
-            let row = Figure::new(what, ours.answers.p99(), "ms").against(theirs.answers.p99());
+            let row =
+                Measurement::new(what, ours.answers.p99(), "ms").against(theirs.answers.p99());
             let (ours, theirs) = (ours.answers.p50(), theirs.answers.p50());
             let note = format!("p50 {ours:.2} ms against {theirs:.2} ms of {A_THOUSAND}");
             rows.push(row.goal(Goal::AtMost(1.5)).note(note));

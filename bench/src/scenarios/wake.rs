@@ -14,7 +14,7 @@ use super::{create_at, create_one};
 use crate::gateway::PERSON;
 use crate::http_client::{HttpConnection, PreparedRequest};
 use crate::latency::Latencies;
-use crate::report::{Figure, Goal};
+use crate::report::{Goal, Measurement};
 use crate::scale::Scale;
 use crate::server_process::{ServerProcess, scratch};
 
@@ -37,7 +37,7 @@ impl WakeTimes {
     }
 }
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
     let folder = scratch()?;
     let gateway = ServerProcess::gateway(&folder.path().join("gateway")).await?;
     let id = create_at(gateway.address).await?;
@@ -45,11 +45,11 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     for way in WaitMode::ALL {
         let what = format!("answer sent → agent has it, {}: p99", way.name());
         if !way.is_there(gateway.address, &id).await? {
-            rows.push(Figure::missing(what, "the server does not have it yet"));
+            rows.push(Measurement::missing(what, "the server does not have it yet"));
             continue;
         }
         let timed = pairs(gateway.address, gateway.address, way, scale.wakes).await?;
-        let row = Figure::new(what, timed.woken.p99(), "ms").against(timed.created.p99());
+        let row = Measurement::new(what, timed.woken.p99(), "ms").against(timed.created.p99());
         rows.push(row.goal(Goal::AtMost(3.0)).note(format!(
             "p50 {:.2} ms; answer acknowledged {}; create {}",
             timed.woken.p50(),

@@ -19,7 +19,7 @@ use super::{REQUEST_ID, create_many, create_shot};
 use crate::gateway::{ASK, PERSON};
 use crate::http_client::{HttpConnection, PreparedRequest};
 use crate::load::{fire, fire_until};
-use crate::report::{Figure, Goal};
+use crate::report::{Goal, Measurement};
 use crate::scale::Scale;
 use crate::server_process::{ServerProcess, scratch};
 
@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// The polling interval for the endpoint's count.
 const LOOK: Duration = Duration::from_millis(20);
 
-pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
     let folder = scratch()?;
     let gateway = ServerProcess::gateway(folder.path()).await?;
     let create = gateway.target(PreparedRequest::post("/hxp/v1/requests", OTHER, ASK));
@@ -60,9 +60,9 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let (busy, took) = tokio::try_join!(load, look)?;
 
     let heard = whole(endpoint.heard.load(Ordering::Relaxed));
-    let all = Figure::new(format!("{many} webhooks queued: taken"), heard, "calls");
-    let drained = Figure::new("… until all were taken", took.as_secs_f64(), "s");
-    let meanwhile = Figure::new("… creates meanwhile, 32 connections", busy.rate(), "/s");
+    let all = Measurement::new(format!("{many} webhooks queued: taken"), heard, "calls");
+    let drained = Measurement::new("… until all were taken", took.as_secs_f64(), "s");
+    let meanwhile = Measurement::new("… creates meanwhile, 32 connections", busy.rate(), "/s");
     let note = format!("{}; undisturbed {}", busy.words(), calm.words());
     Ok(vec![
         all.against(whole(many)).goal(Goal::AtLeast(1.0)),

@@ -187,7 +187,7 @@ impl Drop for Waiter {
         for topic in &self.topics {
             match topic {
                 WakeTopic::Subject(subject) => {
-                    unsubscribe(&mut waiting.subjects, subject, &self.ear)
+                    unsubscribe(&mut waiting.subjects, subject, &self.ear);
                 }
                 WakeTopic::List(scope) => unsubscribe(&mut waiting.lists, scope, &self.ear),
             }

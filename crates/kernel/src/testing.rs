@@ -381,7 +381,9 @@ impl Cast {
             match decide(&world, &envelope)? {
                 DecideOutcome::Decided(decision) => break decision,
                 DecideOutcome::Need(missing) => {
-                    missing.iter().for_each(|subject| self.absent(subject))
+                    for subject in &missing {
+                        self.absent(subject);
+                    }
                 }
             }
         };

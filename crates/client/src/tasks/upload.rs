@@ -46,7 +46,7 @@ impl Tasks {
                     stands = UploadState { offset: next, complete: next >= length, ..stands };
                 }
                 Err(error) if retry.wait_and_retry(&error).await => {
-                    stands = self.upload_state(&stands).await?
+                    stands = self.upload_state(&stands).await?;
                 }
                 Err(error) => return Err(error.into()),
             }

@@ -97,7 +97,7 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
                 Some("email") => email_sentence(&who, assurance, claims.sender.as_ref()),
                 Some(_) | None => None,
             };
-            let sure = sure.unwrap_or_else(|| self::assurance_sentence(&who, assurance));
+            let sure = sure.unwrap_or_else(|| assurance_sentence(&who, assurance));
             vec![with_full_stop(format!("{who} {}", said.deed)), sure]
         }
     };

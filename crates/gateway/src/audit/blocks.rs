@@ -60,7 +60,7 @@ pub(super) async fn check(
                 }
             }
             chain.seals.record(at, hash, &mut |unsound| {
-                report.add_finding(AuditFinding::Unsound(unsound))
+                report.add_finding(AuditFinding::Unsound(unsound));
             });
         }
     }

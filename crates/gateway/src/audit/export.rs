@@ -176,7 +176,7 @@ impl AuditExport {
                 self.records(&mut lines).await?;
             }
             ExportPhase::Body if let Some(erased) = self.erased_meanwhile().await? => {
-                self.end = erased
+                self.end = erased;
             }
             ExportPhase::Body => {
                 self.counted.sha256 = Digest(self.sha256.clone().finalize().into());

@@ -285,7 +285,9 @@ pub fn reading_millis(question: &Question) -> u64 {
             }
         }
         QuestionBody::Confirm { items, .. } => {
-            items.iter().for_each(|item| words.text(&item.label))
+            for item in items {
+                words.text(&item.label);
+            }
         }
         QuestionBody::Escalate { error, params } => {
             words.object(error);

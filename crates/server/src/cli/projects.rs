@@ -165,7 +165,7 @@ async fn set(given: ProjectSetArgs) -> anyhow::Result<()> {
             let _: Value = server.send(Method::PUT, &path, &body).await?;
         }
         AdminTarget::Offline(offline) => {
-            offline.run(DirectoryCommand::SaveProject(project)).await?
+            offline.run(DirectoryCommand::SaveProject(project)).await?;
         }
     }
     report(json, &body, "Saved.")

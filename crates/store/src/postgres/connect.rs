@@ -149,7 +149,7 @@ impl PostgresPool {
             // The next user of a slow connection would wait for the statement that still runs
             // there. A connection that is not durable is replaced by a new one.
             Some(PostgresFailure::Slow | PostgresFailure::NotDurable(_)) => {
-                drop(Client::take(client))
+                drop(Client::take(client));
             }
             // The cause that closed this connection has probably closed others, and the pool does
             // not know yet.

@@ -82,7 +82,7 @@ impl FactList {
             let fact = Fact { key: leaf.label(), value: shown };
             match (rank, &fact.value) {
                 (Some(rank), FactValue::Line(_) | FactValue::Link(_)) => {
-                    headline.push((rank, fact))
+                    headline.push((rank, fact));
                 }
                 (Some(_), FactValue::Block(_)) | (None, _) => facts.rows.push(fact),
             }

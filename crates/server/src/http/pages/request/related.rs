@@ -207,7 +207,7 @@ impl RequestPages {
         }
         match &ask.revoked {
             Some(_) => {
-                checked.add_check(CheckResult::Fails, "It was revoked, and no longer counts.")
+                checked.add_check(CheckResult::Fails, "It was revoked, and no longer counts.");
             }
             None => checked.add_check(CheckResult::Holds, "It was not revoked."),
         }
