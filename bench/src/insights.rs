@@ -184,7 +184,7 @@ async fn sample_counts() -> anyhow::Result<Vec<MessageCounts>> {
         for record in gateway.store().chain(Subject::Ask(id), 0, 100).await? {
             tally.add(&record.event()?, &ask);
         }
-        let own = tally.cells().filter(|(cell, _)| cell.whose == CountScope::All);
+        let own = tally.cells().filter(|(cell, _)| cell.scope == CountScope::All);
         let times = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let counts = own.flat_map(|(cell, n)| vec![(cell.measure, cell.bin); times(n)]);
         stories.push(counts.collect());

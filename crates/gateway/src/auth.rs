@@ -87,12 +87,12 @@ impl Authenticator {
     /// The agent that holds a key.
     pub fn agent(&self, directory: &Directory, secret: &str, now: Time) -> Result<Actor, Denied> {
         let key = live_key(directory, secret, now)?;
-        let CredentialKind::Agent { agent, reach, .. } = &key.holder else {
+        let CredentialKind::Agent { agent, scope: reach, .. } = &key.kind else {
             return Err(Denied::Unknown);
         };
         let project = &directory.agent(agent).ok_or(Denied::Unknown)?.project;
         self.admit(key.id, now)?;
-        Ok(Actor::Agent { id: agent.clone(), project: project.clone(), key: key.id, reach: *reach })
+        Ok(Actor::Agent { id: agent.clone(), project: project.clone(), key: key.id, scope: *reach })
     }
 
     /// The person that holds a token. Also the key, if the token is not a JWT of the issuer.
@@ -103,7 +103,7 @@ impl Authenticator {
         now: Time,
     ) -> Result<(Actor, Option<KeyId>), Denied> {
         let (key, id) = match live_key(directory, secret, now) {
-            Ok(Key { id, holder: CredentialKind::Token { human }, .. }) => {
+            Ok(Key { id, kind: CredentialKind::Token { human }, .. }) => {
                 self.admit(*id, now)?;
                 (Some(*id), human.clone())
             }
@@ -130,7 +130,7 @@ impl Authenticator {
         now: Time,
     ) -> Result<(Actor, &'a Key), Denied> {
         let key = live_key(directory, secret, now)?;
-        let CredentialKind::Session { human, visit: Some(visit) } = &key.holder else {
+        let CredentialKind::Session { human, binding: Some(visit) } = &key.kind else {
             return Err(Denied::Unknown);
         };
         // These are digests of random values, so the time of the comparison reveals nothing.

@@ -166,7 +166,7 @@ pub async fn link_if_locked_out(gateway: &Gateway, shared: bool) -> anyhow::Resu
     let now = gateway.now();
     let has_way_in = directory.keys().any(|key| {
         key.is_live(now)
-            && matches!(&key.holder, CredentialKind::Session { human, .. } | CredentialKind::Token { human }
+            && matches!(&key.kind, CredentialKind::Session { human, .. } | CredentialKind::Token { human }
                 | CredentialKind::Passkey { human, .. }
                 if directory.human(human).is_some_and(|human| human.admin && human.active))
     });
@@ -174,7 +174,7 @@ pub async fn link_if_locked_out(gateway: &Gateway, shared: bool) -> anyhow::Resu
         return Ok(FirstSignIn::Exists);
     }
     let administers = |id: &HumanId| directory.human(id).is_some_and(|h| h.admin && h.active);
-    let mut printed = directory.keys().filter_map(|key| match &key.holder {
+    let mut printed = directory.keys().filter_map(|key| match &key.kind {
         CredentialKind::Link { human, mailed: false } if key.is_live(now) => Some(human),
         _ => None,
     });
@@ -198,7 +198,7 @@ pub async fn create_sign_in_link(
     let expires_at = Some(gateway.now().plus_seconds(LINK_SECONDS));
     let label = "sign-in link".to_owned();
     let new =
-        NewKey { hash, holder: CredentialKind::Link { human, mailed: false }, label, expires_at };
+        NewKey { hash, kind: CredentialKind::Link { human, mailed: false }, label, expires_at };
     gateway.run(actor, DirectoryCommand::IssueKey(new)).await?;
     Ok(secret)
 }
@@ -214,7 +214,7 @@ pub async fn issue_key(
     let (holder, prefix) = match (agent, human) {
         (Some(agent), None) => {
             let reach = reach.unwrap_or(KeyScope::Agent);
-            (CredentialKind::Agent { agent, reach, respond, own_app }, "cs_agent_")
+            (CredentialKind::Agent { agent, scope: reach, respond, own_app }, "cs_agent_")
         }
         (None, Some(_)) if respond => return Err(invalid("respond", "it only with `agent`")),
         (None, Some(_)) if own_app => return Err(invalid("own_app", "it only with `agent`")),
@@ -224,7 +224,7 @@ pub async fn issue_key(
         (None, None) => return Err(invalid("agent", "`agent` or `human`")),
     };
     let NewSecret { secret, hash } = gateway.ids().mint(prefix);
-    let key = NewKey { hash, holder, label, expires_at };
+    let key = NewKey { hash, kind: holder, label, expires_at };
     gateway.run(actor, DirectoryCommand::IssueKey(key)).await?;
     let directory = gateway.directory();
     let key = directory.key_by_hash(&hash).ok_or(Refusal::NotFound { what: "key" })?;
@@ -275,7 +275,7 @@ async fn add(
     for (secret, agent) in cast.agent_keys {
         let (respond, own_app) = (cast.trusted, cast.trusted);
         let (agent, reach) = (agent.parse()?, KeyScope::Agent);
-        let holder = CredentialKind::Agent { agent, reach, respond, own_app };
+        let holder = CredentialKind::Agent { agent, scope: reach, respond, own_app };
         issue(gateway, secret, holder, label).await?;
     }
     for (secret, human) in cast.human_tokens {
@@ -291,7 +291,7 @@ async fn issue(
     label: &str,
 ) -> anyhow::Result<()> {
     let hash = Digest::of(secret.as_bytes());
-    let new = NewKey { hash, holder, label: label.to_owned(), expires_at: None };
+    let new = NewKey { hash, kind: holder, label: label.to_owned(), expires_at: None };
     match gateway.run(Actor::System, DirectoryCommand::IssueKey(new)).await {
         Ok(_) | Err(StoreError::Refused(Refusal::Exists { .. })) => Ok(()),
         Err(error) => Err(error.into()),

@@ -47,7 +47,7 @@ pub async fn read(
     let mut agents = Vec::with_capacity(compared.len());
     for agent in compared {
         let whose = each(&agent);
-        let own: Vec<&StoredCount> = lines.iter().filter(|line| line.whose == whose).collect();
+        let own: Vec<&StoredCount> = lines.iter().filter(|line| line.scope == whose).collect();
         if !own.is_empty() {
             agents.push((agent.project, agent.id, InsightSummary::of(own, from, to)));
         }

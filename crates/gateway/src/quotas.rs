@@ -361,7 +361,7 @@ fn named_person(new: &NewAsk) -> Option<HumanId> {
 
 /// The people and addresses that an agent names, as digests that do not reveal them.
 fn recipients(new: &NewAsk) -> Vec<String> {
-    let places = new.place.iter().map(|place| &place.means).chain(&new.copies);
+    let places = new.posting_address.iter().map(|place| &place.contact_method).chain(&new.copies);
     let places = places.map(|means| means.digest().to_string());
     places.chain(named_person(new).map(|human| human.to_string())).collect()
 }

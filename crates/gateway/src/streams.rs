@@ -91,7 +91,7 @@ impl Streams {
     ) -> Result<OpenStream, Denied> {
         let directory = gateway.directory();
         let holder = match &who {
-            Some(Subject::Key(id)) => directory.key(*id).map(|key| &key.holder),
+            Some(Subject::Key(id)) => directory.key(*id).map(|key| &key.kind),
             _ => None,
         };
         let mut accounts = Vec::new();

@@ -17,7 +17,7 @@ pub enum Actor {
         /// The key that was presented.
         key: KeyId,
         /// Whose asks the key may read and cancel, and whose tasks it may read.
-        reach: KeyScope,
+        scope: KeyScope,
     },
     /// A person of the directory.
     Human {

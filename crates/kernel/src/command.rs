@@ -154,7 +154,7 @@ pub struct NewAsk {
     /// The minimum assurance of an answer, if it is higher than the project's.
     pub assurance: Option<Assurance>,
     /// An address where the agent wants it posted, besides notifying people.
-    pub place: Option<PostingAddress>,
+    pub posting_address: Option<PostingAddress>,
     /// Further addresses to which the agent has the message copied.
     pub copies: Vec<ContactMethod>,
     /// What the agent says about its own message.

@@ -233,23 +233,23 @@ fn evolve_directory(before: Option<Entity>, head: Head, what: DirectoryEvent) ->
             })
         }
         (Some(Entity::Key(kept)), DirectoryEvent::PasskeyUsed { public, challenge, counter }) => {
-            let CredentialKind::Passkey { human, enrolment, uses, .. } = kept.entity.holder else {
+            let CredentialKind::Passkey { human, enrolment, uses, .. } = kept.entity.kind else {
                 return None;
             };
             let uses = uses.with_assertion(challenge, counter, at);
             let holder = CredentialKind::Passkey { human, public, enrolment, uses };
-            Entity::Key(WithHead { head, entity: Key { holder, ..kept.entity } })
+            Entity::Key(WithHead { head, entity: Key { kind: holder, ..kept.entity } })
         }
         (Some(Entity::Key(kept)), DirectoryEvent::PasskeyConfirmed) => {
             let CredentialKind::Passkey { human, public, enrolment: Some(mut enrolment), uses } =
-                kept.entity.holder
+                kept.entity.kind
             else {
                 return None;
             };
             enrolment.counts_from = enrolment.counts_from.min(at);
             let holder =
                 CredentialKind::Passkey { human, public, enrolment: Some(enrolment), uses };
-            Entity::Key(WithHead { head, entity: Key { holder, ..kept.entity } })
+            Entity::Key(WithHead { head, entity: Key { kind: holder, ..kept.entity } })
         }
         (None, DirectoryEvent::RuleAdded(rule)) => Entity::Rule(WithHead { head, entity: *rule }),
         (Some(Entity::Rule(kept)), DirectoryEvent::RuleRemoved) => {
@@ -374,15 +374,15 @@ fn evolve_open(
             ask.reminded_at = Some(at);
             ask.asked.reminders.retain(|due| *due > at);
         }
-        AskEvent::Escalated { seats } => {
+        AskEvent::Escalated { assignees: seats } => {
             let (reached, later): (Vec<_>, Vec<_>) =
-                ask.asked.ladder.drain(..).partition(|rung| rung.at <= at);
-            ask.asked.ladder = later;
-            let named = reached.into_iter().map(|rung| rung.seat);
+                ask.asked.escalation_steps.drain(..).partition(|rung| rung.at <= at);
+            ask.asked.escalation_steps = later;
+            let named = reached.into_iter().map(|rung| rung.assignee);
             let seated: Vec<_> = if seats.is_empty() { named.collect() } else { seats.clone() };
             add_assignees(ask, seated);
         }
-        AskEvent::Joined { seats } => add_assignees(ask, seats.clone()),
+        AskEvent::Joined { assignees: seats } => add_assignees(ask, seats.clone()),
         AskEvent::Extended { until } => *ask.asked.expires_at.as_mut()? = *until,
         AskEvent::Asked(_)
         | AskEvent::Followed { .. }
@@ -400,8 +400,8 @@ fn evolve_open(
 /// Adds assignees that the ask does not have yet.
 fn add_assignees(ask: &mut Ask, seats: Vec<Assignee>) {
     for seat in seats {
-        if !ask.asked.seats.contains(&seat) {
-            ask.asked.seats.push(seat);
+        if !ask.asked.assignees.contains(&seat) {
+            ask.asked.assignees.push(seat);
         }
     }
 }

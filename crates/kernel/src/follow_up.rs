@@ -28,7 +28,7 @@ pub enum FollowUp {
         /// The ask.
         ask: AskId,
         /// The assignee.
-        seat: Assignee,
+        assignee: Assignee,
         /// Why the assignee is notified.
         why: NotificationReason,
         /// The priority of the ask. Critical notifications are sent first.
@@ -255,13 +255,13 @@ impl CauseKind {
                     None
                 };
                 let knows = |seat: &Assignee| matches!(seat, Assignee::Person { human } if Some(human) == maker);
-                Self::Asked(asked.seats.iter().filter(|seat| !knows(seat)).cloned().collect())
+                Self::Asked(asked.assignees.iter().filter(|seat| !knows(seat)).cloned().collect())
             }
             AskEvent::Assigned { to } => Self::Assigned(
                 vec![Assignee::Person { human: to.clone() }],
                 NotificationReason::Assigned,
             ),
-            AskEvent::Escalated { seats } | AskEvent::Joined { seats } => {
+            AskEvent::Escalated { assignees: seats } | AskEvent::Joined { assignees: seats } => {
                 Self::Assigned(seats.clone(), NotificationReason::Escalated)
             }
             AskEvent::Commented { nudge: true, .. } => {
@@ -341,12 +341,12 @@ impl Cause {
         }
         let notify = |seat: &Assignee, why| {
             let (ask, seat, priority) = (ask.id, seat.clone(), ask.priority);
-            FollowUp::Notify { ask, seat, why, priority }
+            FollowUp::Notify { ask, assignee: seat, why, priority }
         };
         match &self.kind {
             // Where the agent named a place, the assignees find the request in the inbox, and are notified
             // only if no one can be reached at that place.
-            CauseKind::Asked(_) if ask.place.is_some() => {
+            CauseKind::Asked(_) if ask.posting_address.is_some() => {
                 ask.posting_follow_up(NotificationReason::Asked).into_iter().collect()
             }
             CauseKind::Asked(seats) => {
@@ -356,7 +356,7 @@ impl Cause {
                 seats.iter().map(|seat| notify(seat, *why)).collect()
             }
             CauseKind::Repeated(why) => {
-                let seats = ask.seats.iter().map(|seat| notify(seat, *why));
+                let seats = ask.assignees.iter().map(|seat| notify(seat, *why));
                 seats.chain(ask.posting_follow_up(*why)).collect()
             }
             CauseKind::Closed => {

@@ -23,7 +23,7 @@ use crate::time::Time;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addressee<'a> {
     /// The contact methods that can be used now, in the order in which to try them.
-    pub means: &'a [ContactMethod],
+    pub contact_methods: &'a [ContactMethod],
     /// The person's own settings: quiet hours and time zone.
     pub about: Option<&'a ProfileSettings>,
     /// How often they want to receive non-urgent notifications.
@@ -89,7 +89,7 @@ fn untried<'a>(
     to: &'a Addressee<'_>,
     notice: &'a PendingNotification<'_>,
 ) -> impl Iterator<Item = &'a ContactMethod> {
-    to.means.iter().filter(|means| !notice.tried.contains(&means.digest()))
+    to.contact_methods.iter().filter(|means| !notice.tried.contains(&means.digest()))
 }
 
 /// How many seconds to wait for a reaction before the next contact method; `None` if one is enough.
@@ -252,12 +252,12 @@ mod tests {
             ("after a failure", Low, Asked, &[&devices][..], off, noon, by(&mail)),
             ("not at night", Low, Asked, &[][..], off, night, NextNotification::Hold(morning)),
         ] {
-            let to = Addressee { means: &both, about: Some(&day), digest };
+            let to = Addressee { contact_methods: &both, about: Some(&day), digest };
             let tried: Vec<Digest> = tried.iter().map(|means| means.digest()).collect();
             let notice = PendingNotification { priority, why, tried: &tried };
             assert_eq!(next_notification(&to, &notice, at(now)), expected, "{what}");
         }
-        let nobody = Addressee { means: &[], about: None, digest: hour };
+        let nobody = Addressee { contact_methods: &[], about: None, digest: hour };
         let notice = PendingNotification { priority: Low, why: Asked, tried: &[] };
         assert_eq!(
             next_notification(&nobody, &notice, at(noon)),
@@ -271,7 +271,7 @@ mod tests {
         let now = at("2026-01-10T11:00:00Z");
         let means = [ContactMethod::Devices, ContactMethod::email("ada@example.com")];
         let tried = means.each_ref().map(ContactMethod::digest);
-        let to = Addressee { means: &means, about: None, digest: DigestFrequency::Hour };
+        let to = Addressee { contact_methods: &means, about: None, digest: DigestFrequency::Hour };
         for (priority, seconds) in [
             (Priority::Critical, Some(120)),
             (Priority::High, Some(300)),

@@ -106,7 +106,7 @@ pub fn new_ask() -> NewAsk {
         callback: None,
         verification: None,
         assurance: None,
-        place: None,
+        posting_address: None,
         copies: Vec::new(),
         claims: None,
     }
@@ -120,7 +120,7 @@ pub fn claims() -> Box<NewExperienceEnvelope> {
         "actions": [{ "type": "simplify" }, { "label": "no type" }, { "type": "expand" }],
     });
     let said = said.as_object().unwrap().clone();
-    Box::new(NewExperienceEnvelope { said, finding: EnvelopeFindings::default(), objection: None })
+    Box::new(NewExperienceEnvelope { content: said, finding: EnvelopeFindings::default(), objection: None })
 }
 
 /// The commands that create the cast, in a valid order.
@@ -202,7 +202,7 @@ impl Cast {
     fn reaching(&self, name: &str, reach: KeyScope) -> Actor {
         let id = name.parse().unwrap();
         let project = self.directory.agent(&id).unwrap().project.clone();
-        Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), reach }
+        Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), scope: reach }
     }
 
     pub fn now(&self) -> Time {

@@ -458,15 +458,15 @@ fn task_story(words: &mut Words) -> Cast {
         permission_scope: Some(format!("fs:{}", words.secret("action-scope"))),
     }];
     let (said, finding) = (words.object("checkpoint-hxp"), EnvelopeFindings::default());
-    choice.claims = Some(Box::new(NewExperienceEnvelope { said, finding, objection: None }));
+    choice.claims = Some(Box::new(NewExperienceEnvelope { content: said, finding, objection: None }));
     let ask = cast.raised(id, choice);
     let mut chosen = resolution(ResolutionAction::Choose);
-    chosen.said.comment = Some(words.secret("resolution-comment"));
-    chosen.said.state_patch = Some(words.object("state-patch"));
+    chosen.details.comment = Some(words.secret("resolution-comment"));
+    chosen.details.state_patch = Some(words.object("state-patch"));
     cast.resolve("olga", ask, chosen).unwrap();
     let ask = cast.raised(id, raising(CheckpointKind::Input));
     let mut provided = resolution(ResolutionAction::Provide);
-    provided.said.input = Some(words.secret("provided"));
+    provided.details.input = Some(words.secret("provided"));
     cast.resolve("olga", ask, provided).unwrap();
 
     let mut made = version();
@@ -476,7 +476,7 @@ fn task_story(words: &mut Words) -> Cast {
     made.payload.media_type = Some(words.clear("payload-type"));
     cast.delivered(id, made);
     let mut judged = verdict(Verdict::Rejected);
-    judged.words.comments = vec![comment(words, "comment")];
+    judged.text.comments = vec![comment(words, "comment")];
     let review = cast.judge("olga", id, judged).unwrap();
     let remark = comment(words, "remark");
     cast.run_task(olga.clone(), TaskCommand::Remark(id, review, remark));

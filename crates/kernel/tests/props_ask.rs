@@ -263,9 +263,9 @@ proptest! {
     fn whoever_is_asked_is_told(script in any_script()) {
         Stage::play(&script, |step| {
             for (before, after) in step.moved() {
-                let sat = before.map_or(&[][..], |ask| &ask.seats);
+                let sat = before.map_or(&[][..], |ask| &ask.assignees);
                 let mut new: Vec<Assignee> =
-                    after.seats.iter().filter(|seat| !sat.contains(seat)).cloned().collect();
+                    after.assignees.iter().filter(|seat| !sat.contains(seat)).cloned().collect();
                 let held = |ask: &Ask| ask.claim.as_ref().map(|claim| claim.human.clone());
                 if let Some(human) = held(after).filter(|_| before.and_then(held) != held(after))
                     && ActorRef::Human(human.clone()) != step.envelope.actor.to_ref()
@@ -274,7 +274,7 @@ proptest! {
                 }
                 let (_, changes) = step.outcome.as_ref().unwrap();
                 let told = |wanted: &Assignee| changes.follow_ups.iter().flatten().any(|effect| {
-                    matches!(effect, FollowUp::Notify { ask, seat, .. } if *ask == after.id && seat == wanted)
+                    matches!(effect, FollowUp::Notify { ask, assignee, .. } if *ask == after.id && seat == wanted)
                 });
                 prop_assert!(new.iter().all(told), "{:?} not told", new);
             }
@@ -463,7 +463,7 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
             }
             timers.contains(&what) || shell.contains(&what) || outbox.contains(&what)
         }
-        Actor::Agent { id, project, reach, .. } => {
+        Actor::Agent { id, project, scope: reach, .. } => {
             let own = ["followed", "cancelled", "extended", "commented"];
             (own.contains(&what) || ["granted", "callback_wanted"].contains(&what))
                 && ask.project == *project
@@ -475,7 +475,7 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
                 "opened" | "progressed" | "claimed" | "extended" | "action_picked" => {
                     is_in(ask, person)
                 }
-                "answered" | "answer_held" => is_in(ask, person) && *assurance >= ask.floor,
+                "answered" | "answer_held" => is_in(ask, person) && *assurance >= ask.minimum_assurance,
                 "answer_withdrawn" => ask.held_by() == Some(id),
                 "assigned" | "cancelled" | "commented" | "callback_wanted" => {
                     is_in(ask, person) || person.admin
@@ -494,9 +494,9 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
             *own == ask.id && what == "answered" && ask.inline.is_some()
         }
         Actor::Guest { ask: own, attested, .. } => {
-            let place = ask.place.as_ref().and_then(|place| place.value());
+            let place = ask.posting_address.as_ref().and_then(|place| place.value());
             let there = place.is_some_and(|place| {
-                place.means.kind() == attested.platform
+                place.contact_method.kind() == attested.platform
                     && (place.only.is_empty() || place.only.contains(&attested.platform_user_id))
             });
             let lets_in = ["opened", "progressed", "answered", "commented", "action_picked"];
@@ -513,7 +513,7 @@ fn is_in(ask: &Ask, person: &Human) -> bool {
     };
     person.id == ask.owner
         || ask.claim.iter().any(|claim| claim.human == person.id)
-        || ask.seats.iter().any(|seat| match seat {
+        || ask.assignees.iter().any(|seat| match seat {
             Assignee::Person { human } => *human == person.id,
             Assignee::Pool { group } => qualified(group),
         })

@@ -90,7 +90,7 @@ proptest! {
         mut now in moment(),
     ) {
         let means = means(n);
-        let to = Addressee { means: &means, about: Some(&about), digest: DigestFrequency::Off };
+        let to = Addressee { contact_methods: &means, about: Some(&about), digest: DigestFrequency::Off };
         let mut tried: Vec<Digest> = Vec::new();
         let mut told = Vec::new();
         for _ in 0..=2 * n {
@@ -127,7 +127,7 @@ proptest! {
         now in moment(),
     ) {
         let means = means(1);
-        let to = Addressee { means: &means, about: Some(&about), digest: cadence };
+        let to = Addressee { contact_methods: &means, about: Some(&about), digest: cadence };
         for why in [NotificationReason::Asked, NotificationReason::Assigned, NotificationReason::Reminder, NotificationReason::Escalated] {
             let gathered = matches!(next_notification(&to, &PendingNotification { priority, why, tried: &[] }, now), NextNotification::Gather(_));
             let can_wait = priority == Priority::Low && why != NotificationReason::Escalated;

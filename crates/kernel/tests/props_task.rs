@@ -224,7 +224,7 @@ proptest! {
                 prop_assert!(after.steering.len() >= before.steering.len());
                 for (was, is) in before.reviews.iter().zip(&after.reviews) {
                     prop_assert_eq!((was.id, was.verdict, &was.reviewer), (is.id, is.verdict, &is.reviewer));
-                    prop_assert_eq!(was.words.commitment(), is.words.commitment());
+                    prop_assert_eq!(was.text.commitment(), is.text.commitment());
                     prop_assert!(is.remarks.len() >= was.remarks.len());
                 }
                 for made in &before.delivered {

@@ -182,7 +182,7 @@ impl AnswerOffers {
         let proven = ask.proven_by(actor, &self.gateway.directory());
         let worth = proven.map_or(Assurance::None, |(_, assurance)| assurance);
         let careful = ask.verification.is_some()
-            || ask.floor > worth
+            || ask.minimum_assurance > worth
             || ask.needs_confirmation()
             || question.is_confidential();
         if careful || !ask.is_open() {

@@ -42,7 +42,7 @@ pub async fn count(store: &dyn Store, name_projects: bool) -> Result<bool, Store
 /// `/metrics` needs no credential.
 fn export(tally: &Tally, name_projects: bool) {
     for (cell, n) in tally.cells() {
-        let CountScope::Project(project) = &cell.whose else { continue };
+        let CountScope::Project(project) = &cell.scope else { continue };
         let (measure, bin) = (cell.measure.as_str(), cell.bin);
         let counter = if name_projects {
             metrics::counter!(

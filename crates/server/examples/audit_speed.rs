@@ -93,7 +93,7 @@ async fn fill(gateway: &Gateway, events: u64) -> anyhow::Result<()> {
                 id: "bot".parse()?,
                 project: "acme".parse()?,
                 key: KeyId::new(gateway.ids().ulid()),
-                reach: KeyScope::Agent,
+                scope: KeyScope::Agent,
             };
             let olga = Actor::Human {
                 id: "olga".parse()?,

@@ -123,7 +123,7 @@ impl ListScope {
         if let Some(claim) = &ask.claim {
             scopes.push(Self::Human(claim.human.clone()));
         }
-        for seat in &ask.seats {
+        for seat in &ask.assignees {
             scopes.push(match seat {
                 Assignee::Person { human } => Self::Human(human.clone()),
                 Assignee::Pool { group } => Self::Pool(ask.project.clone(), group.clone()),
@@ -307,7 +307,7 @@ impl ListEntry {
         };
         // Kind, priority and labels are fixed when an ask is created.
         if before.phase() == after.phase()
-            && before.seats == after.seats
+            && before.assignees == after.assignees
             && before.claim == after.claim
             && before.revoked.is_some() == after.revoked.is_some()
         {

@@ -20,7 +20,8 @@ pub enum Work {
         /// The ask.
         ask: AskId,
         /// The assignee.
-        seat: Assignee,
+        #[serde(rename = "seat")]
+        assignee: Assignee,
         /// Why the assignee is notified.
         why: NotificationReason,
         /// The priority of the ask.
@@ -210,8 +211,8 @@ pub struct NotificationPlan {
 impl From<FollowUp> for Work {
     fn from(follow_up: FollowUp) -> Self {
         match follow_up {
-            FollowUp::Notify { ask, seat, why, priority } => {
-                Self::Notify { ask, seat, why, priority }
+            FollowUp::Notify { ask, assignee: seat, why, priority } => {
+                Self::Notify { ask, assignee: seat, why, priority }
             }
             FollowUp::Post { ask, why, priority, medium, to } => {
                 Self::Send { ask, why, priority, medium, to, plan: None, passed_on: false }

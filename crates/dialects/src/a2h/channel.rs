@@ -127,7 +127,7 @@ pub(super) fn read_map(
         shown.insert(medium.as_str().to_owned(), Value::Object(value));
         channel.medium.get_or_insert(medium);
     };
-    let place = |means: ContactMethod| PostingAddress { means, only: Vec::new(), thread: None };
+    let place = |means: ContactMethod| PostingAddress { contact_method: means, only: Vec::new(), thread: None };
     if let Some(slack) = members.object("slack")? {
         let path = members.path("slack");
         let slack = Members::new(slack, &path);
@@ -228,7 +228,7 @@ fn slack_place(slack: &Map<String, Value>) -> Option<PostingAddress> {
     let only = only.into_iter().flatten().filter_map(Value::as_str).map(ToOwned::to_owned);
     let means = ContactMethod::Slack(text("channel_or_user_id")?.to_owned());
     Some(PostingAddress {
-        means,
+        contact_method: means,
         only: only.collect(),
         thread: text("thread_ts").map(ToOwned::to_owned),
     })

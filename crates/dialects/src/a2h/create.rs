@@ -270,7 +270,7 @@ pub(super) fn ask(
         callback: None,
         verification: None,
         assurance: None,
-        place: None,
+        posting_address: None,
         copies: Vec::new(),
         claims: None,
     }

@@ -340,7 +340,7 @@ fn event_details(task: &task::Task, what: &TaskEvent, version: HacpVersion) -> V
             },
             "run_id": run.or(task.run.as_ref().map(|run| run.id)),
         }),
-        TaskEvent::Lapsed { checkpoint, why, said } => {
+        TaskEvent::Lapsed { checkpoint, why, message: said } => {
             let mut ended = json!({
                 "id": checkpoint_id(*checkpoint), "state": "expired", "reason": why,
             });

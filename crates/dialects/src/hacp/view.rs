@@ -158,7 +158,7 @@ pub(super) fn transfer(transfer: &Transfer) -> OwnershipTransfer {
 pub fn checkpoint(ask: &Ask, task: &task::Task, version: HacpVersion) -> Option<Checkpoint> {
     let held = ask.checkpoint.as_deref().filter(|held| held.task == task.id)?;
     let raised = task.checkpoints.iter().find(|raised| raised.ask == ask.id)?;
-    let beside = held.beside.value().cloned().unwrap_or_default();
+    let beside = held.details.value().cloned().unwrap_or_default();
     Some(Checkpoint {
         id: checkpoint_id(ask.id),
         task_id: task.id,
@@ -206,7 +206,7 @@ fn resolved(raised: &RaisedCheckpoint, version: HacpVersion) -> Option<Checkpoin
 }
 
 pub(super) fn resolution(decided: &task::Resolution, version: HacpVersion) -> CheckpointResolution {
-    let said = decided.said.value().cloned().unwrap_or_default();
+    let said = decided.details.value().cloned().unwrap_or_default();
     CheckpointResolution {
         by: by(&decided.by),
         action: decided.action,
@@ -215,7 +215,7 @@ pub(super) fn resolution(decided: &task::Resolution, version: HacpVersion) -> Ch
         reassign_to: decided.reassign_to.as_ref().map(agent),
         comment: said.comment,
         at: decided.at,
-        erased: decided.said.value().is_none(),
+        erased: decided.details.value().is_none(),
         later: version.since_v02(|| ResolutionLater {
             approved_actions: said.approved_actions,
             denied_actions: said.denied_actions,
@@ -227,7 +227,7 @@ pub(super) fn resolution(decided: &task::Resolution, version: HacpVersion) -> Ch
 
 pub fn review(task: TaskId, review: &task::Review, version: HacpVersion) -> Review {
     let ReviewText { comments, requested_changes } =
-        review.words.value().cloned().unwrap_or_default();
+        review.text.value().cloned().unwrap_or_default();
     Review {
         id: review.id,
         task_id: task,
@@ -237,7 +237,7 @@ pub fn review(task: TaskId, review: &task::Review, version: HacpVersion) -> Revi
         comments: comments.into_iter().map(comment).collect(),
         requested_changes,
         at: review.at,
-        erased: review.words.value().is_none(),
+        erased: review.text.value().is_none(),
         later: version.since_v02(|| ReviewLater {
             kind: review.kind,
             artifact_version: Some(review.artifact.version.clone()),

@@ -127,7 +127,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewHitlCase, HitlWireError> {
         callback,
         verification,
         assurance: None,
-        place: None,
+        posting_address: None,
         copies: Vec::new(),
         claims: envelope(bytes, members, context)?,
     };

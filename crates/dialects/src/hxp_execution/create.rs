@@ -83,7 +83,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, HxpWireError> {
         callback: None,
         verification: None,
         assurance: None,
-        place: None,
+        posting_address: None,
         copies: Vec::new(),
         claims: claims(bytes, &body)?,
     })

@@ -88,7 +88,7 @@ fn validated_claims(envelope: &str, said: Map<String, Value>) -> NewExperienceEn
         notes: lenient.notes().count(),
         rules,
     };
-    NewExperienceEnvelope { said, finding, objection }
+    NewExperienceEnvelope { content: said, finding, objection }
 }
 
 /// Combines the claims with the request's headers. A header fills in a value that the envelope
@@ -98,7 +98,7 @@ pub fn with_headers(
     mut claims: Box<NewExperienceEnvelope>,
     hints: &EnvelopeHeaders,
 ) -> Box<NewExperienceEnvelope> {
-    let said = Value::Object(std::mem::take(&mut claims.said));
+    let said = Value::Object(std::mem::take(&mut claims.content));
     let mut filled = said.clone();
     for (pointer, value) in hints.pointer_values() {
         // With duplicate names, it is unknown which other values the envelope states.
@@ -111,7 +111,7 @@ pub fn with_headers(
     let filled = message.into_iter().next().map(|(_, filled)| filled);
     let Some(Value::Object(filled)) = filled else { return claims };
     if Value::Object(filled.clone()) == said {
-        claims.said = filled;
+        claims.content = filled;
     } else {
         *claims = validated_claims(&Value::Object(filled.clone()).to_string(), filled);
     }

@@ -288,7 +288,7 @@ impl<'a> AskView<'a> {
             priority: ask.priority,
             irreversible: ask.is_irreversible(),
             needs_confirmation: ask.needs_confirmation(),
-            seats: &ask.seats,
+            seats: &ask.assignees,
             assigned_to: engaged.map(|by| by.to_string()),
             created_at: ask.created_at,
             expires_at: ask.expires_at,

@@ -128,7 +128,7 @@ impl CreateAsk {
             callback: self.callback_url,
             verification: None,
             assurance: self.assurance,
-            place: self.place,
+            posting_address: self.place,
             copies: Vec::new(),
             claims,
         }

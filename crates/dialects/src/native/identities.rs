@@ -60,8 +60,8 @@ impl From<&Project> for ProjectView {
         let Project {
             id,
             default_on_silence,
-            floor,
-            ladder,
+            minimum_assurance: floor,
+            escalation_steps: ladder,
             reminders,
             envelopes,
             retention,
@@ -170,8 +170,8 @@ impl ProjectBody {
         NewProject {
             id,
             default_on_silence,
-            floor,
-            ladder,
+            minimum_assurance: floor,
+            escalation_steps: ladder,
             reminders,
             envelopes,
             retention,

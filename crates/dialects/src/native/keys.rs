@@ -85,7 +85,7 @@ pub struct PasskeyView {
 
 impl PasskeyView {
     fn of(key: &Key, now: Time) -> Option<Self> {
-        let CredentialKind::Passkey { enrolment, .. } = &key.holder else { return None };
+        let CredentialKind::Passkey { enrolment, .. } = &key.kind else { return None };
         // A passkey from before enrolments were recorded counts from when it was added.
         let counts_from = enrolment.as_ref().map_or(key.issued_at, |it| it.counts_from);
         let confirmable = key.is_live(now) && !key.counts_as_passkey(now);
@@ -96,8 +96,8 @@ impl PasskeyView {
 impl KeyView {
     /// Shows a credential in its current state.
     pub fn of(key: &Key, directory: &Directory, last_used_at: Option<Time>, now: Time) -> Self {
-        let (kind, holder, reach, project) = match &key.holder {
-            CredentialKind::Agent { agent, reach, .. } => {
+        let (kind, holder, reach, project) = match &key.kind {
+            CredentialKind::Agent { agent, scope: reach, .. } => {
                 let project = directory.agent(agent).map(|agent| agent.project.clone());
                 ("agent_key", agent.to_string(), Some(*reach), project)
             }
@@ -112,8 +112,8 @@ impl KeyView {
             holder,
             project,
             reach,
-            respond: matches!(key.holder, CredentialKind::Agent { respond: true, .. }),
-            own_app: matches!(key.holder, CredentialKind::Agent { own_app: true, .. }),
+            respond: matches!(key.kind, CredentialKind::Agent { respond: true, .. }),
+            own_app: matches!(key.kind, CredentialKind::Agent { own_app: true, .. }),
             label: key.label.clone(),
             issued_at: key.issued_at,
             expires_at: key.expires_at,
@@ -157,8 +157,8 @@ pub struct SessionView {
 impl SessionView {
     /// Shows a session with the time of its last use.
     pub fn of(key: &Key, last_used_at: Time) -> Self {
-        let way = match &key.holder {
-            CredentialKind::Session { visit, .. } => visit.map(|visit| visit.way),
+        let way = match &key.kind {
+            CredentialKind::Session { binding: visit, .. } => visit.map(|visit| visit.method),
             CredentialKind::Agent { .. }
             | CredentialKind::Token { .. }
             | CredentialKind::Link { .. }

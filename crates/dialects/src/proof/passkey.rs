@@ -272,7 +272,7 @@ pub fn enrolled(
     let DomainEvent::Directory(DirectoryEvent::KeyIssued(key)) = &event.what else {
         return Err(EvidenceError::Enrolment);
     };
-    let CredentialKind::Passkey { human, enrolment: Some(enrolment), .. } = &key.holder else {
+    let CredentialKind::Passkey { human, enrolment: Some(enrolment), .. } = &key.kind else {
         return Err(EvidenceError::Enrolment);
     };
     if !named {

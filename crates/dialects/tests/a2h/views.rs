@@ -91,7 +91,7 @@ fn what_was_decided_over_hacp_is_told() {
         let task = cast.begun(new_task());
         let ask = cast.raised(task, raising(kind));
         let mut new = resolution(action);
-        new.said.comment = comment.map(ToOwned::to_owned);
+        new.details.comment = comment.map(ToOwned::to_owned);
         cast.resolve("olga", ask, new).unwrap();
         status(cast.seen(ask))
     };

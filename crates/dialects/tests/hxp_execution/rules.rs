@@ -80,8 +80,8 @@ fn a_rule_finds_its_request() {
     let body = with(full("APPROVE"), "role", json!("delegate"));
     let tagged = cast.ask(new(&with(body.clone(), "metadata", json!({"tags": ["finance"]}))));
     let plain = cast.ask(new(&body));
-    assert_eq!(cast.seen(tagged).seats, [Assignee::Person { human: human("mark") }]);
-    assert_eq!(cast.seen(plain).seats, [Assignee::Person { human: human("olga") }]);
+    assert_eq!(cast.seen(tagged).assignees, [Assignee::Person { human: human("mark") }]);
+    assert_eq!(cast.seen(plain).assignees, [Assignee::Person { human: human("olga") }]);
     cast.run(cast.human("mark"), AskCommand::Open(tagged));
 }
 

@@ -201,7 +201,7 @@ fn names_given_twice_are_seen() {
     let found = claims(&format!(r#"{{"hxp":{twice}}}"#));
     assert!(found.finding.rules.contains("HXPE-006"), "{:?}", found.finding);
     assert!(found.finding.is_valid() && found.objection.is_some());
-    assert_eq!(found.said["intent"], "brainstorm");
+    assert_eq!(found.content["intent"], "brainstorm");
     // Of two envelopes, the last.
     let two = format!(r#"{{"hxp":{{}},"hxp":{once}}}"#);
     assert_eq!(claims(&two).finding.level, Some(EnvelopeLevel::Core));
@@ -243,9 +243,9 @@ fn headers_fill_in_and_never_overrule() {
         "version": "1.0.0", "actions": [], "intent": "plan", "delivery": { "verbosity": "high" },
         "transparency": { "confidence": 0.25 }, "cognition": { "load": 3 },
     });
-    assert_eq!(json!(bare.said), expected);
+    assert_eq!(json!(bare.content), expected);
     let whole = with_headers(claims(&standard().to_string()), &hints(&all));
-    assert_eq!(json!(whole.said), standard()["hxp"]);
+    assert_eq!(json!(whole.content), standard()["hxp"]);
     assert!(whole.finding.rules.contains("HXPE-051") && whole.finding.is_valid());
     assert!(whole.finding.notes >= 4, "{:?}", whole.finding);
 }
@@ -259,7 +259,7 @@ fn headers_that_say_nothing_change_nothing() {
     }
     let odd = claims(r#"{"hxp":{"delivery":7,"intent":null}}"#);
     let heard = with_headers(odd, &hints(&[("hxp-verbosity", "low"), ("hxp-intent", "plan")]));
-    assert_eq!(json!(heard.said), json!({ "delivery": 7, "intent": null }));
+    assert_eq!(json!(heard.content), json!({ "delivery": 7, "intent": null }));
     let twice = claims(r#"{"hxp":{"intent":"a","intent":"b"}}"#);
     let heard = with_headers(twice, &hints(&[("hxp-verbosity", "low")]));
     assert!(heard.finding.rules.contains("HXPE-006"));

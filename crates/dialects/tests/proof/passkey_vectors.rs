@@ -203,7 +203,7 @@ fn enrolment(evidence: &PasskeyEvidence, change: &dyn Fn(&mut Event, &mut Key)) 
     let mut key = Key {
         id: evidence.key,
         hash: Digest::of(CREDENTIAL),
-        holder: CredentialKind::Passkey {
+        kind: CredentialKind::Passkey {
             human: human.clone(),
             public: "{}".to_owned(),
             enrolment: Some(Box::new(Enrolment {
@@ -463,7 +463,7 @@ fn enrolments(plain: &Value, mine: &Authenticator) -> Vec<Value> {
         with(name, proof, Some(why))
     };
     let of = |key: &mut Key, change: &dyn Fn(&mut Enrolment)| {
-        let CredentialKind::Passkey { enrolment: Some(enrolment), .. } = &mut key.holder else {
+        let CredentialKind::Passkey { enrolment: Some(enrolment), .. } = &mut key.kind else {
             panic!("{key:?}")
         };
         change(enrolment);
@@ -487,7 +487,7 @@ fn enrolments(plain: &Value, mine: &Authenticator) -> Vec<Value> {
         enrolled("enrolment-not-the-first-event", &|event, _| event.seq = 2, Some("enrolment")),
         enrolled(
             "enrolment-of-a-token",
-            &|_, key| key.holder = CredentialKind::Token { human: "olga".parse().unwrap() },
+            &|_, key| key.kind = CredentialKind::Token { human: "olga".parse().unwrap() },
             Some("enrolment"),
         ),
         harmed("enrolment-without-its-body", &|proof| proof.record.body = None, "enrolment"),
@@ -506,7 +506,7 @@ fn enrolments(plain: &Value, mine: &Authenticator) -> Vec<Value> {
         enrolled(
             "enrolment-of-another-person",
             &|_, key| {
-                let CredentialKind::Passkey { human, .. } = &mut key.holder else {
+                let CredentialKind::Passkey { human, .. } = &mut key.kind else {
                     panic!("{key:?}")
                 };
                 *human = "mark".parse().unwrap();

@@ -263,7 +263,7 @@ mod tests {
         use crate::directory::NewProject;
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
-        let strict = NewProject { floor: Assurance::Passkey, ..plain };
+        let strict = NewProject { minimum_assurance: Assurance::Passkey, ..plain };
         cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let id = cast.ask(new_ask());
         let refused = cast.attempt(cast.human("olga"), AskCommand::Answer(id, yes()));
@@ -420,7 +420,7 @@ mod tests {
         use crate::question::AnswerKind;
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
-        let strict = NewProject { floor: Assurance::Session, ..plain };
+        let strict = NewProject { minimum_assurance: Assurance::Session, ..plain };
         cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let id = cast.ask(NewAsk { inline: Some([AnswerKind::Approve].into()), ..new_ask() });
         for actor in [Actor::link_holder(id), Actor::Relay { ask: id, attested: someone() }] {

@@ -55,8 +55,8 @@ impl Ask {
     /// requesting changes.
     pub fn minimum_assurance(&self, answer: &Answer) -> Assurance {
         match self.irreversible_assurance {
-            Some(least) if self.must_confirm(answer) => least.max(self.floor),
-            Some(_) | None => self.floor,
+            Some(least) if self.must_confirm(answer) => least.max(self.minimum_assurance),
+            Some(_) | None => self.minimum_assurance,
         }
     }
 
@@ -67,8 +67,8 @@ impl Ask {
 
     /// Refuses an answer whose assurance is below the required minimum.
     pub fn check_assurance(&self, answer: &Answer, have: Assurance) -> Result<(), Refusal> {
-        if have < self.floor {
-            return Err(Refusal::AssuranceTooLow { have, need: self.floor });
+        if have < self.minimum_assurance {
+            return Err(Refusal::AssuranceTooLow { have, need: self.minimum_assurance });
         }
         let need = self.minimum_assurance(answer);
         if have < need {
@@ -81,7 +81,7 @@ impl Ask {
     /// it was asked, the stricter rules apply to silence.
     pub(crate) fn allows_silence(&self, directory: &Directory) -> bool {
         let project = directory.project(&self.project);
-        let floor = project.map_or(self.floor, |project| project.floor.max(self.floor));
+        let floor = project.map_or(self.minimum_assurance, |project| project.minimum_assurance.max(self.minimum_assurance));
         let now = project.and_then(|project| project.irreversible_assurance);
         let rule = now.max(self.irreversible_assurance).filter(|_| self.silence_proceeds());
         floor.max(rule.unwrap_or(Assurance::None)) <= ATTESTED
@@ -121,7 +121,7 @@ pub(super) fn check_silence(
         return Err(Refusal::DefaultForbidden);
     }
     let rule = asked.irreversible_assurance.filter(|_| proceeds && asked.needs_confirmation());
-    let need = rule.map_or(asked.floor, |least| least.max(asked.floor));
+    let need = rule.map_or(asked.minimum_assurance, |least| least.max(asked.minimum_assurance));
     if need > ATTESTED { Err(Refusal::SilenceTooWeak { need }) } else { Ok(()) }
 }
 
@@ -143,13 +143,13 @@ mod tests {
     fn rules(cast: &mut Cast, floor: Assurance, irreversible: Option<Assurance>) {
         let plain = NewProject::plain("acme".parse().unwrap());
         let irreversible_assurance = IrreversibleSetting::Set(irreversible);
-        let project = NewProject { floor, irreversible_assurance, ..plain };
+        let project = NewProject { minimum_assurance: floor, irreversible_assurance, ..plain };
         cast.run(Actor::System, DirectoryCommand::SaveProject(project));
     }
 
     fn placed(to: &str) -> NewAsk {
-        let place = PostingAddress { means: to.parse().unwrap(), only: Vec::new(), thread: None };
-        NewAsk { place: Some(place), ..new_ask() }
+        let place = PostingAddress { contact_method: to.parse().unwrap(), only: Vec::new(), thread: None };
+        NewAsk { posting_address: Some(place), ..new_ask() }
     }
 
     /// Gives Mark an address, verified or not.

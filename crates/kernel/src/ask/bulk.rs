@@ -9,7 +9,7 @@ impl Ask {
     /// Refuses an ask that must be answered individually: it demands more than a session, or its
     /// approval needs a confirmation.
     pub fn allows_bulk(&self) -> Result<(), Refusal> {
-        if self.floor > Assurance::Session {
+        if self.minimum_assurance > Assurance::Session {
             let why = "it demands that whoever answers proves anew who they are";
             return Err(Refusal::NotAllowed { why });
         }
@@ -117,7 +117,7 @@ mod tests {
             assert_eq!(cast.seen(id).bulk_reply(&reply).ok(), expected, "{reply:?}");
         }
         let plain = NewProject::plain("acme".parse().unwrap());
-        let strict = NewProject { floor: Assurance::Passkey, ..plain };
+        let strict = NewProject { minimum_assurance: Assurance::Passkey, ..plain };
         cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let id = cast.ask(new_ask());
         assert!(cast.seen(id).bulk_reply(&yes()).is_err());

@@ -43,7 +43,7 @@ pub(crate) fn decide(
     };
     check(new)?;
     new.claims.as_ref().map_or(Ok(()), |claims| claims.check(project.envelopes))?;
-    for means in new.place.iter().map(|place| &place.means).chain(&new.copies) {
+    for means in new.posting_address.iter().map(|place| &place.contact_method).chain(&new.copies) {
         project.recipients.check_recipient(world.directory, agent, means)?;
     }
     let previous = new.follows.map(|id| previous_ask(world, envelope, new, id)).transpose()?;
@@ -81,14 +81,14 @@ pub(crate) fn decide(
         tags: new.tags.clone(),
         priority: new.priority,
         route: new.route.clone(),
-        seats: seats.clone(),
+        assignees: seats.clone(),
         expires_at,
         on_expiry,
         reminders: reminder_times(world, project, new, expires_at),
-        ladder,
+        escalation_steps: ladder,
         follows: new.follows,
         quorum: 1,
-        floor: new.assurance.map_or(project.floor, |wanted| wanted.max(project.floor)),
+        minimum_assurance: new.assurance.map_or(project.minimum_assurance, |wanted| wanted.max(project.minimum_assurance)),
         irreversible_assurance: project.irreversible_assurance,
         // Tokens that are created with an ask always belong to the agent that asks, whatever the
         // command says.
@@ -103,7 +103,7 @@ pub(crate) fn decide(
             .clone()
             .map(|url| Callback { url: Erasable::new(url, &mut salts), key: *key }),
         verification: new.verification.clone(),
-        place: new.place.clone().map(|place| Box::new(Erasable::new(place, &mut salts))),
+        posting_address: new.posting_address.clone().map(|place| Box::new(Erasable::new(place, &mut salts))),
         conversation: conversation.cloned(),
         checkpoint: None,
         review: None,
@@ -151,7 +151,7 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
     if !new.callback.as_deref().is_none_or(|url| is_storable(url) && url.len() <= LONGEST_URL) {
         return invalid("callback", "an address of at most 2000 bytes, without NUL");
     }
-    new.place.as_ref().map_or(Ok(()), PostingAddress::check)?;
+    new.posting_address.as_ref().map_or(Ok(()), PostingAddress::check)?;
     let labels = [&new.labels.agent, &new.labels.project];
     if !labels.into_iter().flatten().all(|label| is_short(label)) {
         return invalid("labels", "texts of at most 200 bytes");
@@ -257,9 +257,9 @@ fn reminder_times(
 fn scheduled_escalations(world: &World<'_>, project: &Project) -> Vec<ScheduledEscalation> {
     let rung = |seat: &Assignee, after| ScheduledEscalation {
         at: world.now.plus_seconds(after),
-        seat: seat.clone(),
+        assignee: seat.clone(),
     };
-    project.ladder.iter().map(|step| rung(&step.seat, step.after)).collect()
+    project.escalation_steps.iter().map(|step| rung(&step.assignee, step.after)).collect()
 }
 
 #[cfg(test)]
@@ -286,7 +286,7 @@ mod tests {
         let seat = Assignee::Person { human: human("olga") };
         assert!(matches!(
             cast.follow_ups().last(),
-            Some(FollowUp::Notify { seat: told, why: NotificationReason::Asked, .. }) if *told == seat
+            Some(FollowUp::Notify { assignee: told, why: NotificationReason::Asked, .. }) if *told == seat
         ));
     }
 
@@ -417,8 +417,8 @@ mod tests {
     #[test]
     fn a_key_asks_only_in_its_agents_project() {
         let mut cast = Cast::new();
-        let Actor::Agent { id, key, reach, .. } = cast.agent("spy") else { panic!() };
-        let astray = Actor::Agent { id, key, reach, project: "acme".parse().unwrap() };
+        let Actor::Agent { id, key, scope: reach, .. } = cast.agent("spy") else { panic!() };
+        let astray = Actor::Agent { id, key, scope: reach, project: "acme".parse().unwrap() };
         let refused = cast.attempt(astray, AskCommand::Create(Box::new(new_ask())));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
     }

@@ -39,7 +39,7 @@ impl Ask {
         if self.expiry().is_some_and(|at| at <= now) {
             return Some(DueAction::Expire);
         }
-        if self.ladder.first().is_some_and(|rung| rung.at <= now) {
+        if self.escalation_steps.first().is_some_and(|rung| rung.at <= now) {
             return Some(DueAction::Escalate);
         }
         self.reminders.first().is_some_and(|at| *at <= now).then_some(DueAction::Remind)
@@ -53,7 +53,7 @@ impl Ask {
         if let Some(held) = &self.held {
             return Some(held.until);
         }
-        let rung = self.ladder.first().map(|rung| rung.at);
+        let rung = self.escalation_steps.first().map(|rung| rung.at);
         let reminder = self.reminders.first().copied();
         self.expiry().into_iter().chain(rung).chain(reminder).min()
     }

@@ -64,7 +64,7 @@ mod tests {
         let task = cast.begun(new_task());
         let id = cast.raised(task, raising(CheckpointKind::Approval));
         let mut said = resolution(ResolutionAction::Approve);
-        said.said.comment = Some("hush comment".to_owned());
+        said.details.comment = Some("hush comment".to_owned());
         cast.resolve("olga", id, said).unwrap();
         let before = cast.task(task).clone();
         assert!(serde_json::to_string(&before).unwrap().contains("hush"));
@@ -92,7 +92,7 @@ mod tests {
         cast.delivered(task, version());
         let id = cast.task(task).judged_in.unwrap();
         let mut given = verdict(Verdict::ChangesRequested);
-        given.words.requested_changes = vec!["hush change".to_owned()];
+        given.text.requested_changes = vec!["hush change".to_owned()];
         let review = cast.judge("olga", task, given).unwrap();
         let body = "hush remark".to_owned();
         let comment = AnchoredComment { anchor: None, severity: Severity::Nit, body };

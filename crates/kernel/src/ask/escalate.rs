@@ -14,11 +14,11 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     let (Actor::System, Some(DueAction::Escalate)) = (&envelope.actor, ask.due(world.now)) else {
         return Err(Refusal::NotDue.into());
     };
-    let reached = ask.ladder.iter().take_while(|rung| rung.at <= ask.event_time(world.now));
+    let reached = ask.escalation_steps.iter().take_while(|rung| rung.at <= ask.event_time(world.now));
     // Absences are known only now, so the event records who is asked.
     let present = |seat: Assignee| substitute(world.directory, seat, &ask.project, world.now);
-    let seats = reached.map(|rung| present(rung.seat.clone())).collect();
-    Ok(Decision::on(ask, AskEvent::Escalated { seats }))
+    let seats = reached.map(|rung| present(rung.assignee.clone())).collect();
+    Ok(Decision::on(ask, AskEvent::Escalated { assignees: seats }))
 }
 
 #[cfg(test)]
@@ -35,10 +35,10 @@ mod tests {
     fn the_ladder_is_climbed_until_somebody_answers() {
         let mut cast = Cast::new();
         let step =
-            |after, name| EscalationStep { after, seat: Assignee::Person { human: human(name) } };
+            |after, name| EscalationStep { after, assignee: Assignee::Person { human: human(name) } };
         let ladder = vec![step(60, "mark"), step(120, "nina")];
         let plain = NewProject::plain("acme".parse().unwrap());
-        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }));
         let id = cast.ask(new_ask());
         let early = cast.attempt(cast.human("mark"), AskCommand::Answer(id, yes()));
         assert!(matches!(early, Err(Refusal::NotFound { .. })));
@@ -56,20 +56,20 @@ mod tests {
     fn whoever_is_seated_is_told() {
         let mut cast = Cast::new();
         let step =
-            |after, name| EscalationStep { after, seat: Assignee::Person { human: human(name) } };
+            |after, name| EscalationStep { after, assignee: Assignee::Person { human: human(name) } };
         let ladder = vec![step(60, "mark"), step(120, "nina")];
         let plain = NewProject::plain("acme".parse().unwrap());
-        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }));
         let id = cast.ask(new_ask());
         cast.advance(130);
         cast.run(cast.human("olga"), AskCommand::Open(id));
         cast.turn_back(30);
         cast.run(Actor::System, AskCommand::Escalate(id));
-        let seats = &cast.seen(id).seats;
+        let seats = &cast.seen(id).assignees;
         let told = |wanted: &Assignee| {
             cast.follow_ups()
                 .iter()
-                .any(|e| matches!(e, FollowUp::Notify { seat, .. } if seat == wanted))
+                .any(|e| matches!(e, FollowUp::Notify { assignee, .. } if seat == wanted))
         };
         assert_eq!(seats.len(), 3);
         assert!(seats.iter().all(told), "{seats:?}");
@@ -80,10 +80,10 @@ mod tests {
     fn who_stands_in_is_asked_on_the_ladder_too() {
         let mut cast = Cast::new();
         let step =
-            |after, name| EscalationStep { after, seat: Assignee::Person { human: human(name) } };
+            |after, name| EscalationStep { after, assignee: Assignee::Person { human: human(name) } };
         let plain = NewProject::plain("acme".parse().unwrap());
         let ladder = vec![step(60, "mark")];
-        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }));
         let id = cast.ask(new_ask());
         let absence = Some(Absence { delegate: Some(human("nina")), ..Absence::default() });
         let about = Some(ProfileSettings { absence, ..ProfileSettings::default() });
@@ -92,10 +92,10 @@ mod tests {
         cast.advance(60);
         cast.run(Actor::System, AskCommand::Escalate(id));
         let nina = Assignee::Person { human: human("nina") };
-        assert_eq!(cast.seen(id).seats.last(), Some(&nina));
+        assert_eq!(cast.seen(id).assignees.last(), Some(&nina));
         assert!(matches!(
             cast.follow_ups().last(),
-            Some(FollowUp::Notify { seat, why: NotificationReason::Escalated, .. }) if *seat == nina
+            Some(FollowUp::Notify { assignee, why: NotificationReason::Escalated, .. }) if *seat == nina
         ));
         cast.run(cast.human("nina"), AskCommand::Answer(id, yes()));
         assert!(!cast.seen(id).is_open());
@@ -106,7 +106,7 @@ mod tests {
     fn an_escalation_without_absences_is_stored_as_ever() {
         let stored = r#"{"event":"escalated"}"#;
         let event: DomainEvent = serde_json::from_str(stored).unwrap();
-        assert_eq!(event, AskEvent::Escalated { seats: Vec::new() }.into());
+        assert_eq!(event, AskEvent::Escalated { assignees: Vec::new() }.into());
         assert_eq!(serde_json::to_string(&event).unwrap(), stored);
     }
 }

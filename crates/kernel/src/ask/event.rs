@@ -110,13 +110,14 @@ pub enum AskEvent {
     Escalated {
         /// The new assignees. Empty in events from before this was always recorded: there the
         /// escalation policy names them.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        seats: Vec<Assignee>,
+        #[serde(rename = "seats", default, skip_serializing_if = "Vec::is_empty")]
+        assignees: Vec<Assignee>,
     },
     /// More people are asked at the agent's request.
     Joined {
         /// The new assignees.
-        seats: Vec<Assignee>,
+        #[serde(rename = "seats")]
+        assignees: Vec<Assignee>,
     },
     /// Its deadline was moved.
     Extended {
@@ -192,7 +193,8 @@ pub struct Asked {
     /// How the assignees were to be chosen.
     pub route: Route,
     /// The people and pools who were asked.
-    pub seats: Vec<Assignee>,
+    #[serde(rename = "seats")]
+    pub assignees: Vec<Assignee>,
     /// The deadline; `None` for never.
     pub expires_at: Option<Time>,
     /// What happens at the deadline if there is no answer.
@@ -200,13 +202,15 @@ pub struct Asked {
     /// When to send reminders.
     pub reminders: Vec<Time>,
     /// The escalation steps.
-    pub ladder: Vec<ScheduledEscalation>,
+    #[serde(rename = "ladder")]
+    pub escalation_steps: Vec<ScheduledEscalation>,
     /// The ask it continues, if any.
     pub follows: Option<AskId>,
     /// The number of equal votes that decide.
     pub quorum: u32,
     /// The minimum assurance of an answer.
-    pub floor: Assurance,
+    #[serde(rename = "floor")]
+    pub minimum_assurance: Assurance,
     /// The minimum assurance for approving it, if it is irreversible or critical. Absent if its
     /// project has no such rule, and in asks from before the rule existed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -225,8 +229,8 @@ pub struct Asked {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<Box<VerificationPolicy>>,
     /// The address where the agent wants it posted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Box<Erasable<PostingAddress>>>,
+    #[serde(rename = "place", default, skip_serializing_if = "Option::is_none")]
+    pub posting_address: Option<Box<Erasable<PostingAddress>>>,
     /// The conversation it belongs to, if a person started one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<Conversation>,
@@ -314,14 +318,14 @@ impl AskEvent {
                 if let Some(callback) = &mut asked.callback {
                     visit(&mut callback.url);
                 }
-                if let Some(place) = &mut asked.place {
+                if let Some(place) = &mut asked.posting_address {
                     visit(&mut **place);
                 }
                 if let Some(checkpoint) = &mut asked.checkpoint {
-                    visit(&mut checkpoint.beside);
+                    visit(&mut checkpoint.details);
                 }
                 if let Some(claims) = &mut asked.claims {
-                    visit(&mut claims.said);
+                    visit(&mut claims.content);
                 }
             }
             Self::Answered { vote: said, .. }

@@ -18,7 +18,7 @@ use crate::text::{is_storable, is_storable_json};
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewExperienceEnvelope {
     /// The envelope, as received.
-    pub said: Map<String, Value>,
+    pub content: Map<String, Value>,
     /// The findings of a lenient consumer, which accepts everything it can understand.
     pub finding: EnvelopeFindings,
     /// The first reason why a strict project refuses the envelope, if there is one.
@@ -29,7 +29,8 @@ pub struct NewExperienceEnvelope {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExperienceEnvelope {
     /// The envelope, as received.
-    pub said: Erasable<Map<String, Value>>,
+    #[serde(rename = "said")]
+    pub content: Erasable<Map<String, Value>>,
     /// The findings about it. They contain none of its text, so they stay when the envelope is
     /// erased.
     pub finding: EnvelopeFindings,
@@ -109,7 +110,7 @@ impl NewExperienceEnvelope {
     /// Refuses an envelope that cannot be stored, or that the project does not accept.
     pub(crate) fn check(&self, envelopes: EnvelopePolicy) -> Result<(), Refusal> {
         let stored = |(key, value): (&String, &Value)| is_storable(key) && is_storable_json(value);
-        if !self.said.iter().all(stored) {
+        if !self.content.iter().all(stored) {
             return Err(Refusal::Invalid {
                 field: "hxp",
                 expected: "texts without NUL characters",
@@ -130,7 +131,7 @@ impl NewExperienceEnvelope {
         salts: &mut Salts,
     ) -> Box<ExperienceEnvelope> {
         Box::new(ExperienceEnvelope {
-            said: Erasable::new(self.said.clone(), salts),
+            content: Erasable::new(self.content.clone(), salts),
             finding: self.finding.clone(),
             strict: envelopes == EnvelopePolicy::Strict,
         })
@@ -140,7 +141,7 @@ impl NewExperienceEnvelope {
 impl Ask {
     /// The envelope the agent sent with the ask; `None` if there was none or it was erased.
     pub fn envelope(&self) -> Option<&Map<String, Value>> {
-        self.claims.as_ref()?.said.value()
+        self.claims.as_ref()?.content.value()
     }
 }
 
@@ -158,7 +159,7 @@ mod tests {
         let objection =
             EnvelopeObjection { pointer: "/hxp/later".into(), says: "nobody knows it".into() };
         Box::new(NewExperienceEnvelope {
-            said: said.as_object().unwrap().clone(),
+            content: said.as_object().unwrap().clone(),
             finding: EnvelopeFindings {
                 level: valid.then_some(EnvelopeLevel::Core),
                 errors: usize::from(!valid),
@@ -181,7 +182,7 @@ mod tests {
         for valid in [true, false] {
             let id = cast.ask(saying(claims(valid)));
             let kept = cast.seen(id).claims.as_ref().unwrap();
-            assert_eq!(cast.seen(id).envelope(), Some(&claims(valid).said));
+            assert_eq!(cast.seen(id).envelope(), Some(&claims(valid).content));
             assert_eq!((kept.finding.is_valid(), kept.strict), (valid, false));
             let recorded = &cast.records().last().unwrap().body;
             assert!(recorded.contains("HXPE-042"), "{recorded}");
@@ -210,7 +211,7 @@ mod tests {
     fn what_no_store_takes_is_refused() {
         let mut cast = Cast::new();
         let mut odd = claims(true);
-        odd.said.insert("limits".to_owned(), json!(["\0"]));
+        odd.content.insert("limits".to_owned(), json!(["\0"]));
         let refused = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(saying(odd))));
         assert!(matches!(refused, Err(Refusal::Invalid { field: "hxp", .. })), "{refused:?}");
     }

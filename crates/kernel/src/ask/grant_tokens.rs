@@ -98,9 +98,9 @@ impl Ask {
     /// address, if the address is shared, if it was verified by no one or by more than one person,
     /// or if the person is not active.
     pub fn posting_address_owner<'a>(&self, directory: &'a Directory) -> Option<&'a HumanId> {
-        let place = self.place.as_ref()?.value().filter(|place| !place.means.is_shared())?;
+        let place = self.posting_address.as_ref()?.value().filter(|place| !place.contact_method.is_shared())?;
         let person =
-            directory.human_by_contact_method(&place.means).filter(|human| human.active)?;
+            directory.human_by_contact_method(&place.contact_method).filter(|human| human.active)?;
         Some(&person.id)
     }
 
@@ -187,9 +187,9 @@ mod tests {
         cast.run(cast.human("mark"), DirectoryCommand::AddContact(human("mark"), email));
         verify(&mut cast);
         let means = ContactMethod::email("mark@example.com");
-        let place = Some(PostingAddress { means, only: Vec::new(), thread: None });
+        let place = Some(PostingAddress { contact_method: means, only: Vec::new(), thread: None });
         let id =
-            cast.ask(NewAsk { place, grants: vec![grant(TokenPurpose::Poll, "p")], ..new_ask() });
+            cast.ask(NewAsk { posting_address: place, grants: vec![grant(TokenPurpose::Poll, "p")], ..new_ask() });
         let send = |cast: &mut Cast, token| {
             let delivered = AskToken::sent_link(Cast::hash(token), Some(human("mark")));
             cast.run(Actor::System, AskCommand::Grant(id, vec![delivered]));

@@ -280,12 +280,12 @@ pub(in crate::ask) mod tests {
         let mut cast = Cast::new();
         let step = EscalationStep {
             after: 2,
-            seat: crate::ask::Assignee::Person { human: human("mark") },
+            assignee: crate::ask::Assignee::Person { human: human("mark") },
         };
         let plain = NewProject::plain("acme".parse().unwrap());
         cast.run(
             Actor::System,
-            DirectoryCommand::SaveProject(NewProject { ladder: vec![step], ..plain }),
+            DirectoryCommand::SaveProject(NewProject { escalation_steps: vec![step], ..plain }),
         );
         let reminders = vec![cast.now().plus_seconds(2)];
         let new = NewAsk { timeout: Some(3), on_expiry: NewOnExpiry::Fail, reminders, ..new_ask() };

@@ -16,7 +16,7 @@ impl Asked {
     ///
     /// Erased data marks nothing.
     pub fn is_irreversible(&self) -> bool {
-        let envelope = self.claims.as_ref().and_then(|claims| claims.said.value());
+        let envelope = self.claims.as_ref().and_then(|claims| claims.content.value());
         says_irreversible(self.question.value(), [self.metadata.value(), envelope])
             || self.checkpoint_marks_irreversible()
     }
@@ -24,7 +24,7 @@ impl Asked {
     /// Whether the data beside the question of a task's checkpoint marks the action as
     /// irreversible.
     fn checkpoint_marks_irreversible(&self) -> bool {
-        let beside = self.checkpoint.as_ref().and_then(|checkpoint| checkpoint.beside.value());
+        let beside = self.checkpoint.as_ref().and_then(|checkpoint| checkpoint.details.value());
         beside.is_some_and(|CheckpointDetails { context, proposed_actions, .. }| {
             let mut details = proposed_actions.iter().filter_map(|action| action.detail.as_ref());
             let mut shown = context.iter().filter_map(|evidence| evidence.content.as_ref());
@@ -48,7 +48,7 @@ impl Asked {
 impl NewAsk {
     /// The same as [`Asked::needs_confirmation`], before the ask is created.
     pub fn needs_confirmation(&self) -> bool {
-        let envelope = self.claims.as_ref().map(|claims| &claims.said);
+        let envelope = self.claims.as_ref().map(|claims| &claims.content);
         let free = [Some(&self.metadata), envelope];
         self.priority == Priority::Critical || says_irreversible(Some(&self.question), free)
     }
@@ -177,7 +177,7 @@ mod tests {
             reject_options: Vec::new(),
         };
         let mut envelope = claims();
-        envelope.said.insert("content".to_owned(), json!({ "reversible": false }));
+        envelope.content.insert("content".to_owned(), json!({ "reversible": false }));
         let mut cast = Cast::new();
         for (place, new, expected) in [
             ("nowhere", new_ask(), false),

@@ -421,7 +421,7 @@ impl Ask {
     /// Whether a person is an assignee: they were chosen, claimed it, or qualify.
     pub fn is_assigned_to(&self, human: &Human) -> bool {
         self.claim.as_ref().is_some_and(|claim| claim.human == human.id)
-            || self.seats.iter().any(|seat| self.assignee_admits(seat, human))
+            || self.assignees.iter().any(|seat| self.assignee_admits(seat, human))
     }
 
     fn assignee_admits(&self, seat: &Assignee, human: &Human) -> bool {
@@ -434,7 +434,7 @@ impl Ask {
     /// Whether an agent key may see it.
     pub fn is_visible_to_key(&self, actor: &Actor) -> bool {
         match actor {
-            Actor::Agent { id, project, reach, .. } => {
+            Actor::Agent { id, project, scope: reach, .. } => {
                 self.project == *project && (*reach == KeyScope::Project || self.agent == *id)
             }
             Actor::Human { .. }
@@ -480,14 +480,14 @@ impl Ask {
         if let Some(callback) = &mut self.asked.callback {
             callback.url.erase();
         }
-        if let Some(place) = &mut self.asked.place {
+        if let Some(place) = &mut self.asked.posting_address {
             place.erase();
         }
         if let Some(checkpoint) = &mut self.asked.checkpoint {
-            checkpoint.beside.erase();
+            checkpoint.details.erase();
         }
         if let Some(claims) = &mut self.asked.claims {
-            claims.said.erase();
+            claims.content.erase();
         }
         for vote in &mut self.votes {
             vote.erase();

@@ -34,11 +34,11 @@ pub(crate) fn decide(
             known.is_some_and(|human| human.active && human.projects.contains(&ask.project))
         })
         .map(|human| Assignee::Person { human: human.clone() })
-        .filter(|seat| !ask.seats.contains(seat))
+        .filter(|seat| !ask.assignees.contains(seat))
         .collect();
     let mut decision = Decision::on(ask, AskEvent::Commented { text, nudge: true });
     if !new.is_empty() {
-        let joined = AskEvent::Joined { seats: new };
+        let joined = AskEvent::Joined { assignees: new };
         decision.happened.push((crate::ids::Subject::Ask(ask.id), joined.into()));
     }
     Ok(decision)
@@ -71,7 +71,7 @@ mod tests {
         let told: Vec<_> = cast.follow_ups()[before..]
             .iter()
             .filter_map(|effect| {
-                let FollowUp::Notify { seat, why: NotificationReason::Escalated, .. } = effect
+                let FollowUp::Notify { assignee: seat, why: NotificationReason::Escalated, .. } = effect
                 else {
                     return None;
                 };
@@ -83,9 +83,9 @@ mod tests {
         let ask = cast.seen(id);
         assert_eq!(ask.phase(), Phase::Waiting);
         assert_eq!(ask.comments.len(), 1);
-        assert_eq!(ask.seats, [seat("olga"), seat("mark")]);
+        assert_eq!(ask.assignees, [seat("olga"), seat("mark")]);
         cast.run(cast.agent("bot"), AskCommand::Nudge(id, urge("please", &["mark"])));
-        assert_eq!(cast.seen(id).seats.len(), 2, "once is enough");
+        assert_eq!(cast.seen(id).assignees.len(), 2, "once is enough");
         cast.run(cast.human("mark"), AskCommand::Answer(id, yes()));
     }
 
@@ -107,7 +107,7 @@ mod tests {
         let refused = cast.attempt(cast.agent("bot"), empty);
         assert!(matches!(refused, Err(Refusal::Invalid { field: "text", .. })), "{refused:?}");
         cast.run(cast.agent("bot"), again());
-        assert_eq!(cast.seen(id).seats.len(), 1, "strangers are not asked");
+        assert_eq!(cast.seen(id).assignees.len(), 1, "strangers are not asked");
         cast.run(cast.human("olga"), AskCommand::Answer(id, yes()));
         let late = cast.attempt(cast.agent("bot"), again());
         assert!(matches!(late, Err(Refusal::AlreadyAnswered { .. })), "{late:?}");

@@ -22,7 +22,8 @@ const MOST_NAMED: usize = 100;
 pub struct PostingAddress {
     /// The address.
     #[serde(rename = "to")]
-    pub means: ContactMethod,
+    #[serde(rename = "means")]
+    pub contact_method: ContactMethod,
     /// Who may answer there, as the platform knows them; whoever is there if nobody is named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
@@ -35,7 +36,7 @@ impl PostingAddress {
     /// Refuses an address that is not valid.
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         let invalid = |expected| Err(Refusal::Invalid { field: "place", expected });
-        if self.means == ContactMethod::Devices {
+        if self.contact_method == ContactMethod::Devices {
             return invalid("an address such as slack:C0123ABC");
         }
         let said = |text: &String| !text.is_empty() && is_short(text);
@@ -53,11 +54,11 @@ impl PostingAddress {
     fn admits(&self, who: &AttestedIdentity) -> bool {
         let id = &who.platform_user_id;
         let named = if self.only.is_empty() {
-            self.means.is_shared() || self.means.address() == Some(id)
+            self.contact_method.is_shared() || self.contact_method.address() == Some(id)
         } else {
             self.only.contains(id)
         };
-        self.means.kind() == who.platform && named
+        self.contact_method.kind() == who.platform && named
     }
 }
 
@@ -65,14 +66,14 @@ impl Ask {
     /// Whether a guest who was reached at the agent's address may answer. If the agent named
     /// people, others may not.
     pub fn admits_guest(&self, guest: &AttestedIdentity) -> bool {
-        let place = self.place.as_ref().and_then(|place| place.value());
+        let place = self.posting_address.as_ref().and_then(|place| place.value());
         place.is_some_and(|place| place.admits(guest))
     }
 
     /// The notification to the address the agent chose, if it chose one.
     pub(crate) fn posting_follow_up(&self, why: NotificationReason) -> Option<FollowUp> {
-        let place = self.place.as_ref()?.value()?;
-        let (medium, to) = (place.means.kind().to_owned(), place.means.digest());
+        let place = self.posting_address.as_ref()?.value()?;
+        let (medium, to) = (place.contact_method.kind().to_owned(), place.contact_method.digest());
         Some(FollowUp::Post { ask: self.id, why, priority: self.priority, medium, to })
     }
 }
@@ -95,8 +96,8 @@ mod tests {
 
     fn placed(only: &[&str]) -> NewAsk {
         let only = only.iter().map(|id| (*id).to_owned()).collect();
-        let place = PostingAddress { means: "slack:C1".parse().unwrap(), only, thread: None };
-        NewAsk { place: Some(place), ..new_ask() }
+        let place = PostingAddress { contact_method: "slack:C1".parse().unwrap(), only, thread: None };
+        NewAsk { posting_address: Some(place), ..new_ask() }
     }
 
     /// The question goes to the address the agent named, and its owner finds it in the inbox.
@@ -165,7 +166,7 @@ mod tests {
         ] {
             let means: ContactMethod = to.parse().unwrap();
             let who = AttestedIdentity { platform: means.kind().to_owned(), ..someone(who) };
-            let place = PostingAddress { means, only: Vec::new(), thread: None };
+            let place = PostingAddress { contact_method: means, only: Vec::new(), thread: None };
             assert_eq!(place.admits(&who), may, "{to} {who:?}");
             // Only the people the agent names may answer.
             let named =
@@ -178,14 +179,14 @@ mod tests {
     #[test]
     fn a_place_is_an_address() {
         let place = |only: Vec<String>, thread| PostingAddress {
-            means: "sms:+4930123456".parse().unwrap(),
+            contact_method: "sms:+4930123456".parse().unwrap(),
             only,
             thread,
         };
         let good = place(vec!["U1".to_owned()], Some("1.2".to_owned()));
         assert_eq!(good.check(), Ok(()));
         for bad in [
-            PostingAddress { means: ContactMethod::Devices, ..good.clone() },
+            PostingAddress { contact_method: ContactMethod::Devices, ..good.clone() },
             place(vec![String::new()], None),
             place(vec!["x".repeat(201)], None),
             place(vec!["x".to_owned(); 101], None),

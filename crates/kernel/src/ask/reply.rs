@@ -82,7 +82,7 @@ mod tests {
             assert_eq!((ask.follows, ask.followed_by), (follows, followed_by));
             assert_eq!(ask.conversation, cast.seen(opening).conversation);
             assert_eq!(ask.starts_conversation(), id == opening);
-            assert_eq!(ask.seats, [Assignee::Person { human: human("mark") }]);
+            assert_eq!(ask.assignees, [Assignee::Person { human: human("mark") }]);
         }
         assert_eq!(cast.seen(opening).latest, Some(third));
         assert!(cast.seen(second).is_open(), "each waits for its own answer");
@@ -99,7 +99,7 @@ mod tests {
         let mut cast = Cast::new();
         let opening = cast.write("mark", "bot", "Refund order 7");
         let asked_owner = cast.ask(NewAsk { follows: Some(opening), ..new_ask() });
-        assert_eq!(cast.seen(asked_owner).seats, [Assignee::Person { human: human("olga") }]);
+        assert_eq!(cast.seen(asked_owner).assignees, [Assignee::Person { human: human("olga") }]);
         let reply = cast.reply(opening, talk("Olga says yes"));
         assert_eq!(cast.seen(reply).follows, Some(asked_owner));
     }
@@ -171,16 +171,16 @@ mod tests {
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
         let ladder =
-            vec![EscalationStep { after: 60, seat: Assignee::Person { human: human("nina") } }];
-        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
+            vec![EscalationStep { after: 60, assignee: Assignee::Person { human: human("nina") } }];
+        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }));
         let absence = Absence { delegate: Some(human("nina")), ..Absence::default() };
         let about = Some(ProfileSettings { absence: Some(absence), ..ProfileSettings::default() });
         let away = NewProfile { human: human("mark"), name: None, about };
         cast.run(Actor::System, DirectoryCommand::SaveProfile(away));
         let opening = cast.write("mark", "bot", "hi");
         let reply = cast.reply(opening, talk("hello"));
-        assert_eq!(cast.seen(reply).seats, [Assignee::Person { human: human("mark") }]);
-        assert_eq!(cast.seen(reply).ladder, []);
+        assert_eq!(cast.seen(reply).assignees, [Assignee::Person { human: human("mark") }]);
+        assert_eq!(cast.seen(reply).escalation_steps, []);
     }
 
     /// The text is erased, but the conversation still exists.

@@ -159,7 +159,8 @@ pub struct ScheduledEscalation {
     /// When the step takes effect.
     pub at: Time,
     /// The assignees that the step adds.
-    pub seat: Assignee,
+    #[serde(rename = "seat")]
+    pub assignee: Assignee,
 }
 
 /// The agent's own names for itself and its work.

@@ -72,22 +72,22 @@ pub(crate) fn decide(
         tags: BTreeSet::new(),
         priority: Priority::Normal,
         route: Route::Person { human: person.id.clone() },
-        seats: vec![Assignee::Person { human: person.id.clone() }],
+        assignees: vec![Assignee::Person { human: person.id.clone() }],
         expires_at: None,
         on_expiry: OnExpiry::StayOpen,
         reminders: Vec::new(),
-        ladder: Vec::new(),
+        escalation_steps: Vec::new(),
         follows: None,
         quorum: 1,
         // A message that a person starts decides nothing that was asked, so its own assurance is
         // the minimum. If the agent needs more, it asks.
-        floor: assurance,
+        minimum_assurance: assurance,
         irreversible_assurance: None,
         grants: Vec::new(),
         inline: None,
         callback: None,
         verification: None,
-        place: None,
+        posting_address: None,
         claims: None,
         conversation: Some(Conversation { opening: id, with: person.id.clone() }),
         checkpoint: None,
@@ -253,11 +253,11 @@ mod tests {
     fn the_floor_of_a_project_is_for_what_agents_ask() {
         let mut cast = Cast::new();
         let plain = NewProject::plain("acme".parse().unwrap());
-        let strict = NewProject { floor: Assurance::Passkey, ..plain };
+        let strict = NewProject { minimum_assurance: Assurance::Passkey, ..plain };
         cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let id = cast.write("mark", "bot", "hi");
         assert_eq!(cast.seen(id).deciding_answer().unwrap().assurance, Assurance::Session);
-        assert_eq!(cast.seen(id).floor, Assurance::Session);
+        assert_eq!(cast.seen(id).minimum_assurance, Assurance::Session);
     }
 
     #[test]

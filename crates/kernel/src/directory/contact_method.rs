@@ -179,7 +179,7 @@ impl Profile {
     /// the rest.
     pub fn contact_methods(&self) -> Vec<ContactMethod> {
         let all = self.all_contact_methods();
-        let said = self.notices.iter().flat_map(|notices| &notices.order);
+        let said = self.notification_preferences.iter().flat_map(|notices| &notices.order);
         let mut ordered: Vec<ContactMethod> =
             said.filter(|means| all.contains(means)).cloned().collect();
         let rest: Vec<ContactMethod> =
@@ -191,7 +191,7 @@ impl Profile {
     /// Whether notifications may go there. The person must have verified the address or turned on
     /// the device, and must not have turned the contact method off.
     pub fn may_notify(&self, means: &ContactMethod) -> bool {
-        let off = self.notices.as_ref().is_some_and(|notices| notices.off.contains(means));
+        let off = self.notification_preferences.as_ref().is_some_and(|notices| notices.off.contains(means));
         !off && self.is_verified(means)
     }
 
@@ -222,11 +222,11 @@ impl Profile {
     pub(super) fn without_stale_settings(mut self) -> Self {
         let all = self.all_contact_methods();
         self.verified.retain(|means| all.contains(means));
-        if let Some(notices) = &mut self.notices {
+        if let Some(notices) = &mut self.notification_preferences {
             notices.order.retain(|means| all.contains(means));
             notices.off.retain(|means| all.contains(means));
         }
-        self.notices = self.notices.filter(|notices| !notices.is_default());
+        self.notification_preferences = self.notification_preferences.filter(|notices| !notices.is_default());
         self
     }
 }
@@ -292,7 +292,7 @@ mod tests {
             ContactMethod::email("home@example.com"),
             ContactMethod::email("gone@example.com"),
         ];
-        profile.notices =
+        profile.notification_preferences =
             Some(Box::new(NotificationPreferences { order, ..NotificationPreferences::default() }));
         assert_eq!(
             texts(&profile.contact_methods()),
@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(profile.email_address(&home.digest()), Some((home.clone(), "Home@example.com")));
         assert_eq!(profile.email_address(&ContactMethod::Devices.digest()), None);
         let off = [home.clone(), ContactMethod::Devices].into();
-        profile.notices =
+        profile.notification_preferences =
             Some(Box::new(NotificationPreferences { off, ..NotificationPreferences::default() }));
         assert!(!profile.may_notify(&ContactMethod::Devices) && !profile.may_notify(&home));
     }
@@ -327,7 +327,7 @@ mod tests {
         };
         let profile = Profile {
             verified: [home].into(),
-            notices: Some(Box::new(notices)),
+            notification_preferences: Some(Box::new(notices)),
             ..Profile::default()
         };
         assert_eq!(profile.without_stale_settings(), Profile::default());

@@ -16,7 +16,8 @@ pub struct Key {
     /// SHA-256 of the secret that the holder presents.
     pub hash: Digest,
     /// The kind of the credential and its holder.
-    pub holder: CredentialKind,
+    #[serde(rename = "holder")]
+    pub kind: CredentialKind,
     /// The name its creator gave it.
     pub label: String,
     /// When it was issued.
@@ -34,7 +35,7 @@ pub struct Key {
 impl Key {
     /// The person who holds it; `None` for an agent's key.
     pub fn human(&self) -> Option<&HumanId> {
-        match &self.holder {
+        match &self.kind {
             CredentialKind::Agent { .. } => None,
             CredentialKind::Token { human }
             | CredentialKind::Link { human, .. }
@@ -45,7 +46,7 @@ impl Key {
 
     /// The remainder of the credential after its holder was erased.
     pub(crate) fn erased(self, at: Time) -> Self {
-        let holder = match self.holder {
+        let holder = match self.kind {
             CredentialKind::Passkey { human, .. } => CredentialKind::Passkey {
                 human,
                 public: String::new(),
@@ -58,7 +59,7 @@ impl Key {
             | CredentialKind::Session { .. }) => holder,
         };
         let revoked_at = self.revoked_at.or(Some(at));
-        Self { holder, label: String::new(), revoked_at, ..self }
+        Self { kind: holder, label: String::new(), revoked_at, ..self }
     }
 }
 
@@ -71,7 +72,8 @@ pub enum CredentialKind {
         /// The agent that holds the key.
         agent: AgentId,
         /// Whose asks the key may see.
-        reach: KeyScope,
+        #[serde(rename = "reach")]
+        scope: KeyScope,
         /// Whether it may pass on answers that people gave to the agent.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         respond: bool,
@@ -112,8 +114,8 @@ pub enum CredentialKind {
         human: HumanId,
         /// The sign-in method and the browser. A session from before this was recorded no longer
         /// works.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        visit: Option<BrowserBinding>,
+        #[serde(rename = "visit", default, skip_serializing_if = "Option::is_none")]
+        binding: Option<BrowserBinding>,
     },
 }
 
@@ -121,7 +123,8 @@ pub enum CredentialKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BrowserBinding {
     /// The sign-in method.
-    pub way: SignInMethod,
+    #[serde(rename = "way")]
+    pub method: SignInMethod,
     /// SHA-256 of the secret that binds the session to this browser. The session works in no other.
     pub browser: Digest,
 }

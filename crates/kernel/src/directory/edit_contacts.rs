@@ -188,7 +188,7 @@ mod tests {
         // A link that was handed over directly verifies nothing.
         let handed = NewKey {
             hash: Cast::hash("handed"),
-            holder: crate::directory::CredentialKind::Link { human: human("olga"), mailed: false },
+            kind: crate::directory::CredentialKind::Link { human: human("olga"), mailed: false },
             label: String::new(),
             expires_at: None,
         };

@@ -49,7 +49,7 @@ pub(crate) fn decide(
         .extend(rules.map(|rule| (Subject::Rule(rule.id), DirectoryEvent::RuleRemoved.into())));
     for project in directory.projects().filter(|project| project.escalates_to(id)) {
         let mut project = project.clone();
-        project.ladder.retain(|step| !step.seat.is_person(id));
+        project.escalation_steps.retain(|step| !step.assignee.is_person(id));
         let subject = Subject::Project(project.id.clone());
         decision.happened.push((subject, DirectoryEvent::ProjectSaved(Box::new(project)).into()));
     }
@@ -79,7 +79,7 @@ impl Directory {
 impl Project {
     /// Whether its escalation policy names a person.
     fn escalates_to(&self, human: &HumanId) -> bool {
-        self.ladder.iter().any(|step| step.seat.is_person(human))
+        self.escalation_steps.iter().any(|step| step.assignee.is_person(human))
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
         cast.run(Actor::System, DirectoryCommand::SaveHuman(ann(false)));
         let new = NewKey {
             hash: Cast::hash("token"),
-            holder: CredentialKind::Token { human: human("ann") },
+            kind: CredentialKind::Token { human: human("ann") },
             label: "hush laptop".to_owned(),
             expires_at: None,
         };
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(added, Err(Refusal::NotAllowed { why }));
         let link = NewKey {
             hash: Cast::hash("link"),
-            holder: CredentialKind::Link { human: human("ann"), mailed: false },
+            kind: CredentialKind::Link { human: human("ann"), mailed: false },
             label: String::new(),
             expires_at: None,
         };

@@ -20,7 +20,7 @@ pub struct NewKey {
     /// SHA-256 of the secret.
     pub hash: Digest,
     /// The kind of the credential and its holder.
-    pub holder: CredentialKind,
+    pub kind: CredentialKind,
     /// The name of the credential.
     pub label: String,
     /// When it expires; `None` for never.
@@ -32,7 +32,7 @@ pub(crate) fn issue(
     envelope: &Envelope,
     new: &NewKey,
 ) -> Result<Decision, Stop> {
-    match &new.holder {
+    match &new.kind {
         CredentialKind::Session { .. } => {
             let why = "a session is made by signing in";
             return Err(Refusal::NotAllowed { why }.into());
@@ -45,7 +45,7 @@ pub(crate) fn issue(
         | CredentialKind::Token { .. }
         | CredentialKind::Link { .. } => {}
     }
-    if !world.directory.manages(&envelope.actor, &new.holder) {
+    if !world.directory.manages(&envelope.actor, &new.kind) {
         let why = "only an administrator or the owner can issue this";
         return Err(Refusal::NotAllowed { why }.into());
     }
@@ -64,7 +64,7 @@ pub(super) fn issued(
     if world.directory.key_by_hash(&new.hash).is_some() {
         return Err(Refusal::Exists { what: "key" }.into());
     }
-    match &new.holder {
+    match &new.kind {
         CredentialKind::Agent { agent, .. } if world.directory.agent(agent).is_none() => {
             let expected = "an agent that exists";
             return Err(Refusal::Invalid { field: "agent", expected }.into());
@@ -89,11 +89,11 @@ pub(super) fn issued(
         return Err(Refusal::Invalid { field: "label", expected }.into());
     }
     let id = KeyId::new(envelope.fresh);
-    let NewKey { hash, holder, label, expires_at } = new.clone();
+    let NewKey { hash, kind: holder, label, expires_at } = new.clone();
     let key = Key {
         id,
         hash,
-        holder,
+        kind: holder,
         label,
         issued_at: world.now,
         expires_at,
@@ -114,10 +114,10 @@ pub(crate) fn revoke(
     let key = world
         .directory
         .key(id)
-        .filter(|key| world.directory.manages(&envelope.actor, &key.holder))
+        .filter(|key| world.directory.manages(&envelope.actor, &key.kind))
         .ok_or(Refusal::NotFound { what: "key" })?;
     check_not_own_passkey(&envelope.actor, key)?;
-    let is_agents = matches!(key.holder, CredentialKind::Agent { .. });
+    let is_agents = matches!(key.kind, CredentialKind::Agent { .. });
     if with_tokens && !is_agents {
         let expected = "the key of an agent: other keys have no such tokens";
         return Err(Refusal::Invalid { field: "tokens", expected }.into());
@@ -129,7 +129,7 @@ pub(crate) fn revoke(
         return Ok(Decision::default());
     }
     let decision = Decision::of(Subject::Key(id), DirectoryEvent::KeyRevoked);
-    match &key.holder {
+    match &key.kind {
         CredentialKind::Passkey { human, .. } => Ok(match world.directory.existing_human(human) {
             Some(human) => with_notifications(decision, human, SecurityEvent::PasskeyRemoved),
             None => decision,
@@ -166,7 +166,7 @@ mod tests {
         {
             let holder = CredentialKind::Token { human: human("olga") };
             let hash = Cast::hash(&format!("{expires_at:?}"));
-            let new = NewKey { hash, holder, label: String::new(), expires_at };
+            let new = NewKey { hash, kind: holder, label: String::new(), expires_at };
             let issued = cast.attempt(cast.human("olga"), DirectoryCommand::IssueKey(new));
             assert_eq!(issued.is_ok(), good, "{expires_at:?}");
         }
@@ -181,21 +181,21 @@ mod tests {
             let agent = "bot".parse().unwrap();
             let holder = CredentialKind::Agent {
                 agent,
-                reach: KeyScope::Agent,
+                scope: KeyScope::Agent,
                 respond: false,
                 own_app: false,
             };
             let (hash, label) = (Cast::hash(secret), String::new());
-            let new = NewKey { hash, holder, label, expires_at: None };
+            let new = NewKey { hash, kind: holder, label, expires_at: None };
             cast.run(Actor::System, DirectoryCommand::IssueKey(new));
             cast.directory().key_by_hash(&Cast::hash(secret)).unwrap().id
         };
         let (leaked, other) = (issue(&mut cast, "leaked"), issue(&mut cast, "other"));
         let ask_with = |cast: &mut Cast, key: KeyId| {
-            let Actor::Agent { id, project, reach, .. } = cast.agent("bot") else {
+            let Actor::Agent { id, project, scope: reach, .. } = cast.agent("bot") else {
                 panic!("an agent")
             };
-            let actor = Actor::Agent { id, project, reach, key };
+            let actor = Actor::Agent { id, project, scope: reach, key };
             cast.run(actor, AskCommand::Create(Box::new(new_ask())));
             cast.newest()
         };
@@ -217,7 +217,7 @@ mod tests {
         cast.run(Actor::System, DirectoryCommand::RevokeKeyWithTokens(leaked));
         assert_eq!(cast.records().len(), records);
         let holder = CredentialKind::Token { human: human("olga") };
-        let new = NewKey { hash: Cast::hash("t"), holder, label: String::new(), expires_at: None };
+        let new = NewKey { hash: Cast::hash("t"), kind: holder, label: String::new(), expires_at: None };
         cast.run(cast.human("olga"), DirectoryCommand::IssueKey(new));
         let token = cast.directory().key_by_hash(&Cast::hash("t")).unwrap().id;
         let refused =
@@ -231,7 +231,7 @@ mod tests {
         for (label, good) in [("laptop", true), ("a\0b", false), (&"x".repeat(201), false)] {
             let new = NewKey {
                 hash: Cast::hash(label),
-                holder: CredentialKind::Token { human: human("olga") },
+                kind: CredentialKind::Token { human: human("olga") },
                 label: label.to_owned(),
                 expires_at: None,
             };

@@ -71,9 +71,11 @@ pub struct Project {
     /// Whether an agent may define a default that is taken on silence.
     pub default_on_silence: bool,
     /// The minimum assurance of an answer.
-    pub floor: Assurance,
+    #[serde(rename = "floor")]
+    pub minimum_assurance: Assurance,
     /// The escalation policy: who is asked as well when no person answers.
-    pub ladder: Vec<EscalationStep>,
+    #[serde(rename = "ladder")]
+    pub escalation_steps: Vec<EscalationStep>,
     /// The default reminders, in seconds after the ask. They apply if the agent named none.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub reminders: BTreeSet<u64>,
@@ -105,7 +107,7 @@ pub struct EscalationStep {
     pub after: u64,
     /// Who is asked as well.
     #[serde(flatten)]
-    pub seat: Assignee,
+    pub assignee: Assignee,
 }
 
 /// A program that asks people.
@@ -205,8 +207,8 @@ pub struct Profile {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub verified: BTreeSet<ContactMethod>,
     /// Their notification settings. Saving a person without it keeps the current value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub notices: Option<Box<NotificationPreferences>>,
+    #[serde(rename = "notices", default, skip_serializing_if = "Option::is_none")]
+    pub notification_preferences: Option<Box<NotificationPreferences>>,
 }
 
 /// A delegation rule: the owner's matching asks go to another person.
@@ -311,11 +313,11 @@ impl Directory {
             }
             Entity::Key(kept) => {
                 self.by_hash.insert(kept.hash.0, kept.id);
-                if let CredentialKind::Agent { agent, .. } = &kept.holder {
+                if let CredentialKind::Agent { agent, .. } = &kept.kind {
                     self.keys_of.entry(agent.clone()).or_default().insert(kept.id);
                 }
                 if let CredentialKind::Session { human, .. }
-                | CredentialKind::Passkey { human, .. } = &kept.holder
+                | CredentialKind::Passkey { human, .. } = &kept.kind
                 {
                     let theirs = self.by_human.entry(human.clone()).or_default();
                     if kept.revoked_at.is_none() {
@@ -473,14 +475,14 @@ impl Directory {
 
     /// A person's sessions that were not ended, oldest first.
     pub fn sessions_of(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
-        let session = |key: &&Key| matches!(key.holder, CredentialKind::Session { .. });
+        let session = |key: &&Key| matches!(key.kind, CredentialKind::Session { .. });
         self.credentials_of(human).filter(session)
     }
 
     /// A person's passkeys, oldest first.
     pub fn passkeys_of(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
         self.credentials_of(human)
-            .filter(|key| matches!(key.holder, CredentialKind::Passkey { .. }))
+            .filter(|key| matches!(key.kind, CredentialKind::Passkey { .. }))
     }
 
     /// The sessions and passkeys of a person that were not revoked. Limits keep their number small.
@@ -518,13 +520,13 @@ impl Directory {
         let Ok(person) = self.person(actor) else { return false };
         match holder {
             // They may not allow a key to pass on people's answers, or to post through another app.
-            CredentialKind::Agent { reach: KeyScope::Project, .. }
+            CredentialKind::Agent { scope: KeyScope::Project, .. }
             | CredentialKind::Agent { respond: true, .. }
             | CredentialKind::Agent { own_app: true, .. }
             | CredentialKind::Link { .. } => false,
             CredentialKind::Agent {
                 agent,
-                reach: KeyScope::Agent,
+                scope: KeyScope::Agent,
                 respond: false,
                 own_app: false,
             } => self.agent(agent).is_some_and(|agent| agent.owner == person.id),

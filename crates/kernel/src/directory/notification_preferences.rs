@@ -72,7 +72,7 @@ pub(crate) fn decide(
 ) -> Result<Decision, Stop> {
     let (human, before) = person_to_change(world, envelope, &new.human)?;
     let invalid = |field, expected| Stop::from(Refusal::Invalid { field, expected });
-    let mut notices = before.notices.as_deref().cloned().unwrap_or_default();
+    let mut notices = before.notification_preferences.as_deref().cloned().unwrap_or_default();
     if let Some(order) = &new.order {
         let once: BTreeSet<&ContactMethod> = order.iter().collect();
         if once.len() != order.len() || !order.iter().all(|means| before.has_contact_method(means))
@@ -88,7 +88,7 @@ pub(crate) fn decide(
         notices.off.clone_from(off);
     }
     notices.digest = new.digest.unwrap_or(notices.digest);
-    let after = Profile { notices: Some(Box::new(notices)), ..before.clone() };
+    let after = Profile { notification_preferences: Some(Box::new(notices)), ..before.clone() };
     Ok(save_profile(envelope, human, &before, after))
 }
 
@@ -142,7 +142,7 @@ mod tests {
 
     fn seen(cast: &Cast) -> Option<NotificationPreferences> {
         let olga = cast.directory().human(&human("olga")).unwrap();
-        olga.profile.value().unwrap().notices.as_deref().cloned()
+        olga.profile.value().unwrap().notification_preferences.as_deref().cloned()
     }
 
     #[test]

@@ -129,13 +129,13 @@ pub enum PasskeyAuthority {
 impl Key {
     /// Whether answers it confirms have the assurance `passkey` at `now`.
     pub fn counts_as_passkey(&self, now: Time) -> bool {
-        let CredentialKind::Passkey { enrolment, .. } = &self.holder else { return false };
+        let CredentialKind::Passkey { enrolment, .. } = &self.kind else { return false };
         enrolment.as_ref().is_none_or(|enrolment| enrolment.counts_from <= now)
     }
 
     /// When it begins to count; `None` if it already counts.
     pub fn counts_from(&self, now: Time) -> Option<Time> {
-        let CredentialKind::Passkey { enrolment: Some(enrolment), .. } = &self.holder else {
+        let CredentialKind::Passkey { enrolment: Some(enrolment), .. } = &self.kind else {
             return None;
         };
         Some(enrolment.counts_from).filter(|from| now < *from)
@@ -197,7 +197,7 @@ pub(crate) fn enrol(
     let key = Key {
         id,
         hash,
-        holder,
+        kind: holder,
         label,
         issued_at: world.now,
         expires_at: None,
@@ -240,7 +240,7 @@ pub(crate) fn confirm(world: &World<'_>, envelope: &Envelope, id: KeyId) -> Resu
         return Err(ADMIN_ONLY.into());
     }
     let live = world.directory.key(id).filter(|key| key.is_live(world.now));
-    let passkey = live.filter(|key| matches!(key.holder, CredentialKind::Passkey { .. }));
+    let passkey = live.filter(|key| matches!(key.kind, CredentialKind::Passkey { .. }));
     let key = passkey.ok_or(Refusal::NotFound { what: "passkey" })?;
     if matches!(&envelope.actor, Actor::Human { id, .. } if key.human() == Some(id)) {
         let why = "another administrator confirms your passkey";
@@ -255,7 +255,7 @@ pub(crate) fn confirm(world: &World<'_>, envelope: &Envelope, id: KeyId) -> Resu
 /// Refuses to revoke one's own passkey through the command for other keys.
 pub(super) fn check_not_own_passkey(actor: &Actor, key: &Key) -> Result<(), Refusal> {
     let own = matches!(actor, Actor::Human { id, .. } if key.human() == Some(id));
-    if own && matches!(key.holder, CredentialKind::Passkey { .. }) {
+    if own && matches!(key.kind, CredentialKind::Passkey { .. }) {
         let why =
             "remove your own passkey in the settings, with a passkey or right after signing in";
         return Err(Refusal::NotAllowed { why });
@@ -316,7 +316,7 @@ pub(super) fn use_event<'k>(
     key: &'k Key,
     used: &PasskeyUse,
 ) -> Option<Result<RecordedUse<'k>, Refusal>> {
-    let CredentialKind::Passkey { human, uses, .. } = &key.holder else { return None };
+    let CredentialKind::Passkey { human, uses, .. } = &key.kind else { return None };
     let again = uses.challenges.iter().any(|before| before.challenge == used.challenge);
     let counts = used.counter > 0 || uses.counter > 0;
     if again || (counts && used.counter <= uses.counter) {
@@ -334,7 +334,7 @@ pub(super) fn use_event<'k>(
 fn check_fresh_session(world: &World<'_>, human: &HumanId, session: KeyId) -> Result<(), Refusal> {
     let key = world.directory.key(session).filter(|key| key.is_live(world.now));
     let own = key.filter(
-        |key| matches!(&key.holder, CredentialKind::Session { human: whose, .. } if whose == human),
+        |key| matches!(&key.kind, CredentialKind::Session { human: whose, .. } if whose == human),
     );
     if own.is_none_or(|key| !key.is_fresh(world.now)) {
         let why = "sign in again first: this needs a sign-in of the last ten minutes";
@@ -360,7 +360,7 @@ fn is_sole_owner(world: &World<'_>, human: &Human) -> bool {
 /// Whether they ever had a passkey.
 fn had_passkey(world: &World<'_>, human: &HumanId) -> bool {
     let passkey =
-        |key: &Key| matches!(&key.holder, CredentialKind::Passkey { human: of, .. } if of == human);
+        |key: &Key| matches!(&key.kind, CredentialKind::Passkey { human: of, .. } if of == human);
     world.directory.keys().any(passkey)
 }
 
@@ -574,7 +574,7 @@ pub(crate) mod tests {
             enrolment: None,
             uses: PasskeyUses::default(),
         };
-        let key = NewKey { hash: Cast::hash("k"), holder, label: String::new(), expires_at: None };
+        let key = NewKey { hash: Cast::hash("k"), kind: holder, label: String::new(), expires_at: None };
         let refused = cast.attempt(cast.human("mark"), DirectoryCommand::IssueKey(key));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
     }
@@ -647,8 +647,8 @@ pub(crate) mod tests {
         let two = used(&cast, "a", "one", 2);
         sign_in(&mut cast, "in", two.clone()).unwrap();
         let session = cast.directory().key_by_hash(&Cast::hash("in")).unwrap();
-        let CredentialKind::Session { visit: Some(BrowserBinding { way, .. }), human: who } =
-            &session.holder
+        let CredentialKind::Session { binding: Some(BrowserBinding { method: way, .. }), human: who } =
+            &session.kind
         else {
             panic!("{session:?}")
         };
@@ -668,7 +668,7 @@ pub(crate) mod tests {
         let four = used(&cast, "a", "four", 4);
         sign_in(&mut cast, "fourth", four).unwrap();
         let CredentialKind::Passkey { uses, public, .. } =
-            &cast.directory().key(key).unwrap().holder
+            &cast.directory().key(key).unwrap().kind
         else {
             panic!("a passkey")
         };

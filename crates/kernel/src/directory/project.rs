@@ -25,9 +25,9 @@ pub struct NewProject {
     /// Whether a default may be taken on silence.
     pub default_on_silence: bool,
     /// The minimum assurance of an answer.
-    pub floor: Assurance,
+    pub minimum_assurance: Assurance,
     /// The escalation policy, in order of time.
-    pub ladder: Vec<EscalationStep>,
+    pub escalation_steps: Vec<EscalationStep>,
     /// The default reminders, in seconds after the ask. They apply if the agent named none.
     pub reminders: BTreeSet<u64>,
     /// Whether it accepts only valid HXP envelopes.
@@ -75,8 +75,8 @@ impl NewProject {
         Self {
             id,
             default_on_silence: true,
-            floor: Assurance::AgentAttested,
-            ladder: Vec::new(),
+            minimum_assurance: Assurance::AgentAttested,
+            escalation_steps: Vec::new(),
             reminders: BTreeSet::new(),
             envelopes: EnvelopePolicy::Lenient,
             retention: None,
@@ -102,8 +102,8 @@ pub(crate) fn decide(
     if !world.directory.administers(&envelope.actor) {
         return Err(ADMIN_ONLY.into());
     }
-    let ordered = new.ladder.is_sorted_by_key(|step| step.after);
-    if !ordered || new.ladder.iter().any(|step| step.after > LONGEST_TIMEOUT) {
+    let ordered = new.escalation_steps.is_sorted_by_key(|step| step.after);
+    if !ordered || new.escalation_steps.iter().any(|step| step.after > LONGEST_TIMEOUT) {
         let expected = "steps in the order of their time";
         return Err(Refusal::Invalid { field: "ladder", expected }.into());
     }
@@ -115,8 +115,8 @@ pub(crate) fn decide(
     let NewProject {
         id,
         default_on_silence,
-        floor,
-        ladder,
+        minimum_assurance: floor,
+        escalation_steps: ladder,
         reminders,
         envelopes,
         retention,
@@ -142,8 +142,8 @@ pub(crate) fn decide(
     let project = Project {
         id: id.clone(),
         default_on_silence,
-        floor,
-        ladder,
+        minimum_assurance: floor,
+        escalation_steps: ladder,
         reminders,
         envelopes,
         retention,
@@ -175,8 +175,8 @@ impl Directory {
             Actor::Human { .. } => self
                 .person(actor)
                 .is_ok_and(|human| human.admin || human.projects.contains(project)),
-            Actor::Agent { project: own, reach: KeyScope::Project, .. } => own == project,
-            Actor::Agent { reach: KeyScope::Agent, .. }
+            Actor::Agent { project: own, scope: KeyScope::Project, .. } => own == project,
+            Actor::Agent { scope: KeyScope::Agent, .. }
             | Actor::LinkHolder { .. }
             | Actor::Relay { .. }
             | Actor::Guest { .. } => false,
@@ -196,11 +196,11 @@ mod tests {
     fn adding_a_project_that_exists_keeps_its_rules() {
         let mut cast = Cast::new();
         let plain = || NewProject::plain("fresh".parse().unwrap());
-        let strict = NewProject { floor: Assurance::Passkey, ..plain() };
+        let strict = NewProject { minimum_assurance: Assurance::Passkey, ..plain() };
         cast.run(Actor::System, DirectoryCommand::AddProject(strict));
         let again = cast.attempt(Actor::System, DirectoryCommand::AddProject(plain()));
         assert_eq!(again.map(drop), Err(Refusal::Exists { what: "project" }));
-        assert_eq!(cast.directory().project(&plain().id).unwrap().floor, Assurance::Passkey);
+        assert_eq!(cast.directory().project(&plain().id).unwrap().minimum_assurance, Assurance::Passkey);
         // A person who may not add projects does not learn which ones exist.
         let stranger = cast.attempt(cast.human("mark"), DirectoryCommand::AddProject(plain()));
         assert_eq!(stranger.map(drop), Err(ADMIN_ONLY));

@@ -185,8 +185,8 @@ mod tests {
     use crate::testing::{Cast, human, new_ask};
 
     fn placed(at: &str) -> AskCommand {
-        let place = PostingAddress { means: at.parse().unwrap(), only: Vec::new(), thread: None };
-        AskCommand::Create(Box::new(NewAsk { place: Some(place), ..new_ask() }))
+        let place = PostingAddress { contact_method: at.parse().unwrap(), only: Vec::new(), thread: None };
+        AskCommand::Create(Box::new(NewAsk { posting_address: Some(place), ..new_ask() }))
     }
 
     fn add_verified(cast: &mut Cast, who: &str, address: &str) {

@@ -72,7 +72,7 @@ mod tests {
             ("hers", CredentialKind::Token { human: human("nina") }),
         ] {
             let (hash, label) = (Cast::hash(secret), String::new());
-            let new = NewKey { hash, holder, label, expires_at: None };
+            let new = NewKey { hash, kind: holder, label, expires_at: None };
             cast.run(Actor::System, DirectoryCommand::IssueKey(new));
         }
         assert_eq!(cast.directory().human_by_contact_method(&means).unwrap().id, human("mark"));

@@ -58,9 +58,9 @@ pub(crate) fn sign_in(
     let known = world.directory.human(&human).filter(|human| human.active).ok_or(STALE)?;
     let shown = reads.map(|means| edit_contacts::mark_verified(envelope, known.clone(), &means));
     let NewSession { hash, browser, label, expires_at } = session.clone();
-    let visit = Some(BrowserBinding { way, browser });
-    let holder = CredentialKind::Session { human: human.clone(), visit };
-    let new = NewKey { hash, holder, label, expires_at: Some(expires_at) };
+    let visit = Some(BrowserBinding { method: way, browser });
+    let holder = CredentialKind::Session { human: human.clone(), binding: visit };
+    let new = NewKey { hash, kind: holder, label, expires_at: Some(expires_at) };
     let mut decision = issued(world, envelope, &new)?;
     decision.happened.extend(used);
     decision.happened.extend(shown.into_iter().flat_map(|shown| shown.happened));
@@ -100,7 +100,7 @@ fn verify_proof(world: &World<'_>, proof: &SignInProof) -> Result<VerifiedSignIn
     match proof {
         SignInProof::Link(id) => {
             let key = world.directory.key(*id).filter(|key| key.is_live(world.now));
-            match key.map(|key| &key.holder) {
+            match key.map(|key| &key.kind) {
                 Some(CredentialKind::Link { human, mailed }) => {
                     let way = if *mailed { SignInMethod::Mail } else { SignInMethod::Link };
                     let used = Some((Subject::Key(*id), DirectoryEvent::KeyRevoked.into()));
@@ -164,7 +164,7 @@ mod tests {
     fn link(cast: &mut Cast, secret: &str, name: &str) -> KeyId {
         let new = NewKey {
             hash: Cast::hash(secret),
-            holder: CredentialKind::Link { human: human(name), mailed: false },
+            kind: CredentialKind::Link { human: human(name), mailed: false },
             label: String::new(),
             expires_at: Some(cast.now().plus_seconds(60)),
         };
@@ -212,12 +212,12 @@ mod tests {
         cast.advance(60);
         assert_eq!(sign(&mut cast, Actor::System, late, "d"), Err("not-allowed"));
         let key = cast.directory().key(own).unwrap();
-        let CredentialKind::Session { visit: Some(visit), .. } = &key.holder else {
+        let CredentialKind::Session { binding: Some(visit), .. } = &key.kind else {
             panic!("{key:?}")
         };
         assert_eq!(
             *visit,
-            BrowserBinding { way: SignInMethod::Link, browser: Cast::hash("browser") }
+            BrowserBinding { method: SignInMethod::Link, browser: Cast::hash("browser") }
         );
     }
 
@@ -241,8 +241,8 @@ mod tests {
     #[test]
     fn nobody_makes_a_session_without_signing_in() {
         let mut cast = Cast::new();
-        let holder = CredentialKind::Session { human: human("olga"), visit: None };
-        let new = NewKey { hash: Cast::hash("x"), holder, label: String::new(), expires_at: None };
+        let holder = CredentialKind::Session { human: human("olga"), binding: None };
+        let new = NewKey { hash: Cast::hash("x"), kind: holder, label: String::new(), expires_at: None };
         for actor in [Actor::System, cast.human("olga")] {
             let refused = cast.attempt(actor, DirectoryCommand::IssueKey(new.clone()));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");

@@ -42,7 +42,7 @@ pub(crate) fn send(
     }
     let key = NewKey {
         hash: new.hash,
-        holder: CredentialKind::Link { human: new.human.clone(), mailed: true },
+        kind: CredentialKind::Link { human: new.human.clone(), mailed: true },
         label: "sign-in link by mail".to_owned(),
         expires_at: Some(new.expires_at),
     };
@@ -119,8 +119,8 @@ mod tests {
         };
         cast.run(Actor::System, DirectoryCommand::SignIn(SignInProof::Link(key), session));
         let session = cast.directory().key_by_hash(&Cast::hash("session")).unwrap();
-        let CredentialKind::Session { visit: Some(BrowserBinding { way, .. }), .. } =
-            session.holder
+        let CredentialKind::Session { binding: Some(BrowserBinding { method: way, .. }), .. } =
+            session.kind
         else {
             panic!("{session:?}")
         };

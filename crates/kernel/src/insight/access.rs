@@ -60,10 +60,10 @@ impl VisibleCounts<'_> {
                     VisibleCounts::Person { projects, owner }
                 })
             }
-            Actor::Agent { project, reach: KeyScope::Project, .. } => {
+            Actor::Agent { project, scope: KeyScope::Project, .. } => {
                 Some(VisibleCounts::Project(project))
             }
-            Actor::Agent { id, reach: KeyScope::Agent, .. } => Some(VisibleCounts::Agent(id)),
+            Actor::Agent { id, scope: KeyScope::Agent, .. } => Some(VisibleCounts::Agent(id)),
             Actor::LinkHolder { .. } | Actor::Relay { .. } | Actor::Guest { .. } => None,
         }
     }
@@ -164,7 +164,7 @@ mod tests {
 
     fn agent(reach: KeyScope) -> Actor {
         let (id, project) = ("bot".parse().unwrap(), "acme".parse().unwrap());
-        Actor::Agent { id, project, key: crate::KeyId::new(ulid::Ulid::nil()), reach }
+        Actor::Agent { id, project, key: crate::KeyId::new(ulid::Ulid::nil()), scope: reach }
     }
 
     /// Members of a project see its counts, owners see those of their agents, and no one sees more.

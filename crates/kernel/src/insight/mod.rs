@@ -231,7 +231,7 @@ impl CountScope {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CountKey {
     /// Whose asks are counted.
-    pub whose: CountScope,
+    pub scope: CountScope,
     /// The measure that is counted.
     pub measure: Measure,
     /// The day of the event.
@@ -253,7 +253,7 @@ impl Tally {
             let project = || ask.project.clone();
             let agent = CountScope::Agent(project(), ask.agent.clone());
             for whose in [CountScope::All, CountScope::Project(project()), agent] {
-                *self.0.entry(CountKey { whose, measure, day, bin }).or_default() += 1;
+                *self.0.entry(CountKey { scope: whose, measure, day, bin }).or_default() += 1;
             }
         }
     }

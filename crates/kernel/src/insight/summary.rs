@@ -14,7 +14,7 @@ pub const LEAST_DECISIONS: u64 = 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredCount {
     /// Whose asks are counted.
-    pub whose: CountScope,
+    pub scope: CountScope,
     /// The measure that is counted.
     pub measure: Measure,
     /// The day of the events.
@@ -346,7 +346,7 @@ mod tests {
     }
 
     fn line(measure: Measure, on: i64, bin: &str, n: u64) -> StoredCount {
-        StoredCount { whose: CountScope::All, measure, day: day(on), bin: bin.to_owned(), n }
+        StoredCount { scope: CountScope::All, measure, day: day(on), bin: bin.to_owned(), n }
     }
 
     #[test]

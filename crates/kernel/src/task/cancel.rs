@@ -34,7 +34,7 @@ pub(super) fn decide(
         }
         // The reason is in the event that follows.
         let (checkpoint, why) = (pending.ask, LapseReason::Cancelled);
-        let lapsed = TaskEvent::Lapsed { checkpoint, why, said: None };
+        let lapsed = TaskEvent::Lapsed { checkpoint, why, message: None };
         decision.happened.push(task.event(lapsed));
     }
     decision

@@ -19,7 +19,8 @@ pub struct Checkpoint {
     /// Who raised it.
     pub raised_by: RaisedBy,
     /// The data of the protocol beside the question.
-    pub beside: Erasable<CheckpointDetails>,
+    #[serde(rename = "beside")]
+    pub details: Erasable<CheckpointDetails>,
 }
 
 /// The detail of an approval that lists the allowed actions. Wherever an approval can be given with
@@ -216,7 +217,8 @@ pub struct Resolution {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reassign_to: Option<AgentId>,
     /// The data of the decision.
-    pub said: Erasable<ResolutionDetails>,
+    #[serde(rename = "said")]
+    pub details: Erasable<ResolutionDetails>,
     /// When they decided.
     pub at: Time,
 }

@@ -238,7 +238,7 @@ pub struct NewResolution {
     pub reassign_to: Option<AgentId>,
     /// The data of the decision. Without lists of approved and denied actions it applies to all of
     /// them.
-    pub said: ResolutionDetails,
+    pub details: ResolutionDetails,
 }
 
 /// A review to be given.
@@ -253,7 +253,7 @@ pub struct NewReview {
     /// The decision of the reviewer.
     pub verdict: Verdict,
     /// The text of the review.
-    pub words: ReviewText,
+    pub text: ReviewText,
 }
 
 /// A version to be delivered.

@@ -458,7 +458,7 @@ mod tests {
                 .follow_ups()
                 .iter()
                 .filter_map(|effect| {
-                    let FollowUp::Notify { ask: about, seat: Assignee::Person { human }, .. } =
+                    let FollowUp::Notify { ask: about, assignee: Assignee::Person { human }, .. } =
                         effect
                     else {
                         return None;

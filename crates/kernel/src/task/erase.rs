@@ -38,12 +38,12 @@ pub(crate) fn checkpoint_erased(
     let given = task.reviews.iter().filter(|review| artifact == Some(&review.artifact));
     let worded = given.filter(|review| {
         let remarked = |remark: &super::Remark| remark.comment.value().is_some();
-        review.words.value().is_some() || review.remarks.iter().any(remarked)
+        review.text.value().is_some() || review.remarks.iter().any(remarked)
     });
     let reviews: Vec<ReviewId> = worded.map(|review| review.id).collect();
     let said = task.checkpoints.iter().any(|raised| {
         raised.ask == ask.id
-            && matches!(&raised.outcome, CheckpointOutcome::Resolved(resolution) if resolution.said.value().is_some())
+            && matches!(&raised.outcome, CheckpointOutcome::Resolved(resolution) if resolution.details.value().is_some())
     });
     if !said && reviews.is_empty() {
         return Ok(None);
@@ -55,11 +55,11 @@ impl Task {
     pub(super) fn erase_checkpoint(&mut self, checkpoint: AskId, reviews: &[ReviewId]) {
         for raised in self.checkpoints.iter_mut().filter(|raised| raised.ask == checkpoint) {
             if let CheckpointOutcome::Resolved(resolution) = &mut raised.outcome {
-                resolution.said.erase();
+                resolution.details.erase();
             }
         }
         for review in self.reviews.iter_mut().filter(|review| reviews.contains(&review.id)) {
-            review.words.erase();
+            review.text.erase();
             review.remarks.iter_mut().for_each(|remark| remark.comment.erase());
         }
     }
@@ -84,7 +84,7 @@ mod tests {
         cast.run_task(cast.human("olga"), said);
         let ask = cast.raised(id, raising(CheckpointKind::Input));
         let mut provided = resolution(crate::task::ResolutionAction::Provide);
-        provided.said.input = Some("hush input".to_owned());
+        provided.details.input = Some("hush input".to_owned());
         cast.resolve("olga", ask, provided).unwrap();
         cast.delivered(id, version());
         let review = cast.judge("olga", id, verdict(Verdict::Rejected)).unwrap();

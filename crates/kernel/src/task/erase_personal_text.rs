@@ -31,11 +31,11 @@ pub(super) fn decide(
     for raised in &task.checkpoints {
         if let CheckpointOutcome::Resolved(resolution) = &raised.outcome
             && resolution.by == by
-            && let Some(said) = resolution.said.value().filter(|said| said.comment.is_some())
+            && let Some(said) = resolution.details.value().filter(|said| said.comment.is_some())
         {
             let said =
                 Erasable::new(ResolutionDetails { comment: None, ..said.clone() }, &mut salts);
-            resolutions.push(ResolutionWithoutComment { checkpoint: raised.ask, said });
+            resolutions.push(ResolutionWithoutComment { checkpoint: raised.ask, details: said });
         }
     }
     // The reason for which a task was cancelled is in its events only, not in its state. The sender
@@ -51,7 +51,7 @@ impl Task {
         }
         for review in &mut self.reviews {
             if review.reviewer == erased.human {
-                review.words.erase();
+                review.text.erase();
             }
             for remark in review.remarks.iter_mut().filter(|said| said.by == erased.human) {
                 remark.comment.erase();
@@ -62,7 +62,7 @@ impl Task {
             if let Some(one) = erased.resolutions.iter().find(same)
                 && let CheckpointOutcome::Resolved(resolution) = &mut raised.outcome
             {
-                resolution.said = one.said.clone();
+                resolution.details = one.details.clone();
             }
         }
     }
@@ -83,12 +83,12 @@ mod tests {
         cast.run_task(cast.human("olga"), said);
         let ask = cast.raised(id, raising(CheckpointKind::Input));
         let mut provided = resolution(ResolutionAction::Provide);
-        provided.said.input = Some("the input".to_owned());
-        provided.said.comment = Some("hush comment".to_owned());
+        provided.details.input = Some("the input".to_owned());
+        provided.details.comment = Some("hush comment".to_owned());
         cast.resolve("olga", ask, provided).unwrap();
         cast.delivered(id, version());
         let mut given = verdict(Verdict::ChangesRequested);
-        given.words.requested_changes = vec!["hush change".to_owned()];
+        given.text.requested_changes = vec!["hush change".to_owned()];
         cast.judge("olga", id, given).unwrap();
         cast.give_agent("bot", "mark");
         cast.run(Actor::System, DirectoryCommand::EraseHuman(human("olga")));

@@ -67,8 +67,8 @@ pub enum TaskEvent {
         why: LapseReason,
         /// The reason given by the person or agent that withdrew it. Absent in events from before
         /// this was recorded.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        said: Option<Erasable<String>>,
+        #[serde(rename = "said", default, skip_serializing_if = "Option::is_none")]
+        message: Option<Erasable<String>>,
     },
     /// The principal sent the agent an amendment.
     Amended {
@@ -176,7 +176,8 @@ pub struct ResolutionWithoutComment {
     /// The checkpoint that was resolved.
     pub checkpoint: AskId,
     /// The rest of the data.
-    pub said: Erasable<ResolutionDetails>,
+    #[serde(rename = "said")]
+    pub details: Erasable<ResolutionDetails>,
 }
 
 /// The initial input of an agent.
@@ -249,13 +250,13 @@ impl TaskEvent {
             let worded = |words: &ReviewText| {
                 !words.comments.is_empty() || !words.requested_changes.is_empty()
             };
-            return review.words.value().is_some_and(worded);
+            return review.text.value().is_some_and(worded);
         }
         if let Self::Remarked { remark, .. } = self {
             return remark.comment.value().is_some();
         }
         if let Self::Resolved { resolution, .. } = self {
-            return resolution.said.value().is_some_and(|said| said.comment.is_some());
+            return resolution.details.value().is_some_and(|said| said.comment.is_some());
         }
         false
     }
@@ -265,21 +266,21 @@ impl TaskEvent {
         match self {
             Self::Created(created) => visit(&mut created.spec),
             Self::Assigned { given, .. } | Self::Delegated { given, .. } => visit(given),
-            Self::Cancelled { reason: Some(text) } | Self::Lapsed { said: Some(text), .. } => {
+            Self::Cancelled { reason: Some(text) } | Self::Lapsed { message: Some(text), .. } => {
                 visit(text);
             }
-            Self::Resolved { resolution, .. } => visit(&mut resolution.said),
+            Self::Resolved { resolution, .. } => visit(&mut resolution.details),
             Self::Amended { amendment } => visit(&mut amendment.text),
-            Self::Reviewed { review } => visit(&mut review.words),
+            Self::Reviewed { review } => visit(&mut review.text),
             Self::Remarked { remark, .. } => visit(&mut remark.comment),
             Self::WordsErased(erased) => {
-                erased.resolutions.iter_mut().for_each(|one| visit(&mut one.said));
+                erased.resolutions.iter_mut().for_each(|one| visit(&mut one.details));
             }
             Self::Started
             | Self::Cancelled { reason: None }
             | Self::Interrupted
             | Self::Raised { .. }
-            | Self::Lapsed { said: None, .. }
+            | Self::Lapsed { message: None, .. }
             | Self::Granted { .. }
             | Self::Transferred { .. }
             | Self::Committed { .. }

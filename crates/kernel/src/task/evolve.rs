@@ -427,7 +427,7 @@ mod tests {
         let created = TaskEvent::Created(Box::new(cast.task(written).created.clone()));
         let committed = TaskEvent::Committed { artifact, ask: None };
         let lapsed =
-            |checkpoint| TaskEvent::Lapsed { checkpoint, why: LapseReason::Expired, said: None };
+            |checkpoint| TaskEvent::Lapsed { checkpoint, why: LapseReason::Expired, message: None };
         let raised = |checkpoint, kind| {
             let raised_by = RaisedBy::Agent;
             TaskEvent::Raised { checkpoint, kind, raised_by }

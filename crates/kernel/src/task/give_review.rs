@@ -120,7 +120,7 @@ fn weigh_review(
         kind: new.kind,
         reviewer: reviewer.clone(),
         verdict: new.verdict,
-        words: Erasable::new(new.words.clone(), &mut envelope.salts.split()),
+        text: Erasable::new(new.text.clone(), &mut envelope.salts.split()),
         at: world.now.max(task.head.at),
         remarks: Vec::new(),
     });
@@ -144,8 +144,8 @@ fn weigh_review(
 
 /// A review as an answer to the question of the ask.
 fn as_reply(new: &NewReview) -> Reply {
-    let comments = new.words.comments.iter().map(|comment| comment.body.as_str());
-    let words = new.words.requested_changes.iter().map(String::as_str).chain(comments);
+    let comments = new.text.comments.iter().map(|comment| comment.body.as_str());
+    let words = new.text.requested_changes.iter().map(String::as_str).chain(comments);
     let words = words.collect::<Vec<_>>().join("\n\n");
     let answer = match new.verdict {
         Verdict::Approved => Answer::Approved { edits: None },
@@ -187,7 +187,7 @@ fn from_reply(task: &Task, review: &ForReview, reply: &Reply) -> NewReview {
         version: Some(review.artifact.version.clone()),
         kind: if plan { ReviewKind::Plan } else { ReviewKind::Deliverable },
         verdict,
-        words: ReviewText { comments, requested_changes },
+        text: ReviewText { comments, requested_changes },
     }
 }
 
@@ -219,17 +219,17 @@ fn reviewed_version(task: &Task, new: &NewReview) -> Result<VersionRef, Refusal>
 fn check(new: &NewReview) -> Result<(), Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
     let wants = new.verdict == Verdict::ChangesRequested;
-    if wants == new.words.requested_changes.is_empty() {
+    if wants == new.text.requested_changes.is_empty() {
         let expected = "what has to change, and only with changes_requested";
         return invalid("requested_changes", expected);
     }
-    for change in &new.words.requested_changes {
+    for change in &new.text.requested_changes {
         check_text("requested_changes", change)?;
     }
-    if new.words.comments.len() > MOST || new.words.requested_changes.len() > MOST {
+    if new.text.comments.len() > MOST || new.text.requested_changes.len() > MOST {
         return invalid("comments", "at most 1000");
     }
-    new.words.comments.iter().try_for_each(check_comment)
+    new.text.comments.iter().try_for_each(check_comment)
 }
 
 /// Refuses a comment that is empty or too long.

@@ -70,7 +70,7 @@ mod tests {
         let wanted = cast.contracts(id).pop().unwrap();
         assert_eq!((wanted.duty, wanted.run, wanted.seq), (Duty::Block, cast.run_of(id), 5));
         let asked = cast.seen(ask);
-        assert_eq!(asked.seats, [Assignee::Person { human: human("olga") }]);
+        assert_eq!(asked.assignees, [Assignee::Person { human: human("olga") }]);
         assert_eq!((asked.expires_at, &asked.on_expiry), (None, &OnExpiry::StayOpen));
     }
 

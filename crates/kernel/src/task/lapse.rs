@@ -61,7 +61,7 @@ pub(crate) fn record_lapse(
     mut decision: Decision,
 ) -> Result<Decision, Stop> {
     let task = world.task(checkpoint.task)?;
-    decision.happened.push(task.event(TaskEvent::Lapsed { checkpoint: ask.id, why, said }));
+    decision.happened.push(task.event(TaskEvent::Lapsed { checkpoint: ask.id, why, message: said }));
     if task.ends_by_silence(checkpoint.kind, why) {
         decision.happened.push(task.event(TaskEvent::Cancelled { reason: None }));
         decision.contracts.extend(task.cancel_contract());
@@ -209,7 +209,7 @@ mod tests {
         );
         // The task records the reason too.
         let last = cast.last_of(id);
-        let TaskEvent::Lapsed { said: Some(said), .. } = last else { panic!("{last:?}") };
+        let TaskEvent::Lapsed { message: Some(said), .. } = last else { panic!("{last:?}") };
         assert_eq!(said.value().map(String::as_str), Some("found it myself"));
     }
 

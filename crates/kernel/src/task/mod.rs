@@ -318,11 +318,11 @@ impl Task {
         self.created.spec.erase();
         for raised in &mut self.checkpoints {
             if let CheckpointOutcome::Resolved(resolution) = &mut raised.outcome {
-                resolution.said.erase();
+                resolution.details.erase();
             }
         }
         for review in &mut self.reviews {
-            review.words.erase();
+            review.text.erase();
             review.remarks.iter_mut().for_each(|remark| remark.comment.erase());
         }
         self.steering.iter_mut().for_each(|amendment| amendment.text.erase());

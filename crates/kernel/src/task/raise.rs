@@ -91,7 +91,7 @@ fn build_ask(
         task: task.id,
         kind: new.kind,
         raised_by,
-        beside: Erasable::new(beside, &mut envelope.salts.split()),
+        details: Erasable::new(beside, &mut envelope.salts.split()),
     };
     let (priority, expires_at) = (new.priority, new.expires_at);
     let claims = new.claims.as_deref();
@@ -297,7 +297,7 @@ mod tests {
             assert_eq!((asked.phase(), asked.kind), (Phase::Waiting, question));
             assert_eq!(asked.question.value().unwrap().prompt(), "May I?");
             let seated = ["olga", "nina"].map(|name| Assignee::Person { human: human(name) });
-            assert_eq!(asked.seats, seated);
+            assert_eq!(asked.assignees, seated);
             assert_eq!((asked.agent.as_str(), &asked.owner), ("bot", &human("olga")));
             let checkpoint = asked.checkpoint.as_ref().unwrap();
             assert_eq!((checkpoint.task, checkpoint.kind), (id, kind));
@@ -319,7 +319,7 @@ mod tests {
         new.proposed_actions[0].permission_scope = Some(" bash:ls ".to_owned());
         let ask = cast.raised(id, new);
         let asked = cast.seen(ask);
-        let beside = asked.checkpoint.as_ref().unwrap().beside.value().unwrap();
+        let beside = asked.checkpoint.as_ref().unwrap().details.value().unwrap();
         let scope = beside.proposed_actions[0].permission_scope.as_deref();
         assert_eq!((beside.proposed_actions.len(), scope), (2, Some("bash:ls")));
         let shown = serde_json::to_string(&asked.question).unwrap();

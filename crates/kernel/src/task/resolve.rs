@@ -33,7 +33,7 @@ pub(super) fn decide(
     task.decider(&envelope.actor, DECIDERS)?;
     ask.check_open(world.now)?;
     ask.check_not_held(&envelope.actor)?;
-    let Some(beside) = checkpoint.beside.value() else {
+    let Some(beside) = checkpoint.details.value() else {
         return Err(Refusal::NotAllowed { why: "the question was erased" }.into());
     };
     let said = resolution_details(new, beside)?;
@@ -102,7 +102,7 @@ pub(crate) fn resolve_by_answer(
     let (action, mut said) = from_reply(reply);
     let allowed = allowed(&mut said);
     if action == ResolutionAction::Approve
-        && let Some(beside) = checkpoint.beside.value()
+        && let Some(beside) = checkpoint.details.value()
     {
         // An approval of the whole approves every part.
         let all = beside.proposed_actions.iter().map(|proposed| proposed.id.clone());
@@ -154,7 +154,7 @@ fn resumed(
         by: envelope.actor.to_ref(),
         action,
         reassign_to,
-        said: Erasable::new(said, &mut envelope.salts.split()),
+        details: Erasable::new(said, &mut envelope.salts.split()),
         at: world.now.max(task.head.at),
     });
     decision.happened.push(task.event(TaskEvent::Resolved { checkpoint, resolution, run }));
@@ -167,7 +167,7 @@ fn resolution_details(
     beside: &CheckpointDetails,
 ) -> Result<ResolutionDetails, Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
-    let mut said = new.said.clone();
+    let mut said = new.details.clone();
     check_optional_text("comment", said.comment.as_deref())?;
     check_optional_text("input", said.input.as_deref())?;
     for (field, given, action) in [

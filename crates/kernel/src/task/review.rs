@@ -21,7 +21,8 @@ pub struct Review {
     /// The decision of the reviewer.
     pub verdict: Verdict,
     /// The text of the review.
-    pub words: Erasable<ReviewText>,
+    #[serde(rename = "words")]
+    pub text: Erasable<ReviewText>,
     /// When it was given.
     pub at: Time,
     /// The remarks that were added later.

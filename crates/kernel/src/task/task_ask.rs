@@ -63,19 +63,19 @@ impl Task {
             priority,
             route: Route::Person { human: self.principal.clone() },
             // No other person may decide it, so no other person is asked, now or later.
-            seats: deciders.into_iter().map(|human| Assignee::Person { human }).collect(),
+            assignees: deciders.into_iter().map(|human| Assignee::Person { human }).collect(),
             expires_at,
             on_expiry: match expires_at {
                 Some(_) => OnExpiry::Report { action: DefaultAction::Abort },
                 None => OnExpiry::StayOpen,
             },
             reminders: reminders.filter(in_time).collect(),
-            ladder: Vec::new(),
+            escalation_steps: Vec::new(),
             follows: None,
             quorum: 1,
             // The agent may belong to another project; the minimum of the task's project applies
             // too.
-            floor: project.floor.max(self.minimum_assurance(world.directory)),
+            minimum_assurance: project.minimum_assurance.max(self.minimum_assurance(world.directory)),
             irreversible_assurance: project
                 .irreversible_assurance
                 .max(self.irreversible_assurance(world.directory)),
@@ -83,7 +83,7 @@ impl Task {
             inline: None,
             callback: None,
             verification: None,
-            place: None,
+            posting_address: None,
             conversation: None,
             checkpoint: None,
             review: None,
@@ -114,7 +114,7 @@ mod tests {
                 let plain = NewProject::plain(name.parse().unwrap());
                 cast.run(
                     Actor::System,
-                    DirectoryCommand::SaveProject(NewProject { floor, ..plain }),
+                    DirectoryCommand::SaveProject(NewProject { minimum_assurance: floor, ..plain }),
                 );
             }
             // Adam is a member of no project and may assign a task to any agent.
@@ -127,7 +127,7 @@ mod tests {
             let raise = TaskCommand::Raise(id, Box::new(raising(CheckpointKind::Approval)));
             cast.run_task(cast.agent("spy"), raise);
             let ask = AskId::new(cast.fresh());
-            assert_eq!(cast.seen(ask).floor, need, "{ours:?} {theirs:?}");
+            assert_eq!(cast.seen(ask).minimum_assurance, need, "{ours:?} {theirs:?}");
             let resolved = cast.resolve("adam", ask, approve());
             let too_low = Refusal::AssuranceTooLow { have: Session, need };
             assert_eq!(resolved, if need > Session { Err(too_low) } else { Ok(()) });

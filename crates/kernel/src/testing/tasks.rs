@@ -54,7 +54,7 @@ pub fn resolution(action: ResolutionAction) -> NewResolution {
         ResolutionAction::Reassign => reassign_to = "bob".parse().ok(),
         ResolutionAction::Approve | ResolutionAction::Reject => {}
     }
-    NewResolution { action, reassign_to, said }
+    NewResolution { action, reassign_to, details: said }
 }
 
 /// An approving resolution.
@@ -65,7 +65,7 @@ pub fn approve() -> NewResolution {
 /// A resolution that chooses an option.
 pub fn choice(id: &str) -> NewResolution {
     let said = ResolutionDetails { choice: Some(id.to_owned()), ..ResolutionDetails::default() };
-    NewResolution { action: ResolutionAction::Choose, reassign_to: None, said }
+    NewResolution { action: ResolutionAction::Choose, reassign_to: None, details: said }
 }
 
 /// A payload the server stores.
@@ -100,7 +100,7 @@ pub fn verdict(verdict: Verdict) -> NewReview {
         version: None,
         kind: ReviewKind::Deliverable,
         verdict,
-        words: ReviewText { comments: Vec::new(), requested_changes },
+        text: ReviewText { comments: Vec::new(), requested_changes },
     }
 }
 

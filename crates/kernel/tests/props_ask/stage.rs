@@ -60,9 +60,9 @@ impl Stage {
         let mut cast = Cast::new();
         let seat = Assignee::Person { human: human("mark") };
         let legal = Assignee::Pool { group: "legal".parse().ok() };
-        let ladder = vec![Rung { after: 20, seat }, Rung { after: 45, seat: legal }];
+        let ladder = vec![Rung { after: 20, assignee }, Rung { after: 45, assignee: legal }];
         let plain = NewProject::plain("acme".parse().unwrap());
-        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { ladder, ..plain }));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }));
         cast.run(Actor::System, DirectoryCommand::SaveHuman(adam()));
         let (id, project) = ("bob".parse().unwrap(), "acme".parse().unwrap());
         let bob = NewAgent { id, project, owner: human("nina"), conversations: None };
@@ -390,5 +390,5 @@ fn in_browser(actor: Actor) -> Actor {
 fn agent(name: &str, reach: KeyScope) -> Actor {
     let project = if name == "spy" { "rival" } else { "acme" };
     let (id, project) = (name.parse().unwrap(), project.parse().unwrap());
-    Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), reach }
+    Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), scope: reach }
 }

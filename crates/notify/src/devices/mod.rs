@@ -151,7 +151,7 @@ impl DeviceRegistry {
         }
         let Some(id) = device.key else { return Ok(true) };
         let Some(key) = directory.key(id).filter(|key| key.is_live(now)) else { return Ok(false) };
-        let session = matches!(key.holder, CredentialKind::Session { .. });
+        let session = matches!(key.kind, CredentialKind::Session { .. });
         Ok(!session || !self.sessions.is_idle(self.sessions.last_used(key).await?, now))
     }
 }

@@ -47,7 +47,7 @@ fn affected_person(news: &AnnouncedChange, directory: &Directory) -> Option<Huma
         Subject::Human(id) => Some(id.clone()),
         Subject::Key(id) => {
             let key = directory.key(*id).filter(|key| key.revoked_at.is_some())?;
-            match &key.holder {
+            match &key.kind {
                 CredentialKind::Session { human, .. } | CredentialKind::Token { human } => {
                     Some(human.clone())
                 }

@@ -79,13 +79,13 @@ impl IncomingMessage<'_> {
     ) -> Option<Answerer> {
         let directory = self.inbound.gateway.directory();
         let Some(id) = &message.human else {
-            let place = ask.place.as_ref()?.value()?;
+            let place = ask.posting_address.as_ref()?.value()?;
             let hash = review_hash(&self.inbound.secrets, message.name);
             if !ask.token_works(TokenPurpose::Review, &hash, &directory) {
                 return None;
             }
-            let address = place.means.address()?;
-            return Some(guest(ask, AnswerInterface::Email, &place.means, address, None).into());
+            let address = place.contact_method.address()?;
+            return Some(guest(ask, AnswerInterface::Email, &place.contact_method, address, None).into());
         };
         let human =
             directory.human(id).filter(|human| human.active && ask.may_be_answered_by(human))?;
@@ -157,7 +157,7 @@ impl Answerer {
     /// Why the sender was not verified, if the ask requires that.
     pub(super) fn missing_verification(&self, ask: &Ask) -> Option<UnverifiedSender> {
         match self.sender {
-            Some(Err(why)) if ask.floor == Assurance::Channel => Some(why),
+            Some(Err(why)) if ask.minimum_assurance == Assurance::Channel => Some(why),
             _ => None,
         }
     }

@@ -465,7 +465,7 @@ impl IncomingMessage<'_> {
     fn page(&self, ask: &Ask) -> String {
         let known =
             self.inbound.gateway.directory().human_by_contact_method(&self.message.from).is_some();
-        if ask.place.is_some() && !known {
+        if ask.posting_address.is_some() && !known {
             return "the link in its message".to_owned();
         }
         self.inbound.links.page(&paths::request(ask.id))

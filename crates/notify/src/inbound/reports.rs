@@ -65,7 +65,7 @@ impl IncomingMessage<'_> {
         let Some(human) = directory.human_by_contact_method(from) else {
             return Ok(InboundResult::Silent);
         };
-        let notices = human.profile.value().and_then(|profile| profile.notices.as_ref());
+        let notices = human.profile.value().and_then(|profile| profile.notification_preferences.as_ref());
         let mut silent = notices.map(|notices| notices.off.clone()).unwrap_or_default();
         let changed = if off { silent.insert(from.clone()) } else { silent.remove(from) };
         if changed {
@@ -87,8 +87,8 @@ impl InboundProcessor {
         let (store, now) = (self.gateway.store(), self.gateway.now());
         let (why, priority, ask_id) = (message.why, ask.priority, ask.id);
         let Some(human) = message.human.clone() else {
-            for seat in ask.seats.iter().cloned() {
-                store.make_due(Work::Notify { ask: ask_id, seat, why, priority }, now).await?;
+            for seat in ask.assignees.iter().cloned() {
+                store.make_due(Work::Notify { ask: ask_id, assignee: seat, why, priority }, now).await?;
             }
             return Ok(());
         };

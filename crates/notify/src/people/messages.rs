@@ -178,8 +178,8 @@ impl MessageSender {
             return Ok(Settlement::Done);
         }
         let Notification { why, priority, .. } = about;
-        let notify = |seat| (now, Work::Notify { ask: ask.id, seat, why, priority });
-        Ok(Settlement::Split { into: ask.seats.iter().cloned().map(notify).collect() })
+        let notify = |seat| (now, Work::Notify { ask: ask.id, assignee: seat, why, priority });
+        Ok(Settlement::Split { into: ask.assignees.iter().cloned().map(notify).collect() })
     }
 
     async fn attempt(&self, sending: &MessageDelivery<'_>) -> Result<AttemptResult, StoreError> {
@@ -204,12 +204,12 @@ impl MessageSender {
             let zone = human.profile_settings().map_or(TimeZone::UTC, ProfileSettings::zone);
             Recipient { means, address, human: Some(human), thread: None, zone }
         } else {
-            let place = ask.place.as_ref().and_then(|place| place.value());
-            let Some(place) = place.filter(|place| place.means.digest() == *to) else {
+            let place = ask.posting_address.as_ref().and_then(|place| place.value());
+            let Some(place) = place.filter(|place| place.contact_method.digest() == *to) else {
                 return Ok(AttemptResult::NotNeeded);
             };
-            let address = place.means.address().unwrap_or_default().to_owned();
-            let (means, thread) = (place.means.clone(), place.thread.clone());
+            let address = place.contact_method.address().unwrap_or_default().to_owned();
+            let (means, thread) = (place.contact_method.clone(), place.thread.clone());
             Recipient { means, address, human: None, thread, zone: TimeZone::UTC }
         };
         let name = sending.name();
@@ -530,9 +530,9 @@ const LONGEST_POSTPONED: u64 = 1_800;
 /// The id of a person who may answer at the place that the agent chose: one it named, or the owner of the
 /// address.
 fn answering_person(ask: &Ask) -> &str {
-    let place = ask.place.as_ref().and_then(|place| place.value());
+    let place = ask.posting_address.as_ref().and_then(|place| place.value());
     let named = place.and_then(|place| place.only.first()).map(String::as_str);
-    named.or_else(|| place.and_then(|place| place.means.address())).unwrap_or_default()
+    named.or_else(|| place.and_then(|place| place.contact_method.address())).unwrap_or_default()
 }
 
 /// The hash of the review link in a message.
@@ -542,8 +542,8 @@ pub(crate) fn review_hash(secrets: &ServerSecrets, message: Digest) -> Digest {
 
 /// The id of the Slack message that asks this, if the agent chose a place in Slack (A2H-081).
 pub async fn slack_message_ts(store: &dyn Store, ask: &Ask) -> Result<Option<String>, StoreError> {
-    let place = ask.place.as_ref().and_then(|place| place.value());
-    if !place.is_some_and(|place| matches!(place.means, ContactMethod::Slack(_))) {
+    let place = ask.posting_address.as_ref().and_then(|place| place.value());
+    if !place.is_some_and(|place| matches!(place.contact_method, ContactMethod::Slack(_))) {
         return Ok(None);
     }
     let messages = store.messages(vec![ask.id]).await?;

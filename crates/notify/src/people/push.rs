@@ -294,7 +294,7 @@ impl DeviceNotifications {
         let directory = self.gateway.directory();
         directory
             .key(key)
-            .is_some_and(|key| matches!(key.holder, CredentialKind::Session { visit: Some(_), .. }))
+            .is_some_and(|key| matches!(key.kind, CredentialKind::Session { binding: Some(_), .. }))
     }
 }
 

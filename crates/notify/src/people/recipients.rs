@@ -47,9 +47,9 @@ impl FollowUpRecipients {
         }
         let (mut people, mut over) = (BTreeSet::new(), Vec::new());
         for (place, (_, effect)) in follow_ups.iter().enumerate() {
-            if let Work::Notify { seat: Assignee::Person { human }, .. } = effect {
+            if let Work::Notify { assignee: Assignee::Person { human }, .. } = effect {
                 people.insert(human.clone());
-            } else if let Work::Notify { ask, seat, .. } = effect {
+            } else if let Work::Notify { ask, assignee: seat, .. } = effect {
                 let members = pool_members(&contacts.gateway, *ask, seat).await?;
                 people.extend(members.iter().cloned());
                 found.pools.insert(place, members);
@@ -77,7 +77,7 @@ impl FollowUpRecipients {
     /// The deliveries of one follow-up, by its place among them.
     fn deliveries(&self, place: usize, at: Time, effect: Work, now: Time) -> Vec<(Time, Work)> {
         match effect {
-            Work::Notify { ask, seat, why, priority } => {
+            Work::Notify { ask, assignee: seat, why, priority } => {
                 let people = match &seat {
                     Assignee::Person { human } => std::slice::from_ref(human),
                     Assignee::Pool { .. } => self.pools.get(&place).map_or(&[][..], Vec::as_slice),

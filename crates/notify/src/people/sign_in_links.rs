@@ -58,7 +58,7 @@ impl SignInLinks {
     fn email(&self, key: KeyId, seed: &Digest) -> Option<Email> {
         let directory = self.gateway.directory();
         let key = directory.key(key).filter(|key| key.is_live(self.gateway.now()))?;
-        let human = match &key.holder {
+        let human = match &key.kind {
             CredentialKind::Link { human, .. } => {
                 directory.human(human).filter(|human| human.active)?
             }

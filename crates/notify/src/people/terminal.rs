@@ -27,7 +27,7 @@ impl TerminalLines {
             return Ok(());
         };
         let Some(ask) = self.gateway.store().ask(*id).await? else { return Ok(()) };
-        let line = if let Work::Notify { seat, why, .. } = effect {
+        let line = if let Work::Notify { assignee: seat, why, .. } = effect {
             // It was answered before the notification went out.
             if !ask.is_open() {
                 return Ok(());

@@ -135,13 +135,13 @@ async fn set(given: ProjectSetArgs) -> anyhow::Result<()> {
         project.default_on_silence = allowed;
     }
     if let Some(floor) = given.floor {
-        project.floor = floor;
+        project.minimum_assurance = floor;
     }
     if given.no_reminders || !given.reminder.is_empty() {
         project.reminders = given.reminder.into_iter().collect();
     }
     if given.no_ladder || !given.step.is_empty() {
-        project.ladder = given.step;
+        project.escalation_steps = given.step;
     }
     if let Some(envelopes) = given.envelopes {
         project.envelopes = envelopes;
@@ -204,8 +204,8 @@ async fn known(admin: &AdminTarget, id: &ProjectId) -> anyhow::Result<Option<New
         NewProject {
             id,
             default_on_silence,
-            floor,
-            ladder,
+            minimum_assurance: floor,
+            escalation_steps: ladder,
             reminders,
             envelopes,
             retention,
@@ -223,8 +223,8 @@ pub(super) fn body(project: NewProject) -> ProjectBody {
     let NewProject {
         id,
         default_on_silence,
-        floor,
-        ladder,
+        minimum_assurance: floor,
+        escalation_steps: ladder,
         reminders,
         envelopes,
         retention,
@@ -259,7 +259,7 @@ fn row(project: &ProjectView) -> Vec<String> {
     let reminders: Vec<_> =
         project.reminders.iter().map(|after| duration::to_text(*after)).collect();
     let step = |step: &EscalationStep| {
-        let who = match &step.seat {
+        let who = match &step.assignee {
             Assignee::Person { human } => human.to_string(),
             Assignee::Pool { group: Some(group) } => format!("@{group}"),
             Assignee::Pool { group: None } => "@".to_owned(),
@@ -320,5 +320,5 @@ fn step(text: &str) -> Result<EscalationStep, String> {
         Some("") => Assignee::Pool { group: None },
         Some(group) => Assignee::Pool { group: Some(group.parse().map_err(bad)?) },
     };
-    Ok(EscalationStep { after, seat })
+    Ok(EscalationStep { after, assignee: seat })
 }

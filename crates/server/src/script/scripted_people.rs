@@ -220,7 +220,7 @@ async fn perform(
 
 /// The person who was asked by name, else the agent's owner.
 fn asked_person(ask: &Ask) -> HumanId {
-    let named = ask.seats.iter().find_map(|seat| match seat {
+    let named = ask.assignees.iter().find_map(|seat| match seat {
         Assignee::Person { human } => Some(human),
         Assignee::Pool { .. } => None,
     });

@@ -23,7 +23,7 @@ use crate::world::World;
 async fn demand(world: &World, floor: Assurance, irreversible: Option<Assurance>) {
     let plain = NewProject::plain("dev".parse().unwrap());
     let irreversible_assurance = IrreversibleSetting::Set(irreversible);
-    let project = NewProject { floor, irreversible_assurance, ..plain };
+    let project = NewProject { minimum_assurance: floor, irreversible_assurance, ..plain };
     world.gateway().run(Actor::System, DirectoryCommand::SaveProject(project)).await.unwrap();
 }
 

@@ -419,7 +419,7 @@ fn question() -> NewAsk {
         callback: None,
         verification: None,
         assurance: None,
-        place: None,
+        posting_address: None,
         copies: Vec::new(),
         claims: None,
     }
@@ -442,10 +442,10 @@ async fn every_command_leaves_a_record() {
     let system = || Actor::System;
     let owner = || person("user_dev");
     let human = "user_dev".parse().unwrap();
-    let pool = EscalationStep { after: 20, seat: Assignee::Pool { group: None } };
+    let pool = EscalationStep { after: 20, assignee: Assignee::Pool { group: None } };
     let plain = NewProject::plain("dev".parse().unwrap());
     story
-        .run(system(), DirectoryCommand::SaveProject(NewProject { ladder: vec![pool], ..plain }))
+        .run(system(), DirectoryCommand::SaveProject(NewProject { escalation_steps: vec![pool], ..plain }))
         .await;
     let ada = NewHuman {
         id: "ada".parse().unwrap(),
@@ -484,7 +484,7 @@ async fn every_command_leaves_a_record() {
     story.run(owner(), DirectoryCommand::SaveAgent(clerk)).await;
     let key = |secret: &str, holder| NewKey {
         hash: Digest::of(secret.as_bytes()),
-        holder,
+        kind,
         label: String::new(),
         expires_at: None,
     };
@@ -494,7 +494,7 @@ async fn every_command_leaves_a_record() {
     };
     let agent = CredentialKind::Agent {
         agent: "clerk".parse().unwrap(),
-        reach: KeyScope::Agent,
+        scope: KeyScope::Agent,
         respond: false,
         own_app: false,
     };
@@ -503,7 +503,7 @@ async fn every_command_leaves_a_record() {
         id: "clerk".parse().unwrap(),
         project: "dev".parse().unwrap(),
         key: of("a", &story.world),
-        reach: KeyScope::Agent,
+        scope: KeyScope::Agent,
     };
     let link = CredentialKind::Link { human: "ada".parse().unwrap(), mailed: false };
     story.run(system(), DirectoryCommand::IssueKey(key("b", link))).await;
@@ -536,7 +536,7 @@ async fn every_command_leaves_a_record() {
     story.run(system(), DirectoryCommand::EndAccess("ada".parse().unwrap())).await;
     let agent = CredentialKind::Agent {
         agent: "clerk".parse().unwrap(),
-        reach: KeyScope::Agent,
+        scope: KeyScope::Agent,
         respond: false,
         own_app: false,
     };

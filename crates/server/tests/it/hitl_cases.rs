@@ -169,7 +169,7 @@ async fn rounds_of_an_approval() {
 async fn a_strict_project_offers_no_inline_answers() {
     let world = World::dev().await;
     let plain = NewProject::plain("dev".parse().unwrap());
-    let strict = NewProject { floor: Assurance::Session, ..plain };
+    let strict = NewProject { minimum_assurance: Assurance::Session, ..plain };
     world.gateway().run(Actor::System, DirectoryCommand::SaveProject(strict)).await.unwrap();
     let case = Case::make(&world, approval()).await;
     assert_eq!(case.hitl["submit_url"], Value::Null);

@@ -67,7 +67,7 @@ async fn what_was_delivered_is_judged_like_a_change() {
         (&json!("in_progress"), &json!("agent_dev"))
     );
     let kept = world.gateway().store().task(task.parse().unwrap()).await.unwrap().unwrap();
-    let said = kept.reviews[0].words.value().unwrap();
+    let said = kept.reviews[0].text.value().unwrap();
     assert_eq!(said.requested_changes, ["Say 2", "Say 3"]);
     assert_eq!(said.comments[0].anchor.as_deref(), Some("L2"));
 

@@ -38,7 +38,7 @@ impl InsightStore for Memory {
                 Grain::Day => cell.day,
                 Grain::Span => wanted.to,
             };
-            let whose = wanted.whose.iter().position(|whose| *whose == cell.whose);
+            let whose = wanted.whose.iter().position(|whose| *whose == cell.scope);
             let bin = bins.iter().position(|bin| *bin == (cell.measure, cell.bin));
             if let (Some(whose), Some(bin), true) =
                 (whose, bin, (from..=wanted.to).contains(&cell.day))
@@ -49,7 +49,7 @@ impl InsightStore for Memory {
         let line = |((whose, bin, day), n): ((usize, usize, Day), u64)| {
             let (whose, (measure, bin)) = (wanted.whose.get(whose)?, bins.get(bin)?);
             let (whose, bin) = (whose.clone(), (*bin).to_owned());
-            Some(StoredCount { whose, measure: *measure, day, bin, n })
+            Some(StoredCount { scope, measure: *measure, day, bin, n })
         };
         Ok(found.into_iter().filter_map(line).collect())
     }

@@ -120,8 +120,8 @@ async fn add(
         ON CONFLICT (project, agent, measure, bin, day) DO NOTHING";
     let put = work.prepare_cached(sql).await?;
     for (day, cells) in days {
-        let projects: Vec<&str> = cells.iter().map(|(cell, _)| cell.whose.project()).collect();
-        let agents: Vec<&str> = cells.iter().map(|(cell, _)| cell.whose.agent()).collect();
+        let projects: Vec<&str> = cells.iter().map(|(cell, _)| cell.scope.project()).collect();
+        let agents: Vec<&str> = cells.iter().map(|(cell, _)| cell.scope.agent()).collect();
         let measures: Vec<&str> = cells.iter().map(|(cell, _)| cell.measure.as_str()).collect();
         let bins: Vec<&str> = cells.iter().map(|(cell, _)| cell.bin).collect();
         let counts: Vec<i64> = cells.iter().map(|(_, n)| int(*n)).collect();
@@ -168,7 +168,7 @@ async fn counts(
         let (whose, measure, bin) = (whose.clone(), *measure, (*bin).to_owned());
         let day = Day::from_number(row.try_get(3)?);
         let new = steps.to(uint(row.try_get(4)?));
-        lines.extend(new.map(|n| StoredCount { whose, measure, day, bin, n }));
+        lines.extend(new.map(|n| StoredCount { scope: whose, measure, day, bin, n }));
     }
     Ok(lines)
 }

@@ -111,7 +111,7 @@ fn add(conn: &Connection, from: u64, to: u64, tally: &Tally) -> Result<bool> {
         ON CONFLICT DO NOTHING";
     let mut put = conn.prepare_cached(sql).map_err(failed)?;
     for (cell, n) in tally.cells() {
-        let (project, agent) = (cell.whose.project(), cell.whose.agent());
+        let (project, agent) = (cell.scope.project(), cell.scope.agent());
         let (measure, day) = (cell.measure.as_str(), cell.day.number());
         let of = params![project, agent, measure, cell.bin, day, int(n)];
         raise.execute(of).map_err(failed)?;
@@ -134,7 +134,7 @@ fn counts(conn: &Connection, wanted: &CountsQuery) -> Result<Vec<StoredCount>> {
         for (measure, bin) in &bins {
             let mut line = |day: Day, n: u64| {
                 let (whose, bin) = (whose.clone(), (*bin).to_owned());
-                lines.push(StoredCount { whose, measure: *measure, day, bin, n });
+                lines.push(StoredCount { scope: whose, measure: *measure, day, bin, n });
             };
             let of = params![project, agent, measure.as_str(), bin, from, to.number()];
             let both = |row: &Row<'_>| Ok((row.get::<_, Option<i64>>(0)?, row.get(1)?));

@@ -11,7 +11,7 @@ use ulid::Ulid;
 use super::stage::{Stage, refusal};
 
 fn key(secret: &str, holder: CredentialKind) -> NewKey {
-    NewKey { hash: Cast::hash(secret), holder, label: "test".into(), expires_at: None }
+    NewKey { hash: Cast::hash(secret), kind: holder, label: "test".into(), expires_at: None }
 }
 
 fn agent_key(secret: &str) -> NewKey {
@@ -19,7 +19,7 @@ fn agent_key(secret: &str) -> NewKey {
         secret,
         CredentialKind::Agent {
             agent: "bot".parse().unwrap(),
-            reach: KeyScope::Agent,
+            scope: KeyScope::Agent,
             respond: false,
             own_app: false,
         },

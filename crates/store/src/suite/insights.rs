@@ -16,7 +16,7 @@ use crate::{CountsQuery, Grain};
 
 fn saying() -> NewAsk {
     let mut said = claims();
-    said.said.insert("cognition".to_owned(), serde_json::json!({ "load": 7 }));
+    said.content.insert("cognition".to_owned(), serde_json::json!({ "load": 7 }));
     NewAsk { claims: Some(Box::new(NewExperienceEnvelope { ..*said })), ..new_ask() }
 }
 
@@ -68,7 +68,7 @@ fn whose() -> Vec<CountScope> {
 
 async fn lines(stage: &Stage, whose: Vec<CountScope>) -> Vec<StoredCount> {
     let mut lines = stage.store.counts(everything(whose)).await.unwrap();
-    lines.sort_by_key(|line| (line.whose.clone(), line.measure, line.day, line.bin.clone()));
+    lines.sort_by_key(|line| (line.scope.clone(), line.measure, line.day, line.bin.clone()));
     lines
 }
 
@@ -90,13 +90,13 @@ pub async fn counts_are_those_of_the_record(stage: &Stage) {
     let whole = folded(stage).await;
     assert_eq!(counted, whole);
     let mut expected = BTreeMap::new();
-    for (cell, n) in whole.cells().filter(|(cell, _)| whose().contains(&cell.whose)) {
-        expected.insert((cell.whose.clone(), cell.measure, cell.day, cell.bin.to_owned()), n);
+    for (cell, n) in whole.cells().filter(|(cell, _)| whose().contains(&cell.scope)) {
+        expected.insert((cell.scope.clone(), cell.measure, cell.day, cell.bin.to_owned()), n);
     }
     let kept = lines(stage, whose()).await;
     let found: BTreeMap<_, _> = kept
         .iter()
-        .map(|line| ((line.whose.clone(), line.measure, line.day, line.bin.clone()), line.n))
+        .map(|line| ((line.scope.clone(), line.measure, line.day, line.bin.clone()), line.n))
         .collect();
     assert_eq!(found, expected);
     assert_eq!(kept.len(), expected.len(), "each is there once");
@@ -139,14 +139,14 @@ pub async fn a_stretch_of_days_is_the_sum_of_its_days(stage: &Stage) {
             let mut sums = BTreeMap::new();
             for line in stage.store.counts(days.clone()).await.unwrap() {
                 assert!((from..=to).contains(&line.day));
-                *sums.entry((line.whose, line.measure, line.bin)).or_insert(0) += line.n;
+                *sums.entry((line.scope, line.measure, line.bin)).or_insert(0) += line.n;
             }
             let span = CountsQuery { grain: Grain::Span, ..days };
             let told = stage.store.counts(span).await.unwrap();
             assert_eq!(told.len(), sums.len(), "each is told once");
             let told = told.into_iter().map(|line| {
                 assert_eq!(line.day, to);
-                ((line.whose, line.measure, line.bin), line.n)
+                ((line.scope, line.measure, line.bin), line.n)
             });
             assert_eq!(told.collect::<BTreeMap<_, _>>(), sums, "{from} to {to}");
         }
@@ -184,7 +184,7 @@ pub async fn old_counts_are_forgotten(stage: &Stage) {
     assert_eq!(lines(stage, whose()).await, kept);
     story(stage).await;
     let new = count(stage).await;
-    let new = new.cells().filter(|(cell, _)| whose().contains(&cell.whose));
+    let new = new.cells().filter(|(cell, _)| whose().contains(&cell.scope));
     let all = spans(&kept) + new.map(|(_, n)| n).sum::<u64>();
     assert_eq!(spans(&lines(stage, whose()).await), all);
 }
@@ -251,7 +251,7 @@ pub async fn what_is_read_does_not_grow_with_asks(stage: &Stage) {
     assert_eq!(many.len(), few.len());
     let asked = |lines: &[StoredCount]| {
         let own =
-            |line: &&StoredCount| line.measure == Measure::Asked && line.whose == CountScope::All;
+            |line: &&StoredCount| line.measure == Measure::Asked && line.scope == CountScope::All;
         lines.iter().filter(own).map(|line| line.n).sum::<u64>()
     };
     assert_eq!((asked(&few), asked(&many)), (1, 51));

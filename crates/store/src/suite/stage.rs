@@ -205,7 +205,7 @@ pub fn person(name: &str) -> Actor {
 
 fn agent(name: &str, project: &str) -> Actor {
     let (id, project) = (name.parse().unwrap(), project.parse().unwrap());
-    Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), reach: KeyScope::Agent }
+    Actor::Agent { id, project, key: KeyId::new(Ulid::from(1_u128)), scope: KeyScope::Agent }
 }
 
 pub fn bot() -> Actor {

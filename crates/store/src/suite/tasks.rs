@@ -78,7 +78,7 @@ pub fn review(id: TaskId, verdict: Verdict) -> Command {
     let words =
         ReviewText { requested_changes: changes.into_iter().collect(), ..ReviewText::default() };
     let (artifact, version, kind) = (None, None, ReviewKind::Deliverable);
-    let new = NewReview { artifact, version, kind, verdict, words };
+    let new = NewReview { artifact, version, kind, verdict, text: words };
     of(TaskCommand::Review(id, Box::new(new)))
 }
 

@@ -252,7 +252,7 @@ mod tests {
     fn shown(said: &Value) -> Option<ClaimsView> {
         let mut cast = Cast::new();
         let mut sent = claims();
-        sent.said = said.as_object().unwrap().clone();
+        sent.content = said.as_object().unwrap().clone();
         let id = cast.ask(NewAsk { claims: Some(sent), ..new_ask() });
         ClaimsView::of(cast.seen(id))
     }

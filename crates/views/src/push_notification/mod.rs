@@ -224,7 +224,7 @@ mod tests {
 
     fn doubtful() -> Box<kernel::ask::NewExperienceEnvelope> {
         let mut claims = kernel::testing::claims();
-        claims.said.insert("transparency".to_owned(), json!({ "verification_needed": true }));
+        claims.content.insert("transparency".to_owned(), json!({ "verification_needed": true }));
         claims
     }
 
@@ -338,7 +338,7 @@ mod tests {
             assert_eq!(allows_buttons(cast.seen(id)), expected, "{what}");
         }
         let plain = NewProject::plain("acme".parse().unwrap());
-        let strict = NewProject { floor: Assurance::Passkey, ..plain };
+        let strict = NewProject { minimum_assurance: Assurance::Passkey, ..plain };
         cast.run(Actor::System, DirectoryCommand::SaveProject(strict));
         let id = cast.ask(short());
         assert!(!allows_buttons(cast.seen(id)), "a passkey is demanded");

@@ -303,10 +303,10 @@ impl RequestContextView {
             RequestRound::new(n + 1, ask, *here, directory, now)
         };
         let talk = ConversationThread::of(&thread, directory, now);
-        let now_asked = ask.seats.iter().map(|seat| AssigneeView::new(seat, ask, me, directory));
-        let to_come = ask.ladder.iter().filter(|_| ask.is_open()).map(|rung| AssigneeView {
+        let now_asked = ask.assignees.iter().map(|seat| AssigneeView::new(seat, ask, me, directory));
+        let to_come = ask.escalation_steps.iter().filter(|_| ask.is_open()).map(|rung| AssigneeView {
             from: Some(RelativeTime::new(rung.at, now)),
-            ..AssigneeView::new(&rung.seat, ask, me, directory)
+            ..AssigneeView::new(&rung.assignee, ask, me, directory)
         });
         let said = ask.comments.iter().enumerate();
         Self {

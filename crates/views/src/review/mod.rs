@@ -121,7 +121,7 @@ impl<'a> ReviewTemplate<'a> {
         let open = outcome.is_none();
         let proven = ask.proven_by(holder, directory);
         let have = proven.map_or(Assurance::None, |(_, assurance)| assurance);
-        let barred = open && ask.floor > have;
+        let barred = open && ask.minimum_assurance > have;
         // While a held answer can still be undone, nobody else can answer.
         let answering = AnsweringNote::of(ask, None, directory).filter(|_| open);
         let taken = barred || answering.is_some();

@@ -141,7 +141,7 @@ fn key_row(used: &KeyUsage<'_>, now: Time) -> SettingsRow {
     let last =
         used.at.map_or_else(|| "never used".to_owned(), |at| format!("last used {}", when(at)));
     let made = format!("{} · made {} · {last}", key.id, when(key.issued_at));
-    let wide = matches!(key.holder, CredentialKind::Agent { reach: KeyScope::Project, .. });
+    let wide = matches!(key.kind, CredentialKind::Agent { scope: KeyScope::Project, .. });
     let (mark, live) = match (key.revoked_at, key.expires_at) {
         (Some(_), _) => (Some("revoked"), false),
         (None, Some(end)) if end <= now => (Some("ran out"), false),

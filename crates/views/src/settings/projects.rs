@@ -77,7 +77,7 @@ pub fn list(projects: &[&Project], next: Option<String>, filled: FormDraft<'_>) 
             1 => " · 1 reminder".to_owned(),
             n => format!(" · {n} reminders"),
         };
-        let steps = match project.ladder.len() {
+        let steps = match project.escalation_steps.len() {
             0 => String::new(),
             1 => " · 1 step of escalation".to_owned(),
             n => format!(" · {n} steps of escalation"),
@@ -120,7 +120,7 @@ pub fn page(project: &Project, directory: &Directory, filled: FormDraft<'_>) -> 
         .map(|(_, id, words)| ((*id).to_owned(), (*words).to_owned()))
         .collect();
     let floor =
-        MINIMUM_ASSURANCES.iter().find(|(floor, ..)| *floor == project.floor).map_or("", |f| f.1);
+        MINIMUM_ASSURANCES.iter().find(|(floor, ..)| *floor == project.minimum_assurance).map_or("", |f| f.1);
     let reminders: Vec<_> =
         project.reminders.iter().map(|after| duration::to_text(*after)).collect();
     let allowed = if project.default_on_silence { "yes" } else { "no" };
@@ -160,10 +160,10 @@ pub fn page(project: &Project, directory: &Directory, filled: FormDraft<'_>) -> 
     );
     fields.extend(limits(project, filled));
     let who = assignee_options(project, directory);
-    for n in 0..project.ladder.len() + EMPTY_STEPS {
-        let step = project.ladder.get(n);
+    for n in 0..project.escalation_steps.len() + EMPTY_STEPS {
+        let step = project.escalation_steps.get(n);
         let after = step.map(|step| duration::to_text(step.after)).unwrap_or_default();
-        let seat = step.map(|step| assignee_value(&step.seat)).unwrap_or_default();
+        let seat = step.map(|step| assignee_value(&step.assignee)).unwrap_or_default();
         let (place, nth) = (delay_input(n), n + 1);
         let mut time = filled.text(&place, &format!("Step {nth}: after"), &after);
         if n == 0 {
@@ -242,8 +242,8 @@ fn assignee_options(project: &Project, directory: &Directory) -> Vec<SelectOptio
         |id: &HumanId| (id.to_string(), format!("{} ({id})", wording::person_name(directory, id)));
     let members = directory.humans().filter(|h| h.active && h.projects.contains(&project.id));
     all.extend(members.take(MAX_LIST_OPTIONS).map(|human| named(&human.id)));
-    for step in &project.ladder {
-        let value = assignee_value(&step.seat);
+    for step in &project.escalation_steps {
+        let value = assignee_value(&step.assignee);
         if !all.iter().any(|(known, _)| *known == value) {
             all.push((value.clone(), value));
         }
@@ -256,7 +256,7 @@ pub fn read(form: &SubmittedForm, id: ProjectId) -> Result<NewProject, FormProbl
     let mut problem = FormProblems::default();
     let plain = NewProject::plain(id);
     let named = |(_, name, _): &&(Assurance, &str, &str)| Some(*name) == form.value("floor");
-    let floor = MINIMUM_ASSURANCES.iter().find(named).map_or(plain.floor, |(floor, ..)| *floor);
+    let floor = MINIMUM_ASSURANCES.iter().find(named).map_or(plain.minimum_assurance, |(floor, ..)| *floor);
     let mut wrong = |name: String, label: &str, message: String| {
         problem.add(ProblemLocation::Field(name), Some(VisibleText::of(label)), message);
     };
@@ -317,7 +317,7 @@ pub fn read(form: &SubmittedForm, id: ProjectId) -> Result<NewProject, FormProbl
         let (time, label) = (duration::parse(after), format!("Step {}", n + 1));
         match (time, parse_assignee(who)) {
             _ if after.is_empty() && who.is_empty() => {}
-            (Some(after), Some(seat)) => ladder.push(EscalationStep { after, seat }),
+            (Some(after), Some(seat)) => ladder.push(EscalationStep { after, assignee: seat }),
             _ if who.is_empty() => {
                 let message = "Choose who is asked, or empty the step.".to_owned();
                 wrong(assignee_input(n), &label, message);
@@ -349,8 +349,8 @@ pub fn read(form: &SubmittedForm, id: ProjectId) -> Result<NewProject, FormProbl
     };
     Ok(NewProject {
         default_on_silence,
-        floor,
-        ladder,
+        minimum_assurance: floor,
+        escalation_steps: ladder,
         reminders,
         envelopes,
         retention,

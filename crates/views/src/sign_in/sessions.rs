@@ -60,8 +60,8 @@ struct SessionRow {
 impl SessionRow {
     fn new(session: &Session<'_>, now: Time) -> Self {
         let key = session.key;
-        let visit = match &key.holder {
-            CredentialKind::Session { visit, .. } => visit.as_ref(),
+        let visit = match &key.kind {
+            CredentialKind::Session { binding: visit, .. } => visit.as_ref(),
             CredentialKind::Agent { .. }
             | CredentialKind::Token { .. }
             | CredentialKind::Link { .. }
@@ -71,7 +71,7 @@ impl SessionRow {
             id: key.id.to_string(),
             browser: VisibleText::of(&key.label),
             current: session.current,
-            way: visit.map_or("", |visit| sign_in_method(visit.way)),
+            way: visit.map_or("", |visit| sign_in_method(visit.method)),
             since: RelativeTime::new(key.issued_at, now),
             used: RelativeTime::new(session.used, now),
             until: key.expires_at.map(|at| RelativeTime::new(at, now)),

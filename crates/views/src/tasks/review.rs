@@ -89,7 +89,7 @@ pub fn review_views(task: &Task, directory: &Directory, now: Time) -> Vec<Review
     let review = |(n, review): (usize, &kernel::task::Review)| {
         let who = wording::person_name(directory, &review.reviewer);
         let (tone, verdict) = words_of::verdict(review.verdict, review.kind);
-        let said = review.words.value();
+        let said = review.text.value();
         let own = said.iter().flat_map(|said| &said.comments).enumerate();
         let own = own.filter_map(|(m, comment)| {
             ReviewNote::new(Some(comment), who.clone(), None, format!("note-{n}-{m}"))
@@ -257,7 +257,7 @@ pub fn parse_review(sent: &SubmittedForm) -> Result<NewReview, &'static str> {
         version: sent.value("version").map(str::to_owned),
         kind: if sent.value("plan").is_some() { ReviewKind::Plan } else { ReviewKind::Deliverable },
         verdict,
-        words: Said { comments, requested_changes },
+        text: Said { comments, requested_changes },
     })
 }
 
@@ -312,9 +312,9 @@ mod tests {
             ("verdict", "changes_requested"),
         ]);
         let review = parse_review(&form).unwrap();
-        assert_eq!(review.words.requested_changes, ["Fix the sum", "And the date"]);
+        assert_eq!(review.text.requested_changes, ["Fix the sum", "And the date"]);
         let said: Vec<_> = review
-            .words
+            .text
             .comments
             .iter()
             .map(|comment| (comment.anchor.as_deref(), comment.severity, comment.body.as_str()))
@@ -338,8 +338,8 @@ mod tests {
         assert!(parse_review(&sent(&[ART])).is_err() && parse_review(&sent(&[])).is_err());
         let kept = sent(&[ART, ("verdict", "approved"), ("changes", "A nit")]);
         let review = parse_review(&kept).unwrap();
-        assert!(review.words.requested_changes.is_empty());
-        assert_eq!(review.words.comments[0].body, "A nit");
+        assert!(review.text.requested_changes.is_empty());
+        assert_eq!(review.text.comments[0].body, "A nit");
     }
 
     #[test]

@@ -381,10 +381,10 @@ impl CheckpointRow {
         let question = ask.and_then(|ask| ask.question.value());
         let (tone, mut outcome, over) = words_of::outcome(&raised.outcome, directory, now);
         let said = match &raised.outcome {
-            CheckpointOutcome::Resolved(resolution) => resolution.said.value(),
+            CheckpointOutcome::Resolved(resolution) => resolution.details.value(),
             CheckpointOutcome::Pending | CheckpointOutcome::Expired { .. } => None,
         };
-        let beside = ask.and_then(|ask| ask.checkpoint.as_ref()?.beside.value());
+        let beside = ask.and_then(|ask| ask.checkpoint.as_ref()?.details.value());
         let proposed = beside.map_or(0, |beside| beside.proposed_actions.len());
         if let Some(said) = said.filter(|_| proposed > 0) {
             let allowed = said.approved_actions.len();

@@ -98,7 +98,7 @@ fn sentence(event: &TaskEvent, directory: &Directory) -> (&'static str, String, 
             plain(what)
         }
         TaskEvent::Resolved { resolution, .. } => {
-            let said = resolution.said.value();
+            let said = resolution.details.value();
             let words = said.and_then(|said| said.comment.clone().or_else(|| said.input.clone()));
             match resolution.action {
                 kernel::task::ResolutionAction::Approve => ("yes", "approved".to_owned(), words),
@@ -116,7 +116,7 @@ fn sentence(event: &TaskEvent, directory: &Directory) -> (&'static str, String, 
                 }
             }
         }
-        TaskEvent::Lapsed { why, said, .. } => {
+        TaskEvent::Lapsed { why, message: said, .. } => {
             let what = match why {
                 LapseReason::TimedOut => "closed the question, because time ran out",
                 LapseReason::Expired => "closed the question without an answer",
@@ -143,7 +143,7 @@ fn sentence(event: &TaskEvent, directory: &Directory) -> (&'static str, String, 
         }
         TaskEvent::Reviewed { review } => {
             let (tone, verdict) = words_of::verdict(review.verdict, review.kind);
-            let changes = review.words.value().map(|said| said.requested_changes.join("\n"));
+            let changes = review.text.value().map(|said| said.requested_changes.join("\n"));
             let version = VisibleText::of(&review.artifact.version);
             let what = format!("judged {version}: {}", verdict.to_lowercase());
             (tone, what, changes.filter(|text| !text.is_empty()))

@@ -50,7 +50,7 @@ mod tests {
         let id = cast.ask(kernel::command::NewAsk { question, ..new_ask() });
         let ask = cast.seen(id);
         let link = format!("http://localhost:3402/asks/{id}");
-        let line = waiting(ask, &ask.seats[0], NotificationReason::Asked, &link);
+        let line = waiting(ask, &ask.assignees[0], NotificationReason::Asked, &link);
         assert_eq!(
             line,
             format!(

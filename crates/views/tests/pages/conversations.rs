@@ -39,7 +39,7 @@ fn reply(g: &mut Gallery, conversation: AskId, prompt: &str) -> AskId {
         id: "release-bot".parse().unwrap(),
         project: "shop".parse().unwrap(),
         key: KeyId::new(Ulid::from(1_u128)),
-        reach: KeyScope::Agent,
+        scope: KeyScope::Agent,
     };
     let new = Box::new(new_ask(question(prompt, QuestionBody::Converse)));
     g.cast.run(agent, AskCommand::Reply(conversation, new));

@@ -36,7 +36,7 @@ pub(crate) fn agent() -> Actor {
         id: "release-bot".parse().unwrap(),
         project: "shop".parse().unwrap(),
         key: KeyId::new(Ulid::from(1_u128)),
-        reach: KeyScope::Agent,
+        scope: KeyScope::Agent,
     }
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn new_ask(question: Question) -> NewAsk {
         callback: None,
         verification: None,
         assurance: None,
-        place: None,
+        posting_address: None,
         copies: Vec::new(),
         claims: None,
     }

@@ -14,7 +14,7 @@ use crate::samples::{Gallery, pages};
 fn counted(from: Day, to: Day) -> InsightSummary {
     let line = |measure, day, bin: &str, n| {
         let (whose, bin) = (CountScope::All, bin.to_owned());
-        StoredCount { whose, measure, day, bin, n }
+        StoredCount { scope: whose, measure, day, bin, n }
     };
     let mut lines = Vec::new();
     for (n, days) in (0_u64..).zip(0..30) {
@@ -54,7 +54,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
     };
     let full = Insights { summary: summary.clone(), agents: (0..100).map(bot).collect() };
     let asked = StoredCount {
-        whose: CountScope::All,
+        scope: CountScope::All,
         measure: Measure::Asked,
         day: to,
         bin: "hitl".to_owned(),

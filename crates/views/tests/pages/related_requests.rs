@@ -56,7 +56,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
     let entries = vec![
         entry(g, ask, 1, agent, AskEvent::Opened.into()),
         entry(g, ask, 2, ActorRef::Human(id("mark")), AskEvent::Claimed.into()),
-        entry(g, ask, 3, ActorRef::System, AskEvent::Escalated { seats: Vec::new() }.into()),
+        entry(g, ask, 3, ActorRef::System, AskEvent::Escalated { assignees: Vec::new() }.into()),
     ];
     let around = RequestContext {
         alike: SimilarOutcomes::of(g.cast.seen(ask), &others, false),

@@ -100,10 +100,10 @@ fn my_sessions(g: &Gallery, frame: &PageContext) -> String {
     let key = |n: u128, label: &str, ago: i64| Key {
         id: KeyId::new(n.into()),
         hash: Digest::of(label.as_bytes()),
-        holder: CredentialKind::Session {
+        kind: CredentialKind::Session {
             human: "olga".parse().unwrap(),
-            visit: Some(BrowserBinding {
-                way: SignInMethod::Link,
+            binding: Some(BrowserBinding {
+                method: SignInMethod::Link,
                 browser: Digest::of(b"browser"),
             }),
         },
@@ -126,7 +126,7 @@ fn my_passkeys(g: &Gallery, frame: &PageContext, passkey: &passkeys::PasskeyChal
     let key = |n: u128, label: &str| Key {
         id: KeyId::new(n.into()),
         hash: Digest::of(label.as_bytes()),
-        holder: CredentialKind::Passkey {
+        kind: CredentialKind::Passkey {
             human: "olga".parse().unwrap(),
             public: String::new(),
             enrolment: Some(Box::new(Enrolment {

@@ -118,7 +118,7 @@ impl<'a> TaskScenario<'a> {
             version: None,
             kind: ReviewKind::Deliverable,
             verdict,
-            words,
+            text: words,
         };
         let id = self.id;
         self.olga(TaskCommand::Review(id, Box::new(review)))

@@ -136,7 +136,7 @@ fn resolution(said: Members<'_>, caller: HacpCaller<'_>) -> Result<NewResolution
     Ok(NewResolution {
         action: said.required_word("action", &ACTIONS)?,
         reassign_to: reassign_to.transpose()?,
-        said: ResolutionDetails {
+        details: ResolutionDetails {
             choice: said.text("choice")?.map(ToOwned::to_owned),
             input: said.present("input").map(input_text),
             comment: said.text("comment")?.map(ToOwned::to_owned),
@@ -204,7 +204,7 @@ pub(super) fn submit(
         version: params.text(version)?.map(ToOwned::to_owned),
         kind: params.word("kind", &kinds)?.unwrap_or_default(),
         verdict: params.required_word("verdict", &VERDICTS)?,
-        words: ReviewText {
+        text: ReviewText {
             comments: params.each("comments", remark)?,
             requested_changes: params.texts("requested_changes")?.unwrap_or_default(),
         },

@@ -17,7 +17,7 @@ fn saying(said: &Value, level: Option<EnvelopeLevel>) -> NewAsk {
     let said = said.as_object().unwrap().clone();
     let finding = EnvelopeFindings { level, ..EnvelopeFindings::default() };
     NewAsk {
-        claims: Some(Box::new(NewExperienceEnvelope { said, finding, objection: None })),
+        claims: Some(Box::new(NewExperienceEnvelope { content: said, finding, objection: None })),
         ..new_ask()
     }
 }
@@ -281,7 +281,7 @@ fn a_tally_is_kept_three_times() {
     }
     let asked = |whose: CountScope| {
         let of =
-            |(cell, _): &(&CountKey, u64)| cell.measure == Measure::Asked && cell.whose == whose;
+            |(cell, _): &(&CountKey, u64)| cell.measure == Measure::Asked && cell.scope == whose;
         tally.cells().filter(of).map(|(_, n)| n).sum::<u64>()
     };
     let (acme, rival) = ("acme".parse().unwrap(), "rival".parse().unwrap());

@@ -196,7 +196,7 @@ fn a_request_for_changes_says_which() {
         (Verdict::Approved, comment(Some("x".repeat(201)), "x"), "comment.anchor"),
     ] {
         let (mut cast, id) = delivered(new_task());
-        let refused = cast.judge("olga", id, NewReview { words, ..verdict(given) });
+        let refused = cast.judge("olga", id, NewReview { text: words, ..verdict(given) });
         let Err(Refusal::Invalid { field: found, .. }) = refused else { panic!("{refused:?}") };
         assert_eq!((found, cast.task(id).state), (field, TaskState::ReviewReady));
     }
@@ -261,7 +261,7 @@ fn an_answer_anywhere_is_a_verdict() {
         assert_eq!((review.verdict, task.state), (given, state));
         assert_eq!(cast.seen(ask).phase(), Phase::Completed);
         if given == Verdict::ChangesRequested {
-            assert_eq!(review.words.value().unwrap().requested_changes, ["less"]);
+            assert_eq!(review.text.value().unwrap().requested_changes, ["less"]);
             assert_eq!(cast.duties(id).last().map(|(_, duty)| *duty), Some(Duty::Resume));
         }
     }
@@ -317,9 +317,9 @@ fn a_long_review_is_taken() {
     let body = "x".repeat(9_000);
     let said = AnchoredComment { anchor: None, severity: Severity::Minor, body };
     let words = ReviewText { comments: vec![said; 3], requested_changes: Vec::new() };
-    cast.judge("olga", id, NewReview { words: words.clone(), ..verdict(Verdict::Approved) })
+    cast.judge("olga", id, NewReview { text: words.clone(), ..verdict(Verdict::Approved) })
         .unwrap();
-    assert_eq!(cast.task(id).reviews[0].words.value(), Some(&words));
+    assert_eq!(cast.task(id).reviews[0].text.value(), Some(&words));
 }
 
 /// The project's minimum assurance applies, even if the ask was withdrawn.
@@ -333,7 +333,7 @@ fn nobody_judges_with_too_little_proof() {
         }
         let plain = NewProject::plain("acme".parse().unwrap());
         let floor = Assurance::Session;
-        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { floor, ..plain }));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { minimum_assurance: floor, ..plain }));
         let by =
             |assurance| Actor::Human { id: human("olga"), via: AnswerInterface::Slack, assurance };
         let judge = || TaskCommand::Review(id, Box::new(verdict(Verdict::Approved)));

@@ -42,7 +42,7 @@ fn resolved(cast: &Cast, id: TaskId) -> Resolution {
 }
 
 fn said(cast: &Cast, id: TaskId) -> ResolutionDetails {
-    resolved(cast, id).said.value().unwrap().clone()
+    resolved(cast, id).details.value().unwrap().clone()
 }
 
 /// HACP-050, K-04, K-14: the effect of each action on each kind of checkpoint: everything but a
@@ -57,7 +57,7 @@ fn every_action_on_every_kind() {
             let before = cast.task(id).revision;
             let mut new = resolution(action);
             if (kind, action) == (CheckpointKind::Escalation, ResolutionAction::Choose) {
-                new.said.choice = None;
+                new.details.choice = None;
             }
             let done = cast.resolve("olga", ask, new);
             let cell = match &done {
@@ -102,7 +102,7 @@ fn what_is_no_answer_ends_the_ask_with_what_was_decided() {
             let options = if kind == CheckpointKind::Escalation { options } else { new.options };
             let (mut cast, _, ask) = with(NewCheckpoint { options, ..raising(kind) });
             let mut new = resolution(action);
-            new.said.comment = Some("never".to_owned());
+            new.details.comment = Some("never".to_owned());
             if cast.resolve("olga", ask, new).is_err() {
                 continue;
             }
@@ -214,8 +214,8 @@ fn a_person_says_from_what_the_agent_goes_on() {
     let edited = cast.delivered(other, version());
     let mut new = approve();
     let patch: Map<_, _> = serde_json::from_str(r#"{"step": 3}"#).unwrap();
-    new.said.state_patch = Some(patch.clone());
-    new.said.edited_artifact_ref = Some(edited.clone());
+    new.details.state_patch = Some(patch.clone());
+    new.details.edited_artifact_ref = Some(edited.clone());
     cast.resolve("olga", ask, new).unwrap();
     let said = said(&cast, id);
     let given = (Some(patch), Some(edited.clone()));
@@ -245,17 +245,17 @@ fn what_is_said_with_a_resolution_has_to_fit() {
     for (kind, new, wanted) in [
         (
             CheckpointKind::Choice,
-            change(ResolutionAction::Choose, &|new| new.said.choice = None),
+            change(ResolutionAction::Choose, &|new| new.details.choice = None),
             "choice",
         ),
         (
             CheckpointKind::Choice,
-            change(ResolutionAction::Choose, &|new| new.said.choice = Some("c".to_owned())),
+            change(ResolutionAction::Choose, &|new| new.details.choice = Some("c".to_owned())),
             "choice",
         ),
         (
             CheckpointKind::Input,
-            change(ResolutionAction::Provide, &|new| new.said.input = None),
+            change(ResolutionAction::Provide, &|new| new.details.input = None),
             "input",
         ),
         (
@@ -275,17 +275,17 @@ fn what_is_said_with_a_resolution_has_to_fit() {
         ),
         (
             CheckpointKind::Approval,
-            change(ResolutionAction::Approve, &|new| new.said.input = Some("x".to_owned())),
+            change(ResolutionAction::Approve, &|new| new.details.input = Some("x".to_owned())),
             "input",
         ),
         (
             CheckpointKind::Approval,
-            change(ResolutionAction::Approve, &|new| new.said.state_patch = Some(nul.clone())),
+            change(ResolutionAction::Approve, &|new| new.details.state_patch = Some(nul.clone())),
             "state_patch",
         ),
         (
             CheckpointKind::Approval,
-            change(ResolutionAction::Approve, &|new| new.said.comment = Some(" ".to_owned())),
+            change(ResolutionAction::Approve, &|new| new.details.comment = Some(" ".to_owned())),
             "comment",
         ),
     ] {
@@ -297,7 +297,7 @@ fn what_is_said_with_a_resolution_has_to_fit() {
     }
     let (mut cast, _, ask) = blocked(CheckpointKind::Approval);
     let new = change(ResolutionAction::Approve, &|new| {
-        new.said.edited_artifact_ref = Some(unknown.clone());
+        new.details.edited_artifact_ref = Some(unknown.clone());
     });
     let refused = cast.resolve("olga", ask, new);
     assert_eq!(refused, Err(Refusal::NotFound { what: "artifact" }));
@@ -482,7 +482,7 @@ fn nobody_decides_with_too_little_proof() {
         let mut cast = Cast::staffed();
         let plain = NewProject::plain("acme".parse().unwrap());
         let floor = Assurance::Session;
-        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { floor, ..plain }));
+        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { minimum_assurance: floor, ..plain }));
         let id = cast.begun(new_task());
         let ask = if kind == CheckpointKind::Interrupt {
             cast.interrupted(id)
@@ -504,9 +504,9 @@ fn a_long_answer_is_taken() {
     for kind in CheckpointKind::ALL {
         let (mut cast, id, ask) = blocked(kind);
         let mut new = resolution(ResolutionAction::Provide);
-        new.said.input = Some("x".repeat(20_000));
-        new.said.comment = Some("y".repeat(20_000));
+        new.details.input = Some("x".repeat(20_000));
+        new.details.comment = Some("y".repeat(20_000));
         cast.resolve("olga", ask, new.clone()).unwrap();
-        assert_eq!(said(&cast, id), new.said, "{kind:?}");
+        assert_eq!(said(&cast, id), new.details, "{kind:?}");
     }
 }

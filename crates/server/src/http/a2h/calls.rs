@@ -100,14 +100,14 @@ impl A2hCalls {
             ask.route = self.routing(&caller.project, to, place.as_ref());
             // The server notifies a known person by their own contact methods (A2H-007).
             let known = matches!(ask.route, Route::Person { .. });
-            ask.place = place.filter(|place| !known && self.contacts.has_channel(&place.means));
+            ask.posting_address = place.filter(|place| !known && self.contacts.has_channel(&place.contact_method));
         }
         ask.timeout = self.config.a2h_timeout;
         let idempotency = Some(caller.call_idempotency(kind, &call_id, fingerprint));
         let terms = CommandConditions { idempotency, ..CommandConditions::default() };
         // The bot token is used only for messages in Slack, so it is not kept otherwise.
         let in_slack =
-            ask.place.as_ref().is_some_and(|place| matches!(place.means, ContactMethod::Slack(_)));
+            ask.posting_address.as_ref().is_some_and(|place| matches!(place.contact_method, ContactMethod::Slack(_)));
         let (command, actor) = (ask_command(ask, conversation), caller.actor.clone());
         let outcome = match bot_token.filter(|_| in_slack) {
             Some(lent) => {
@@ -133,7 +133,7 @@ impl A2hCalls {
             return Err(A2hWireError::unauthorized().into());
         };
         let directory = self.gateway.directory();
-        match directory.key(*key).map(|key| &key.holder) {
+        match directory.key(*key).map(|key| &key.kind) {
             Some(CredentialKind::Agent { own_app: true, .. }) => Ok(()),
             Some(_) | None => Err(A2hWireError::no_own_app_scope().into()),
         }
@@ -152,7 +152,7 @@ impl A2hCalls {
             CallRecipient::Human(human) => return Route::Person { human },
             CallRecipient::Address(address) => directory.human_by_email(&address),
             CallRecipient::Nobody => {
-                place.and_then(|place| directory.human_by_contact_method(&place.means))
+                place.and_then(|place| directory.human_by_contact_method(&place.contact_method))
             }
         };
         let known = known.filter(|human| human.active && human.projects.contains(project));
@@ -217,8 +217,8 @@ pub(super) fn link_to(answer: &mut Response, link: &str) {
 
 fn call_scope(actor: &Actor) -> Result<ListScope, A2hError> {
     match actor {
-        Actor::Agent { id, reach: KeyScope::Agent, .. } => Ok(ListScope::Agent(id.clone())),
-        Actor::Agent { project, reach: KeyScope::Project, .. } => {
+        Actor::Agent { id, scope: KeyScope::Agent, .. } => Ok(ListScope::Agent(id.clone())),
+        Actor::Agent { project, scope: KeyScope::Project, .. } => {
             Ok(ListScope::Project(project.clone()))
         }
         Actor::Human { .. }
@@ -344,7 +344,7 @@ impl A2hCalls {
             return Err(A2hWireError::unauthorized().into());
         };
         let directory = self.gateway.directory();
-        let holder = directory.key(*key).map(|key| &key.holder);
+        let holder = directory.key(*key).map(|key| &key.kind);
         match holder {
             Some(CredentialKind::Agent { respond: true, .. }) => Ok(id.clone()),
             Some(_) | None => Err(A2hWireError::no_respond_scope().into()),

@@ -51,12 +51,12 @@ async fn keys(
         && let Some(key) = rest.next()
     {
         (last, examined) = (Some(key.id), examined + 1);
-        if directory.manages(&actor, &key.holder) {
+        if directory.manages(&actor, &key.kind) {
             let used = gateway.store().key_used(key.id).await?;
             shown.push(KeyView::of(key, &directory, used, gateway.now()));
         }
     }
-    let more = rest.any(|key| directory.manages(&actor, &key.holder));
+    let more = rest.any(|key| directory.manages(&actor, &key.kind));
     Ok(list.page(shown, last.filter(|_| more).map(|id| id.to_string()), KeyPage::new))
 }
 
@@ -74,7 +74,7 @@ async fn key(
 ) -> Result<Response, ApiProblem> {
     let directory = gateway.directory();
     let known = id.parse().ok().and_then(|id| directory.key(id));
-    let key = known.filter(|key| directory.manages(&actor, &key.holder));
+    let key = known.filter(|key| directory.manages(&actor, &key.kind));
     let key = key.ok_or(Refusal::NotFound { what: "key" })?;
     let used = gateway.store().key_used(key.id).await?;
     Ok(Json(KeyView::of(key, &directory, used, gateway.now())).into_response())

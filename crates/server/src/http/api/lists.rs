@@ -189,7 +189,7 @@ fn list_owner(
         Actor::Agent { .. } if view.is_some() => {
             Err(Refusal::NotAllowed { why: "`view` is for people: it says whose desk" }.into())
         }
-        Actor::Agent { id, project: own, reach, .. } => {
+        Actor::Agent { id, project: own, scope: reach, .. } => {
             let foreign = project.is_some_and(|project| project != own)
                 || agent.is_some_and(|agent| match reach {
                     KeyScope::Agent => agent != id,

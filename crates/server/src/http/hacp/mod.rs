@@ -109,10 +109,10 @@ impl HacpOperations {
     /// tasks it was given.
     async fn projects(&self, actor: &Actor) -> Result<Vec<ProjectId>, StoreError> {
         Ok(match actor {
-            Actor::Agent { id, reach: KeyScope::Agent, .. } => {
+            Actor::Agent { id, scope: KeyScope::Agent, .. } => {
                 self.gateway.store().projects_with_tasks(id.clone()).await?
             }
-            Actor::Agent { project, reach: KeyScope::Project, .. } => vec![project.clone()],
+            Actor::Agent { project, scope: KeyScope::Project, .. } => vec![project.clone()],
             Actor::Human { id, .. } => {
                 let directory = self.gateway.directory();
                 match directory.human(id) {

@@ -89,7 +89,7 @@ impl HacpOperations {
         let mut list = match actor {
             // The tasks of an agent are a list of their own. Those assigned to it now are a filter
             // like others.
-            Actor::Agent { id, reach: KeyScope::Agent, .. } if assignee != own => {
+            Actor::Agent { id, scope: KeyScope::Agent, .. } if assignee != own => {
                 let agent = Some(id.clone());
                 TaskListQuery { agent, states, after, limit: most, ..TaskListQuery::default() }
             }
@@ -163,7 +163,7 @@ impl HacpOperations {
         record: &Record,
     ) -> Result<bool, StoreError> {
         match (actor, &record.subject) {
-            (Actor::Agent { reach: KeyScope::Agent, .. }, Subject::Task(id)) => {
+            (Actor::Agent { scope: KeyScope::Agent, .. }, Subject::Task(id)) => {
                 let task = self.gateway.store().task(*id).await?;
                 let directory = self.gateway.directory();
                 Ok(task.is_some_and(|task| task.is_visible_to(actor, &directory)))

@@ -134,7 +134,7 @@ impl HitlCases {
         let Actor::Agent { project, .. } = actor else { return None };
         let directory = self.gateway.directory();
         let project = directory.project(project)?;
-        if project.floor > Assurance::AgentAttested {
+        if project.minimum_assurance > Assurance::AgentAttested {
             return None;
         }
         let guarded = project.irreversible_assurance > Some(Assurance::AgentAttested)

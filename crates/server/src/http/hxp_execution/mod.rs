@@ -434,8 +434,8 @@ pub fn is_loopback(host: &str) -> bool {
 
 fn request_scope(actor: &Actor) -> Result<ListScope, HxpError> {
     match actor {
-        Actor::Agent { id, reach: KeyScope::Agent, .. } => Ok(ListScope::Agent(id.clone())),
-        Actor::Agent { project, reach: KeyScope::Project, .. } => {
+        Actor::Agent { id, scope: KeyScope::Agent, .. } => Ok(ListScope::Agent(id.clone())),
+        Actor::Agent { project, scope: KeyScope::Project, .. } => {
             Ok(ListScope::Project(project.clone()))
         }
         Actor::Human { .. }

@@ -15,7 +15,7 @@ fn proposing() -> NewCheckpoint {
 /// An approval of some of the proposed actions.
 fn only(approved: &[&str], denied: &[&str]) -> NewResolution {
     let mut new = approve();
-    (new.said.approved_actions, new.said.denied_actions) = (owned(approved), owned(denied));
+    (new.details.approved_actions, new.details.denied_actions) = (owned(approved), owned(denied));
     new
 }
 
@@ -49,7 +49,7 @@ fn proposed_actions_are_approved_one_by_one() {
 fn a_choice_may_approve_some_of_what_is_proposed() {
     let (mut cast, id, ask) = with(raising(CheckpointKind::Choice).proposing(&["x", "y"]));
     let mut new = resolution(ResolutionAction::Choose);
-    new.said.approved_actions = vec!["y".to_owned()];
+    new.details.approved_actions = vec!["y".to_owned()];
     cast.resolve("olga", ask, new).unwrap();
     assert_eq!(said(&cast, id).approved_actions, ["y"]);
 }

@@ -79,7 +79,7 @@ async fn everything(
     let seen = last_seen(&headers, &pairs)?;
     let line = StreamConnection::open(streams, credential)?;
     match line.credential.actor.clone() {
-        Actor::Agent { id, project, reach, .. } => {
+        Actor::Agent { id, project, scope, .. } => {
             let scope = match reach {
                 KeyScope::Agent => ListScope::Agent(id),
                 KeyScope::Project => ListScope::Project(project),

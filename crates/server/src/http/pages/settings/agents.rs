@@ -178,8 +178,8 @@ fn managed_key<'a>(
     id: Option<KeyId>,
 ) -> Result<(&'a Key, &'a AgentId), PageError> {
     let key = id.and_then(|id| directory.key(id));
-    let key = key.filter(|key| directory.manages(&visitor.actor, &key.holder));
-    match key.map(|key| (key, &key.holder)) {
+    let key = key.filter(|key| directory.manages(&visitor.actor, &key.kind));
+    match key.map(|key| (key, &key.kind)) {
         Some((key, CredentialKind::Agent { agent, .. })) => Ok((key, agent)),
         Some((
             _,

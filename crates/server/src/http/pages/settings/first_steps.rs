@@ -85,7 +85,7 @@ pub(super) async fn demo(
     if let Some(waiting) = gateway.list(open).await?.asks.first() {
         return Ok(Redirect::to(&paths::request(waiting.id)).into_response());
     }
-    let asks = Actor::Agent { id: agent, project, key: visitor.session, reach: KeyScope::Agent };
+    let asks = Actor::Agent { id: agent, project, key: visitor.session, scope: KeyScope::Agent };
     let question = demonstration().ok_or_else(|| broken(&visitor))?;
     let asked = gateway.run(asks, AskCommand::Create(Box::new(question))).await?;
     let to = asked.ask.map_or_else(|| paths::INBOX.to_owned(), |ask| paths::request(ask.id));
@@ -135,7 +135,7 @@ fn demonstration() -> Option<NewAsk> {
         callback: None,
         verification: None,
         assurance: None,
-        place: None,
+        posting_address: None,
         copies: Vec::new(),
         claims: None,
     })

@@ -103,7 +103,7 @@ async fn sign_in(State(sign_in): State<Arc<SignInPages>>, from: Request) -> Page
     let token = submitted.value("token").ok_or_else(stale)?;
     let directory = sign_in.gateway.directory();
     let link = directory.key_by_hash(&Digest::of(token.as_bytes())).ok_or_else(stale)?;
-    let is_link = matches!(link.holder, CredentialKind::Link { .. });
+    let is_link = matches!(link.kind, CredentialKind::Link { .. });
     if !is_link || !link.is_live(sign_in.gateway.now()) {
         return Err(stale());
     }
@@ -146,7 +146,7 @@ async fn make_token(
     let label = submitted.value("label").unwrap_or_default().to_owned();
     let minted = gateway.ids().mint("cs_human_");
     let holder = CredentialKind::Token { human: visitor.human.id.clone() };
-    let new = NewKey { hash: minted.hash, holder, label: label.clone(), expires_at: None };
+    let new = NewKey { hash: minted.hash, kind: holder, label: label.clone(), expires_at: None };
     gateway.run(visitor.actor, DirectoryCommand::IssueKey(new)).await?;
     let new = NewToken {
         token: &minted.secret,
@@ -264,8 +264,8 @@ impl SignInPages {
         let frame = PageContext::anonymous(self.gateway.now());
         let directory = self.gateway.directory();
         let by_provider = |key: &Key| {
-            let CredentialKind::Session { visit, .. } = &key.holder else { return false };
-            visit.is_some_and(|visit| visit.way == SignInMethod::Oidc)
+            let CredentialKind::Session { binding: visit, .. } = &key.kind else { return false };
+            visit.is_some_and(|visit| visit.method == SignInMethod::Oidc)
         };
         let name = self.provider.as_ref().map(|provider| provider.settings().name.as_str());
         let name = name.filter(|_| directory.key(session).is_some_and(by_provider));

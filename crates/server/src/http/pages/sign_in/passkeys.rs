@@ -261,7 +261,7 @@ fn used_passkey<'d>(
     response: &str,
 ) -> Option<(&'d Key, &'d HumanId, &'d str)> {
     let key = directory.key_by_hash(&passkeys.named(response).ok()?)?;
-    match &key.holder {
+    match &key.kind {
         CredentialKind::Passkey { human, public, .. } if key.revoked_at.is_none() => {
             Some((key, human, public))
         }
@@ -488,7 +488,7 @@ fn holder(visitor: &Visitor, ask: &Ask) -> String {
 }
 
 fn public(key: &Key) -> Option<&str> {
-    match &key.holder {
+    match &key.kind {
         CredentialKind::Passkey { public, .. } => Some(public),
         CredentialKind::Agent { .. }
         | CredentialKind::Token { .. }
