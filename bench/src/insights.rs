@@ -1,10 +1,10 @@
 //! Fills the counts of a store as if it had processed this many messages in a year,
 //! without the messages.
 //!
-//! It plays some hundred stories through the kernel: asks of every protocol, with all kinds of
-//! envelopes or none, opened or not, answered soon, late or never. The kernel computes the counts
-//! of each story from its events. Every message is one of the stories, and their counts are added
-//! up for each agent and day.
+//! It runs some hundred sample messages through the kernel: asks of every protocol, with all kinds
+//! of envelopes or none, opened or not, answered soon, late or never. The kernel computes the
+//! counts of each sample from its events. Every message is a copy of one of the samples, and their
+//! counts are added up for each agent and day.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub(crate) const DAYS: i64 = 365;
 const PROJECTS: u64 = 20;
 /// The number of agents.
 const AGENTS: u64 = 50;
-/// The number of different stories.
+/// The number of different sample messages.
 const SAMPLE_MESSAGES: u64 = 512;
 /// The database in the directory of a gateway.
 const DATABASE: &str = "countersign.db";
@@ -170,7 +170,7 @@ fn mixed(n: u64) -> u64 {
     n ^ (n >> 31)
 }
 
-/// The counts of each story, as the kernel computes them.
+/// The counts of each sample message, as the kernel computes them.
 async fn sample_counts() -> anyhow::Result<Vec<MessageCounts>> {
     let clock = Arc::new(SimulatedClock(AtomicI64::new(1_770_000_000_000)));
     let store = Arc::new(Memory::new(Arc::clone(&clock) as Arc<dyn Clock>));
@@ -192,7 +192,7 @@ async fn sample_counts() -> anyhow::Result<Vec<MessageCounts>> {
     Ok(stories)
 }
 
-/// Plays one story. Each part of the number decides something.
+/// Runs one sample message through the kernel. The bits of `chance` select its properties.
 async fn simulate_message(
     gateway: &Gateway,
     clock: &SimulatedClock,

@@ -1,5 +1,5 @@
-//! Load: the same requests repeatedly on keep-alive connections, one at a time on each, or a story
-//! of several requests, each of which needs the previous answer.
+//! Load: the same requests repeatedly on keep-alive connections, one at a time on each, or a
+//! sequence of several requests, each of which needs the previous answer.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -145,7 +145,7 @@ async fn fire_while(
     run_workers(target, std::iter::repeat_n(rounds, connections), go_on).await
 }
 
-/// Measures two stories in turns, with the same number of connections.
+/// Measures two request sequences in turns, with the same number of connections.
 pub(crate) async fn sequences_in_turns(
     scale: &Scale,
     connections: usize,

@@ -15,8 +15,9 @@
 //! | module | contents |
 //! |---|---|
 //! | [`scenarios`] | the measurements, one file each |
-//! | [`load`], [`wire`], [`latency`] | generating the load and timing it |
-//! | [`served`], [`gateway`], [`baseline`], [`fill`], [`people`], [`tasks`], [`insights`] | the processes under load, and their initial data |
+//! | [`load`], [`http_client`], [`latency`] | generating the load and timing it |
+//! | [`server_process`], [`gateway`], [`baseline`] | the processes under load |
+//! | [`fill`], [`people`], [`tasks`], [`insights`] | their initial data |
 //! | [`report`] | the table, its files, and the changes since the last one |
 
 mod baseline;

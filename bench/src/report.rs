@@ -1,4 +1,4 @@
-//! The table: figures, what they are compared with, and whether the goals are met.
+//! The table: figures, the figures they are compared with, and whether the goals are met.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -149,7 +149,7 @@ pub(crate) fn processor_time_of_family(parent: u32) -> anyhow::Result<Duration> 
     Ok(total)
 }
 
-/// What `/proc` says of one process.
+/// The usage of one process, as `/proc` reports it.
 struct ProcessUsage {
     parent: u32,
     own: Duration,

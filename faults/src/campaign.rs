@@ -171,9 +171,10 @@ pub async fn run(plan: &CampaignPlan) -> anyhow::Result<Campaign> {
         history.next_window();
         faults.push(fault.name());
         stage.window(fault).await?;
-        // After one power loss the checker has to report what the lying syncs lost. PostgreSQL survives
-        // one, because it starts from what was durable before the first client. It does not survive a
-        // second one: what its recovery wrote was never synced.
+        // After one power loss the checker has to report the data that the lying syncs lost.
+        // PostgreSQL survives one, because it starts from the data that was durable before the
+        // first client. It does not survive a second one: the writes of its recovery were never
+        // synced.
         if plan.lying {
             break;
         }

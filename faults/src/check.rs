@@ -1,4 +1,4 @@
-//! The invariants, as a pure function from a history to violations:
+//! The invariants, as a pure function from observations to violations:
 //!
 //! - nothing acknowledged is lost: asks, answers, comments, uploads with their bytes, steps of
 //!   tasks;
@@ -37,7 +37,7 @@ pub enum Invariant {
     Unexpected,
 }
 
-/// One violation.
+/// A violation of an invariant by the observations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
     /// The violated invariant.
@@ -53,13 +53,13 @@ pub struct Violation {
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CheckReport {
-    /// All violations, in the order of the history.
+    /// All violations, in the order of the observations.
     pub violations: Vec<Violation>,
     /// The number of acknowledgements in each window.
     pub acknowledged: BTreeMap<usize, usize>,
 }
 
-/// Checks a whole history. Data that was not read at the end counts as lost, so a run
+/// Checks all observations of a run. Data that was not read at the end counts as lost, so a run
 /// must read everything.
 pub fn check(events: &[Observation]) -> CheckReport {
     let mut checker = InvariantChecker::default();

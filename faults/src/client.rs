@@ -21,7 +21,7 @@ pub enum CallResult {
     Done(Value),
     /// Status 409 or 412: another call was first, or the ask is closed.
     Conflict(Value),
-    /// Status 404.
+    /// Status 404: the server does not know the object.
     Missing(String),
     /// It is unknown whether the call took effect: there was no answer, or a temporary error.
     Unknown,

@@ -4,11 +4,11 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`history`] | the observations of clients, as a flat list of events |
-//! | [`check`] | the invariants, as a pure function of a history |
+//! | [`observations`] | the observations of clients, as a flat list |
+//! | [`check`] | the invariants, as a pure function of the observations |
 //! | [`report`] | the table and the report of a violation |
 //! | [`load`], [`tasks`], [`receiver`], [`client`] | the clients: creators, answerers, observers, uploads, tasks, webhooks |
-//! | [`node`], [`postgres`], [`proxy`], [`disk`], [`power`] | the components that faults are injected into |
+//! | [`node`], [`postgres`], [`proxy`], [`disk`], [`power_loss`] | the targets of faults |
 //! | [`campaign`] | a run: the schedule of faults, and the final read |
 
 pub mod campaign;

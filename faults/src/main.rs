@@ -65,7 +65,7 @@ impl BackendChoice {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    // The reason is the last line, without a backtrace behind it: logs of CI are read from their end.
+    // The reason is the last line, with no backtrace after it: people read CI logs from the end.
     run().await.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
         ExitCode::FAILURE

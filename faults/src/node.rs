@@ -93,7 +93,7 @@ impl ServerNode {
         Ok(self.child.as_mut().map(Child::try_wait).transpose()?.flatten())
     }
 
-    /// Sends `SIGKILL`.
+    /// Sends `SIGKILL`, and waits until the process has ended.
     pub fn kill(&mut self) -> anyhow::Result<()> {
         if let Some(mut child) = self.child.take() {
             child.kill()?;
@@ -107,7 +107,7 @@ impl ServerNode {
         self.signal(Signal::STOP)
     }
 
-    /// Sends `SIGCONT`.
+    /// Sends `SIGCONT`: a paused process continues.
     pub fn resume(&self) -> anyhow::Result<()> {
         self.signal(Signal::CONT)
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// The longest text of an event in a report.
 const SHOWN: usize = 220;
 
-/// One observation.
+/// Something that a client or the campaign observed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
     /// The time since the start of the run.

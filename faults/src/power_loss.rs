@@ -17,7 +17,7 @@ const HEAD: usize = 32;
 /// Which unsynced changes survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnsyncedFate {
-    /// No changes.
+    /// All unsynced changes are lost.
     Nothing,
     /// Each changed sector with a probability of one half.
     SomeSectors,

@@ -13,7 +13,7 @@ use url::Url;
 /// The state of all connections through a proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProxyMode {
-    /// Everything passes.
+    /// Requests and responses pass unchanged.
     Up,
     /// Every connection is closed, and so is every new one.
     Cut,

@@ -1,4 +1,4 @@
-//! The report of a run: a table in Markdown, and the history of the subject of each violation.
+//! The report of a run: a table in Markdown, and the observations of the subject of each violation.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::check::{CheckReport, Invariant, Violation};
 use crate::observations::{Observation, ObservationKind};
 
-/// The most violations of each invariant that are reported with their history.
+/// The most violations of each invariant that are reported with their observations.
 const REPORTED: usize = 3;
 /// The most events of one subject that are shown: the first and the last ones.
 const SHOWN: usize = 40;
@@ -17,7 +17,7 @@ pub struct Campaign {
     pub backend: &'static str,
     /// The fault of each window. Window 0 is the start, before any fault.
     pub faults: Vec<&'static str>,
-    /// All observations.
+    /// The observations of all windows, in the order in which they were recorded.
     pub events: Vec<Observation>,
     /// The result of the check.
     pub verdict: CheckReport,
@@ -96,7 +96,7 @@ pub fn table(campaigns: &[Campaign]) -> String {
     text
 }
 
-/// Each violation with the history of its subject. Empty if there are none.
+/// Each violation with the observations of its subject. Empty if there are none.
 pub fn violations(campaign: &Campaign) -> String {
     let mut text = String::new();
     let found = &campaign.verdict.violations;

@@ -83,7 +83,7 @@ pub(crate) fn twilio(bytes: &[u8]) {
     all(&CHANNELS, &["", "status"], bytes);
 }
 
-/// Telegram's updates.
+/// Updates that Telegram posts to the webhook of the bot.
 pub(crate) fn telegram(bytes: &[u8]) {
     static CHANNELS: SharedChannels = LazyLock::new(|| {
         let settings = telegram::TelegramSettings {

@@ -9,7 +9,7 @@ mod laws;
 mod protocols;
 mod records;
 
-/// One parser.
+/// A parser of foreign bytes that `fuzz/run` can run.
 #[derive(Clone, Copy)]
 pub struct FuzzTarget {
     /// Its name for `fuzz/run`. Its inputs are in `fuzz/seeds/NAME`.
@@ -18,7 +18,7 @@ pub struct FuzzTarget {
     pub run: fn(&[u8]),
 }
 
-/// All targets.
+/// Every parser that is fuzzed. A name is also the directory of its inputs.
 pub const TARGETS: [FuzzTarget; 14] = [
     FuzzTarget { name: "envelope", run: envelope },
     FuzzTarget { name: "hxp", run: protocols::hxp },

@@ -148,7 +148,7 @@ impl CriticalProgram {
 
     async fn arrival(&self, to: &str) -> Instant {
         loop {
-            // A permit is kept, so a message between the look and the wait is not missed.
+            // A permit is kept, so a message between the check and the wait is not missed.
             if let Some(came) = self.heard.at().get(to) {
                 return *came;
             }

@@ -32,7 +32,7 @@ use crate::server_process::ServerProcess;
 /// The number of concurrent connections.
 const AT_ONCE: usize = 64;
 
-/// One measurement.
+/// A measurement that can be selected on the command line. Each has its own file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scenario {
     Start,

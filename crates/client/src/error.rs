@@ -26,7 +26,6 @@ pub enum ClientError {
     Unreachable {
         /// The URL of the call.
         url: String,
-        /// The cause.
         #[source]
         source: reqwest::Error,
     },

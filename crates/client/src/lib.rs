@@ -12,7 +12,7 @@
 //!     .wait()
 //!     .await?;
 //! if refund.is_approved() {
-//!     println!("refunded, by leave of {}", refund.who());
+//!     println!("refunded, approved by {}", refund.who());
 //! }
 //! # Ok(())
 //! # }

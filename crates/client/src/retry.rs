@@ -25,12 +25,10 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// No retries.
     pub(crate) fn never() -> Self {
         Self { tried: 0, attempts: 0 }
     }
 
-    /// Unlimited retries.
     pub(crate) fn unlimited() -> Self {
         Self { tried: 0, attempts: u32::MAX }
     }

@@ -60,7 +60,7 @@ pub enum Actor {
 /// Who answered and where, in the words of the agent that passes the answer on, or of the platform.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[schema(as = Attested)]
+#[cfg_attr(feature = "openapi", schema(as = Attested))]
 pub struct AttestedIdentity {
     /// How they answered, such as `slack_block_action`.
     pub via: String,
@@ -96,7 +96,7 @@ impl Actor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-#[schema(as = Reach)]
+#[cfg_attr(feature = "openapi", schema(as = Reach))]
 pub enum KeyScope {
     /// Only the asks of its own agent, and the tasks it was ever given.
     Agent,
@@ -108,7 +108,7 @@ pub enum KeyScope {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "kind", content = "id")]
-#[schema(as = By)]
+#[cfg_attr(feature = "openapi", schema(as = By))]
 pub enum ActorRef {
     /// An agent.
     Agent(AgentId),
@@ -164,7 +164,7 @@ impl std::fmt::Display for ActorRef {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-#[schema(as = Via)]
+#[cfg_attr(feature = "openapi", schema(as = Via))]
 pub enum AnswerInterface {
     /// A call with a human token.
     Api,

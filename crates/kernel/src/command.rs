@@ -37,8 +37,8 @@ pub struct Envelope {
     pub expected: Option<u64>,
     /// How much of the question the server displayed, if the command answers one.
     pub shown: DisplayedContent,
-    /// How the server verified the sender of the email that carried the command; `None` if it came
-    /// another way.
+    /// How the server verified the sender of the email that carried the command; `None` if it did
+    /// not come by email.
     pub sender: Option<SenderVerification>,
     /// The requested change.
     pub command: Command,

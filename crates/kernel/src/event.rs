@@ -1,4 +1,5 @@
-//! Events: facts in the past tense that never change. Each aggregate has its own enum beside its verbs.
+//! Events: facts in the past tense that never change. Each aggregate defines its own enum beside
+//! its commands.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -52,7 +53,8 @@ impl From<DirectoryEvent> for DomainEvent {
     }
 }
 
-/// The stored names of all aggregates share one tag, so the nesting does not show in the stored form.
+/// The stored names of all aggregates share one tag, so the nesting does not show in the stored
+/// form.
 impl Serialize for DomainEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]

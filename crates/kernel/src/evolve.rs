@@ -199,7 +199,7 @@ fn evolve_ask(
     Some(ask)
 }
 
-/// Applies an event of the directory. `None` if it cannot have happened to what was there before.
+/// Applies an event of the directory. `None` if the event cannot follow from the previous state.
 fn evolve_directory(before: Option<Entity>, head: Head, what: DirectoryEvent) -> Option<Entity> {
     let at = head.at;
     Some(match (before, what) {

@@ -1,11 +1,12 @@
-//! What follows from an event outside the database: people, webhook endpoints and agents are notified, and
-//! files are deleted.
+//! The effects of an event outside the database: the server notifies people, webhook endpoints and
+//! agents, and deletes files.
 //!
-//! One pure function answers that, whichever verb caused the event. It needs the event, the ask as it is
-//! afterwards and the directory. A follower that reads the feed later comes to the same result as the process
-//! that committed the event, with two exceptions: a reminder goes to the assignees of then, and webhook
-//! endpoints are those of then. A follower writes the result as work together with its position in the feed, so
-//! each event becomes work exactly once.
+//! One pure function derives them, whichever command caused the event. It needs the event, the ask
+//! after the event, and the directory. A follower that reads the feed later gets the same result as
+//! the process that committed the event, with two exceptions: a reminder goes to the assignees at
+//! the time of reading, and webhook messages go to the endpoints at that time. A follower writes
+//! the result as work together with its position in the feed, so each event becomes work exactly
+//! once.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,9 +26,9 @@ use crate::topic::Topic;
 pub enum FollowUp {
     /// Notify an assignee.
     Notify {
-        /// The ask.
+        /// The ask that the assignee is notified of.
         ask: AskId,
-        /// The assignee.
+        /// The person or the pool to notify.
         assignee: Assignee,
         /// Why the assignee is notified.
         why: NotificationReason,
@@ -36,7 +37,7 @@ pub enum FollowUp {
     },
     /// Post a message where the agent wants it.
     Post {
-        /// The ask.
+        /// The ask that the message is about.
         ask: AskId,
         /// Why it is posted.
         why: NotificationReason,
@@ -49,41 +50,41 @@ pub enum FollowUp {
     },
     /// The ask is closed: update or withdraw the notifications about it.
     Close {
-        /// The ask.
+        /// The closed ask whose notifications are updated.
         ask: AskId,
     },
     /// The ask is closed: call the agent back at the URL that it named.
     CallBack {
-        /// The ask.
+        /// The closed ask whose outcome the agent receives.
         ask: AskId,
         /// A short hash of the host, so that a slow host delays no other.
         to: String,
     },
     /// Send a message to a webhook endpoint.
     Webhook {
-        /// The endpoint.
+        /// The endpoint that receives the message.
         webhook: WebhookId,
-        /// The message.
+        /// The message as data. The server renders its body when it sends it.
         message: WebhookMessage,
     },
     /// The text of the ask is erased: delete the files that were uploaded to it.
     DropFiles {
-        /// The ask.
+        /// The erased ask whose files are deleted.
         ask: AskId,
     },
-    /// A person was erased: erase what they wrote on asks and tasks.
+    /// A person was erased: erase their text on asks and tasks.
     EraseHuman {
-        /// The person.
+        /// The erased person who wrote the text.
         human: HumanId,
     },
     /// An artifact was erased: delete its bytes.
     DropArtifact {
-        /// The artifact.
+        /// The erased artifact whose bytes are deleted.
         artifact: ArtifactId,
     },
     /// Notify a person of a security event, by one contact method.
     Security {
-        /// The person.
+        /// The person whose access changed.
         human: HumanId,
         /// The security event.
         event: SecurityEvent,
@@ -94,7 +95,7 @@ pub enum FollowUp {
     },
     /// Send a sign-in link by email.
     SignInLink {
-        /// The link.
+        /// The id of the credential that the link presents.
         key: KeyId,
         /// The server derives the secret of the link from this and from a key of its own.
         seed: Digest,
@@ -103,7 +104,7 @@ pub enum FollowUp {
     Contract(Contract),
 }
 
-/// A change to the ways in which a person can sign in, of which they are notified.
+/// A change to a person's sign-in methods, of which the server notifies them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecurityEvent {
@@ -144,8 +145,8 @@ impl NotificationReason {
 /// A message to a webhook endpoint. Its body is rendered when it is sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookMessage {
-    /// The id of the message. It is the same for every attempt and for every endpoint, so that a receiver can
-    /// deduplicate by it.
+    /// The id of the message. It is the same for every attempt and for every endpoint, so that a
+    /// receiver can deduplicate by it.
     pub id: String,
     /// The topic; absent in a test message.
     pub topic: Option<Topic>,
@@ -210,8 +211,8 @@ fn host(url: &str) -> &str {
     rest.split(['/', '?', '#', '\\']).next().unwrap_or_default()
 }
 
-/// What follows from an event. `ask` is the ask the event is about, as it is afterwards or later; without
-/// it nothing follows from an event of an ask.
+/// The effects of an event. `ask` is the ask of the event, in its state after the event or later;
+/// without it, an event of an ask has no effects.
 pub fn follow_ups(event: &Event, ask: Option<&Ask>, directory: &Directory) -> Vec<FollowUp> {
     Cause::of(event).follow_ups(ask, directory)
 }
@@ -335,7 +336,7 @@ impl Cause {
     }
 
     fn of_ask(&self, ask: &Ask) -> Vec<FollowUp> {
-        // A person began the conversation: the assignee is that person, and nobody has to answer.
+        // A person began the conversation: the assignee is that person, and no answer is needed.
         if ask.starts_conversation() {
             return Vec::new();
         }
@@ -344,8 +345,8 @@ impl Cause {
             FollowUp::Notify { ask, assignee: seat, why, priority }
         };
         match &self.kind {
-            // Where the agent named a place, the assignees find the request in the inbox, and are notified
-            // only if no one can be reached at that place.
+            // If the agent named an address, the assignees find the request in the inbox. They are
+            // notified only if the message cannot be delivered to that address.
             CauseKind::Asked(_) if ask.posting_address.is_some() => {
                 ask.posting_follow_up(NotificationReason::Asked).into_iter().collect()
             }

@@ -19,13 +19,13 @@
 //! | module | contents |
 //! |---|---|
 //! | [`decide`](mod@decide) | one `match` from a [`Command`] to the function that decides it |
-//! | [`ask`] | the [`Ask`] aggregate; one file per verb: rule, events, refusals, tests |
-//! | [`task`] | the [`Task`] aggregate with its artifacts and ledgers; one file per verb |
-//! | [`directory`] | projects, agents, people, keys, delegation rules, endpoints; one file per verb |
+//! | [`ask`] | the [`Ask`] aggregate; one file per command: rule, events, refusals, tests |
+//! | [`task`] | the [`Task`] aggregate with its artifacts and ledgers; one file per command |
+//! | [`directory`] | projects, agents, people, keys, rules, endpoints; one file per command |
 //! | [`question`] | the questions of an agent, and the [`Answer`](question::Answer)s to them |
 //! | [`form`] | typed forms and their validation |
 //! | [`routing`] | who is asked |
-//! | [`reach`] | the steps in which a person is notified |
+//! | [`notification_steps`] | the steps in which a person is notified |
 //! | [`event`], [`evolve`](mod@evolve) | the events, and the state after them |
 //! | [`follow_up`] | the effects of an event outside the database |
 //! | [`insight`] | statistics over the events |

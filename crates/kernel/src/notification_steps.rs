@@ -37,8 +37,8 @@ pub struct PendingNotification<'a> {
     pub priority: Priority,
     /// Why the person is notified now.
     pub why: NotificationReason,
-    /// The [digests](Means::mark) of the contact methods that were tried without success or could
-    /// not be used.
+    /// The [digests](ContactMethod::digest) of the contact methods that were tried without success
+    /// or could not be used.
     pub tried: &'a [Digest],
 }
 

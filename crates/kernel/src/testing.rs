@@ -120,7 +120,11 @@ pub fn claims() -> Box<NewExperienceEnvelope> {
         "actions": [{ "type": "simplify" }, { "label": "no type" }, { "type": "expand" }],
     });
     let said = said.as_object().unwrap().clone();
-    Box::new(NewExperienceEnvelope { content: said, finding: EnvelopeFindings::default(), objection: None })
+    Box::new(NewExperienceEnvelope {
+        content: said,
+        finding: EnvelopeFindings::default(),
+        objection: None,
+    })
 }
 
 /// The commands that create the cast, in a valid order.

@@ -125,19 +125,20 @@ pub struct Decision {
     /// The contracts for agent runtimes. Each gets its number when the event that requires it is
     /// settled.
     pub contracts: Vec<(TaskId, NewContract)>,
-    /// The secret values of an answer. The store encrypts them and writes them in the same transaction,
-    /// apart from the events.
+    /// The secret values of an answer. The store encrypts them and writes them in the same
+    /// transaction, apart from the events.
     pub secret: Option<SecretAnswer>,
-    /// Who did it, where that is not who sent the command: a held answer is its person's.
+    /// The actor, if it is not the sender of the command: a held answer belongs to the person who
+    /// gave it. `None` if the sender is the actor.
     pub by: Option<ActorRef>,
 }
 
 /// The secret values of an answer to an ask.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SecretAnswer {
-    /// The ask.
+    /// The ask that the values answer.
     pub ask: AskId,
-    /// The values.
+    /// The values in plain text, by the key of their field.
     pub values: SecretValues,
 }
 

@@ -458,7 +458,8 @@ fn task_story(words: &mut Words) -> Cast {
         permission_scope: Some(format!("fs:{}", words.secret("action-scope"))),
     }];
     let (said, finding) = (words.object("checkpoint-hxp"), EnvelopeFindings::default());
-    choice.claims = Some(Box::new(NewExperienceEnvelope { content: said, finding, objection: None }));
+    choice.claims =
+        Some(Box::new(NewExperienceEnvelope { content: said, finding, objection: None }));
     let ask = cast.raised(id, choice);
     let mut chosen = resolution(ResolutionAction::Choose);
     chosen.details.comment = Some(words.secret("resolution-comment"));

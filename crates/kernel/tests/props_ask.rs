@@ -274,7 +274,7 @@ proptest! {
                 }
                 let (_, changes) = step.outcome.as_ref().unwrap();
                 let told = |wanted: &Assignee| changes.follow_ups.iter().flatten().any(|effect| {
-                    matches!(effect, FollowUp::Notify { ask, assignee, .. } if *ask == after.id && seat == wanted)
+                    matches!(effect, FollowUp::Notify { ask, assignee, .. } if *ask == after.id && assignee == wanted)
                 });
                 prop_assert!(new.iter().all(told), "{:?} not told", new);
             }
@@ -475,7 +475,9 @@ fn may(step: &Step<'_>, ask: &Ask, what: &str) -> bool {
                 "opened" | "progressed" | "claimed" | "extended" | "action_picked" => {
                     is_in(ask, person)
                 }
-                "answered" | "answer_held" => is_in(ask, person) && *assurance >= ask.minimum_assurance,
+                "answered" | "answer_held" => {
+                    is_in(ask, person) && *assurance >= ask.minimum_assurance
+                }
                 "answer_withdrawn" => ask.held_by() == Some(id),
                 "assigned" | "cancelled" | "commented" | "callback_wanted" => {
                     is_in(ask, person) || person.admin

@@ -371,12 +371,14 @@ fn everything() -> Cast {
     let agent = "bot".parse().unwrap();
     let holder =
         CredentialKind::Agent { agent, scope: KeyScope::Agent, respond: false, own_app: false };
-    let new = NewKey { hash: Cast::hash("a"), kind: holder, label: "a".to_owned(), expires_at: None };
+    let new =
+        NewKey { hash: Cast::hash("a"), kind: holder, label: "a".to_owned(), expires_at: None };
     cast.run(cast.human("olga"), DirectoryCommand::IssueKey(new));
     let key = cast.directory().keys().last().map(|key| key.id).unwrap();
     cast.run(cast.human("olga"), DirectoryCommand::RevokeKeyWithTokens(key));
     let holder = CredentialKind::Token { human: human("olga") };
-    let new = NewKey { hash: Cast::hash("k"), kind: holder, label: "k".to_owned(), expires_at: None };
+    let new =
+        NewKey { hash: Cast::hash("k"), kind: holder, label: "k".to_owned(), expires_at: None };
     cast.run(cast.human("olga"), DirectoryCommand::IssueKey(new));
     let key = cast.directory().keys().last().map(|key| key.id).unwrap();
     cast.run(cast.human("olga"), DirectoryCommand::RevokeKey(key));
@@ -468,9 +470,12 @@ fn in_browser(name: &str) -> Actor {
 fn in_state(state: &str, silence: NewOnExpiry) -> (Cast, AskId) {
     let mut cast = Cast::new();
     let seat = kernel::ask::Assignee::Person { human: human("mark") };
-    let ladder = vec![EscalationStep { after: TIMEOUT, assignee }];
+    let ladder = vec![EscalationStep { after: TIMEOUT, assignee: seat }];
     let plain = NewProject::plain("acme".parse().unwrap());
-    cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }));
+    cast.run(
+        Actor::System,
+        DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }),
+    );
     let silence =
         if state == "expired" { NewOnExpiry::Report(DefaultAction::Skip) } else { silence };
     let id = cast.ask(expiring(&cast, silence));

@@ -249,7 +249,7 @@ pub enum ConnectionPhase {
 }
 
 impl Connection {
-    /// Marks the begin of a request. The request lasts until its response was sent or aborted.
+    /// Marks the beginning of a request. The request lasts until its response was sent or aborted.
     pub fn request(self: &Arc<Self>) -> InFlight {
         let mut activity = self.activity();
         activity.in_flight += 1;

@@ -1,7 +1,7 @@
-//! The outermost layer of Countersign and its one binary: HTTP, the command line, settings. What it serves is
-//! in the crate [`gateway`]; what happens after a commit is in the crate [`notify`].
+//! The outermost layer of Countersign and its one binary: HTTP, the command line, settings. The
+//! crate [`gateway`] holds the use cases, the crate [`notify`] the work that follows a commit.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | [`http`] | every route; each dialect in its own file, each error in its own shape |
 //! | [`workers`] | deadlines, retention, housekeeping, key changes |
@@ -9,7 +9,7 @@
 //! | [`serve`], [`listener`], [`connections`] | starting, stopping, accepting connections |
 //! | [`cli`] | the `countersign` command |
 //! | [`script`] | scripted people, for testing agents |
-//! | [`spelling`] | names of several words in both spellings |
+//! | [`name_spelling`] | names of several words in both spellings |
 
 pub mod cli;
 pub mod config;

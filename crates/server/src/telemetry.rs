@@ -29,7 +29,8 @@ fn directives(setting: &str) -> anyhow::Result<EnvFilter> {
         let target = directive.split('=').next().unwrap_or_default();
         !setting.split(',').any(|given| given.trim().split(['=', ':']).next() == Some(target))
     }));
-    // Use cases and notifications are crates of their own: a setting that names the server means all three.
+    // Use cases and notifications are crates of their own: a setting that names the server means
+    // all three.
     let names = |crate_name: &str| {
         setting.split(',').any(|given| given.trim().split(['=', ':']).next() == Some(crate_name))
     };

@@ -81,7 +81,8 @@ pub(crate) struct Derived {
     task_lists: Sums,
     reviews: Sums,
     words: Sums,
-    /// Asks whose words are not compared because they changed after the last update of the index.
+    /// Asks whose indexed words are not compared because they changed after the last update of the
+    /// index.
     changed: HashSet<u128>,
     damages: Vec<Damage>,
 }

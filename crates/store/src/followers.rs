@@ -1,8 +1,8 @@
 //! Followers of the feed: how far each has come, and the work it writes.
 //!
-//! A follower reads what was committed, in order, and turns it into work. Its position and the work of the
-//! events up to there are written in one commit, so each event becomes work exactly once, wherever the
-//! process dies.
+//! A follower reads committed events, in order, and turns them into work. It writes its position
+//! and the work of the events up to there in one commit, so each event becomes work exactly once,
+//! wherever the process dies.
 
 use std::time::Duration;
 
@@ -36,16 +36,17 @@ pub trait FollowerStore: Send + Sync {
     /// The position up to which a follower has handled the feed.
     async fn follower(&self, name: &'static str) -> Result<u64>;
 
-    /// The records behind a position as they are stored, at most `limit`, for a follower that has to read
-    /// them back. Afterwards the [directory](crate::Store::directory) is at least as new as they are.
+    /// The records after a position as they are stored, at most `limit`, for a follower that has to
+    /// read them back. Afterwards the [directory](crate::Store::directory) is at least as new as
+    /// they are.
     async fn events_after(&self, position: u64, limit: usize) -> Result<Vec<RecordRow>>;
 
     /// Moves a follower on and writes its work, in one commit. `false`, and nothing changed, if the
     /// follower is not at [`FollowerAdvance::from`]: another node has moved it.
     async fn advance(&self, step: FollowerAdvance) -> Result<bool>;
 
-    /// Makes a node the one that runs a follower until `now + lease`, or extends that. `false` if another
-    /// node runs it. Only nodes that share a database can be told so.
+    /// Makes a node the one that runs a follower until `now + lease`, or extends that. `false` if
+    /// another node runs it, which only a database shared by several nodes can report.
     async fn acquire_lead(
         &self,
         name: &'static str,

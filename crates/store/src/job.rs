@@ -51,8 +51,8 @@ pub(crate) trait UnitOfWork {
 /// The use time of a lasting key: the end of time, so that it never expires.
 const LASTING: Time = Time::LAST;
 
-/// An idempotency record. It holds no answer and no token: a replay reads the ask again, and folds
-/// the earlier state of a task from its records.
+/// An idempotency record. It holds no answer and no token: a replay reads the ask again, and
+/// rebuilds the earlier state of a task from its records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IdempotencyRecord {
     pub(crate) fingerprint: Digest,
@@ -410,8 +410,8 @@ pub(crate) fn created_subjects(envelope: &Envelope) -> Vec<Subject> {
     }
 }
 
-/// Decides, loading what the decision says it needs. What was loaded and stays as it is remains in
-/// `loaded`.
+/// Decides, and loads the entities that the decision needs. Loaded entities that do not change
+/// remain in `loaded`.
 fn settle(
     unit: &mut impl UnitOfWork,
     now: Time,
@@ -472,7 +472,7 @@ enum RoundResult {
     Need(Vec<Subject>),
 }
 
-/// One round: the decision on what was loaded, and the state it leads to. Pure.
+/// One round: the decision on the loaded entities, and the state it leads to. Pure.
 fn decide_round(
     directory: &Directory,
     now: Time,

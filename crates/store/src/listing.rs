@@ -262,15 +262,15 @@ pub struct AskListPage {
     /// The asks, in the order of the list.
     pub asks: Vec<Ask>,
     /// The position to continue after; `None` at the end. A page may be short and still have a next
-    /// one: at most [`EXAMINED`] asks are examined per page.
+    /// one: at most [`MAX_EXAMINED`] asks are examined per page.
     pub next: Option<Cursor>,
 }
 
 /// How many asks one page may examine, and how many are counted exactly.
 pub const MAX_EXAMINED: usize = 10_000;
 
-/// A count examines this many rows more. So an estimated list is longer than [`EXAMINED`] by this
-/// margin, and stays longer for as many changes: the estimate is valid that long.
+/// A count examines this many rows more. So an estimated list is longer than [`MAX_EXAMINED`] by
+/// this margin, and stays longer for as many changes: the estimate is valid that long.
 pub(crate) const MARGIN: usize = 1_000;
 
 /// The number of asks in a list.

@@ -77,8 +77,8 @@ impl Outage {
         }
     }
 
-    /// Records a success of a call that began at this time. It does not count if a later call of the same user
-    /// has failed meanwhile: a slow answer says nothing about now.
+    /// Records a success of a call that began at this time. It does not count if a later call of
+    /// the same user has failed meanwhile: a slow response does not describe the current state.
     pub fn worked_since(&self, user: &str, began: Instant) {
         if self.is_failing() && self.state().users.get(user).is_none_or(|failed| *failed < began) {
             self.worked_at(Instant::now(), user);

@@ -74,7 +74,7 @@ pub(crate) fn page(rows: &impl ListRows, list: &AskListQuery) -> Result<FoundPag
     Ok(found)
 }
 
-/// Counts a list, exactly if it has no more than [`EXAMINED`] plus [`MARGIN`] rows.
+/// Counts a list, exactly if it has no more than [`MAX_EXAMINED`] plus [`MARGIN`] rows.
 pub(crate) fn count(rows: &impl ListRows, list: &AskListQuery) -> Result<Count> {
     if list.filter.needs_intersection() {
         return count_intersection(rows, list);

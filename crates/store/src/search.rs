@@ -49,7 +49,7 @@ pub struct SearchQuery {
     pub filter: Filter,
     /// `true` for open asks only, `false` for closed ones only, `None` for both.
     pub open: Option<bool>,
-    /// The most results, and never more than [`FOUND`].
+    /// The maximum number of results, never more than [`MAX_RESULTS`].
     pub limit: usize,
 }
 

@@ -1,8 +1,8 @@
 //! The side table: data stored beside the audit log that belongs to no event.
 //!
 //! Anchors, codes, devices, drafts, secrets and snoozes are rows of one table with a key, a version
-//! and an expiry. A backend implements only [`SideStore`]; the modules below give each kind its types
-//! and its rules, once for all backends.
+//! and an expiry. A backend implements only [`SideStore`]; the modules below give each kind its
+//! types and its rules, once for all backends.
 
 mod anchors;
 mod codes;

@@ -1,4 +1,5 @@
-//! Work: the rows that workers execute. Followers write them, and a worker that executes one may write the next.
+//! Work: the rows that workers execute. Followers write them, and a worker that executes one may
+//! write the next.
 
 use std::borrow::Cow;
 
@@ -9,17 +10,17 @@ use kernel::task::Contract;
 use kernel::{ArtifactId, AskId, FollowUp, HumanId, KeyId, Time, WebhookId};
 use serde::{Deserialize, Serialize};
 
-/// One row of work. Rows hold ids and digests, never words, addresses or secrets. The stored names are those of
-/// the first releases.
+/// One row of work. Rows hold ids and digests, never text, addresses or secrets. The stored names
+/// are those of the first releases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "effect")]
 pub enum Work {
-    /// Notify an assignee. Releases before followers wrote this; it becomes a notification step for each
-    /// person.
+    /// Notify an assignee. Releases without followers wrote this; it becomes a notification step
+    /// for each person.
     Notify {
-        /// The ask.
+        /// The ask that the assignee is notified of.
         ask: AskId,
-        /// The assignee.
+        /// The person or the pool to notify.
         #[serde(rename = "seat")]
         assignee: Assignee,
         /// Why the assignee is notified.
@@ -27,15 +28,16 @@ pub enum Work {
         /// The priority of the ask.
         priority: Priority,
     },
-    /// The ask is closed: update or withdraw the notifications about it. Releases before followers wrote this.
+    /// The ask is closed: update or withdraw the notifications about it. Releases without followers
+    /// wrote this.
     #[serde(rename = "settle")]
     Close {
-        /// The ask.
+        /// The closed ask whose notifications are updated.
         ask: AskId,
     },
     /// The ask is closed: call the agent back.
     CallBack {
-        /// The ask.
+        /// The closed ask whose outcome the agent receives.
         ask: AskId,
         /// A short hash of the host, so that a slow host delays no other.
         #[serde(default)]
@@ -44,21 +46,21 @@ pub enum Work {
     /// Send a message to a webhook endpoint.
     #[serde(rename = "tell")]
     Webhook {
-        /// The endpoint.
+        /// The endpoint that receives the message.
         webhook: WebhookId,
-        /// The message.
+        /// The message as data. The server renders its body when it sends it.
         #[serde(rename = "told")]
         message: WebhookMessage,
     },
     /// Delete the files that were uploaded to an erased ask.
     DropFiles {
-        /// The ask.
+        /// The erased ask whose files are deleted.
         ask: AskId,
     },
-    /// Erase what an erased person wrote on asks and tasks. This goes through the feed in steps. Each step is
-    /// written in the place of the one before, so a restart continues there.
+    /// Erase the text of an erased person on asks and tasks. The worker reads the feed in steps.
+    /// Each step replaces the previous row, so a restart continues there.
     EraseHuman {
-        /// The person.
+        /// The erased person who wrote the text.
         human: HumanId,
         /// The feed position up to which this is done.
         #[serde(default)]
@@ -66,28 +68,28 @@ pub enum Work {
     },
     /// Delete the bytes of an erased artifact.
     DropArtifact {
-        /// The artifact.
+        /// The erased artifact whose bytes are deleted.
         artifact: ArtifactId,
     },
     /// Send a push notification to one device of a person, or withdraw it.
     Push {
-        /// The device.
+        /// The name of the device: a digest of its push address.
         device: Digest,
-        /// The ask.
+        /// The ask that the push notification is about.
         ask: AskId,
         /// Why the person is notified; absent if the ask is closed.
         why: Option<NotificationReason>,
         /// The priority of the ask.
         priority: Priority,
-        /// The plan that continues if this fails. Absent for a device beside another one, or if the plan
-        /// continues already.
+        /// The plan that continues if this fails. Absent if another device of the person carries
+        /// the plan, or if the plan continues already.
         #[serde(rename = "chain", default, skip_serializing_if = "Option::is_none")]
         plan: Option<NotificationPlan>,
     },
     /// Notify a person by the next contact method that was not tried.
     #[serde(rename = "reach")]
     NotificationStep {
-        /// The ask.
+        /// The ask that the person is notified of.
         ask: AskId,
         /// Why the person is notified.
         why: NotificationReason,
@@ -97,10 +99,11 @@ pub enum Work {
         #[serde(rename = "chain")]
         plan: NotificationPlan,
     },
-    /// Send a message about an ask by one contact method, to a person or to where the agent wants it.
+    /// Send a message about an ask by one contact method, to a person or to the address that the
+    /// agent named.
     #[serde(alias = "mail")]
     Send {
-        /// The ask.
+        /// The ask that the message is about.
         ask: AskId,
         /// Why it is sent.
         why: NotificationReason,
@@ -120,17 +123,17 @@ pub enum Work {
     },
     /// Update a message about an ask that is closed.
     Amend {
-        /// The ask.
+        /// The closed ask that the message is about.
         ask: AskId,
         /// The kind of contact method.
         medium: String,
-        /// The message.
+        /// The [name](crate::Message::name) of the sent message.
         message: Digest,
     },
     /// Send a person the digest of all requests that can wait.
     #[serde(rename = "gather")]
     Digest {
-        /// The person.
+        /// The person who receives the digest.
         human: HumanId,
         /// When the digest is due. There is one for each such time, however many requests can wait.
         at: Time,
@@ -141,7 +144,7 @@ pub enum Work {
     /// Send the digest by one contact method.
     #[serde(rename = "send_gathered", alias = "mail_gathered")]
     SendDigest {
-        /// The person.
+        /// The person who receives the digest.
         human: HumanId,
         /// When the digest is due.
         at: Time,
@@ -157,17 +160,17 @@ pub enum Work {
     /// Send the digest to one device.
     #[serde(rename = "push_gathered")]
     PushDigest {
-        /// The person.
+        /// The person who receives the digest.
         human: HumanId,
         /// When the digest is due.
         at: Time,
-        /// The device.
+        /// The name of the device: a digest of its push address.
         device: Digest,
     },
     /// Notify a person of a security event, by one contact method.
     #[serde(rename = "notify_security")]
     Security {
-        /// The person.
+        /// The person whose access changed.
         human: HumanId,
         /// The security event.
         event: SecurityEvent,
@@ -179,7 +182,7 @@ pub enum Work {
     /// Send a sign-in link by email.
     #[serde(rename = "mail_link")]
     SignInLink {
-        /// The link.
+        /// The id of the credential that the link presents.
         key: KeyId,
         /// The server derives the secret of the link from this and from a key of its own.
         seed: Digest,
@@ -198,10 +201,10 @@ pub enum Work {
 /// How a person was notified of an ask so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotificationPlan {
-    /// The person.
+    /// The person whom the server notifies.
     pub human: HumanId,
-    /// The time of the event they are notified of. Together with the ask and the occasion it identifies the
-    /// notification.
+    /// The time of the event they are notified of. Together with the ask and the reason it
+    /// identifies the notification.
     pub since: Time,
     /// The digests of the contact methods that failed or got no response.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -246,8 +249,8 @@ impl Work {
     /// The prefix of the lanes of runtimes.
     pub const RUNTIMES: &str = "runtime:";
 
-    /// The lane. Work of one lane waits for each other, and for no other lane, so every receiver whose answer
-    /// we depend on has a lane of its own.
+    /// The lane. Work waits only for other work of its lane, so every receiver on whose response
+    /// the server depends has a lane of its own.
     pub fn lane(&self) -> Cow<'static, str> {
         match self {
             Self::Notify { .. }
@@ -270,8 +273,8 @@ impl Work {
             Self::Push { device, .. } | Self::PushDigest { device, .. } => {
                 format!("device:{device}").into()
             }
-            // Everything goes through one platform, so a lane for each address would wait for the same. A few
-            // lanes keep a slow platform from occupying all callers.
+            // All addresses share one platform, so lanes for single addresses would all wait for
+            // that platform. A few lanes keep a slow platform from occupying all callers.
             Self::Send { medium, to: Digest([first, ..]), .. }
             | Self::Security { medium, to: Digest([first, ..]), .. }
             | Self::SendDigest { medium, to: Digest([first, ..]), .. }

@@ -1,7 +1,8 @@
 //! The work that workers execute, in lanes, and the log of webhook deliveries.
 //!
-//! Work of one lane waits for each other: the notifications of people are one lane, each webhook endpoint is
-//! one. A worker claims from one lane at a time, so a slow endpoint delays only its own deliveries.
+//! Work waits only for other work of its lane: the notifications of people are one lane, each
+//! webhook endpoint is one. A worker claims from one lane at a time, so a slow endpoint delays only
+//! its own deliveries.
 
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use crate::{Result, Work};
 pub struct ClaimedWork {
     /// The id of the row.
     pub id: u64,
-    /// The work.
+    /// The work that the claiming worker executes.
     pub work: Work,
     /// How often it was claimed, this time included.
     pub attempt: u32,
@@ -31,8 +32,8 @@ pub struct ClaimedWork {
 pub enum Settlement {
     /// Done; the row is deleted.
     Done,
-    /// Done; the row is deleted and these are written in its place. Work with a [name](Work::name) under which
-    /// something waits already is not written again.
+    /// Done; the row is deleted and these are written in its place. Work is not written again if
+    /// work with the same [name](Work::name) waits already.
     Split {
         /// The new work, and from when on it is due.
         into: Vec<(Time, Work)>,
@@ -49,7 +50,7 @@ pub enum Settlement {
         /// When it can be claimed again.
         at: Time,
     },
-    /// Given up. The row stays as a dead letter.
+    /// The worker gave up. The row stays in the queue, marked as dead, and is not claimed again.
     Dead {
         /// Why it failed.
         error: String,
@@ -76,9 +77,9 @@ pub const MOST_ATTEMPTS: usize = 20;
 /// One entry of the log of webhook deliveries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliveryLogEntry {
-    /// The endpoint.
+    /// The endpoint that receives the message.
     pub webhook: WebhookId,
-    /// The message.
+    /// The message as data. The server renders its body when it sends it.
     #[serde(rename = "told")]
     pub message: WebhookMessage,
     /// The status of the delivery.
@@ -106,7 +107,7 @@ pub enum WebhookDeliveryStatus {
 }
 
 impl WebhookDeliveryStatus {
-    /// Every status.
+    /// Every status. A query that names no status reads the log of all of them.
     pub const ALL: [Self; 3] = [Self::Waiting, Self::Done, Self::Dead];
 
     /// The name under which it is stored and shown.
@@ -124,7 +125,7 @@ impl WebhookDeliveryStatus {
 pub struct WebhookDeliveryAttempt {
     /// The time of the attempt.
     pub at: Time,
-    /// The result.
+    /// Whether the endpoint accepted the message, refused it, or could not be reached.
     #[serde(flatten)]
     pub result: CallbackResult,
     /// The beginning of the response, if the endpoint did not accept the message.
@@ -135,9 +136,9 @@ pub struct WebhookDeliveryAttempt {
 /// An attempt to be logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryLogUpdate {
-    /// The endpoint.
+    /// The endpoint that receives the message.
     pub webhook: WebhookId,
-    /// The message.
+    /// The message that the attempt delivers.
     pub message: WebhookMessage,
     /// The status after the attempt.
     pub status: WebhookDeliveryStatus,
@@ -192,7 +193,7 @@ impl DeliveryLogEntry {
 /// A query of the log of one endpoint, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryLogQuery {
-    /// The endpoint.
+    /// The endpoint whose log is read.
     pub webhook: WebhookId,
     /// Only entries with this status.
     pub status: Option<WebhookDeliveryStatus>,
@@ -232,8 +233,8 @@ pub(crate) fn unlogged_before(now: Time) -> Time {
 /// The work queue of a store.
 #[async_trait]
 pub trait WorkQueue: Send + Sync + 'static {
-    /// Claims up to `limit` rows of one lane that are due at `now`, until `now + lease`: in the lane of people by
-    /// priority, in any other in order of time.
+    /// Claims up to `limit` rows of one lane that are due at `now`, until `now + lease`: in the
+    /// lane of people by priority, in any other in order of time.
     async fn claim(
         &self,
         lane: &str,
@@ -242,20 +243,21 @@ pub trait WorkQueue: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<ClaimedWork>>;
 
-    /// The lanes after `after` in which work waits, by name, each with whether some of it can be claimed at
-    /// `now`; at most `limit`. The lane of people, [`Work::PEOPLE`], comes before all others.
+    /// The lanes after `after` in which work waits, by name, each with whether some of it can be
+    /// claimed at `now`; at most `limit`. The lane of people, [`Work::PEOPLE`], comes before all
+    /// others.
     async fn lanes(&self, after: &str, now: Time, limit: usize) -> Result<Vec<(String, bool)>>;
 
-    /// Settles claimed work, by id, and logs deliveries, all in one commit. Settling work whose lease ended and
-    /// that another worker settled is harmless.
+    /// Settles claimed work, by id, and logs deliveries, all in one commit. Settling work whose
+    /// lease ended and that another worker settled is harmless.
     async fn settle(
         &self,
         settled: Vec<(u64, Settlement)>,
         log: Vec<DeliveryLogUpdate>,
     ) -> Result<()>;
 
-    /// Makes work due now: work that waits under its [name](Work::name) is replaced by this and due at once;
-    /// if none waits, it is written.
+    /// Makes work due now: it replaces waiting work with the same [name](Work::name); if none
+    /// waits, it is written.
     async fn make_due(&self, work: Work, now: Time) -> Result<()>;
 
     /// How much work waits.
@@ -268,8 +270,8 @@ pub trait DeliveryLog: Send + Sync {
     /// The delivery log of an endpoint, newest first.
     async fn delivery_log(&self, wanted: DeliveryLogQuery) -> Result<Vec<DeliveryLogEntry>>;
 
-    /// Delivers a logged message to an endpoint once more: at once, whether it was accepted, given up or still
-    /// waits. `None` if the log has no such message.
+    /// Delivers a logged message to an endpoint once more: at once, whether it was accepted, given
+    /// up or still waits. `None` if the log has no such message.
     async fn redeliver(
         &self,
         webhook: WebhookId,

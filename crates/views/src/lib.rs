@@ -26,11 +26,11 @@
 //! | [`message_card`] | the text of a message about a request, before a platform renders it |
 //! | [`email`], [`push_notification`], [`terminal_line`] | the same as an email, on a device, in the terminal |
 //! | [`components`] | parts that several pages share: names, times, facts, charts, differences, Markdown |
-//! | [`site`] | the frame of every page, paths, assets, icons, security headers |
+//! | [`site`] | the base template of every page, paths, assets, icons, security headers |
 //! | [`web_app`] | the web app manifest and the service worker |
 //!
-//! Agent text passes through [`components::words::Words`], which makes hidden characters visible,
-//! and through askama's escaping, which turns markup into plain text.
+//! Agent text passes through [`components::wording::VisibleText`], which makes hidden characters
+//! visible, and through askama's escaping, which turns markup into plain text.
 
 pub mod answer;
 pub mod answer_form;
@@ -63,7 +63,7 @@ pub use answer_form::problem::{AnswerDraft, FormProblems};
 pub use answer_form::submitted::SubmittedForm;
 pub use banner::ActionOutcome;
 
-/// The context of the current visit that every page needs.
+/// The values that every page needs: the time, the person, the CSRF token and the CSP nonce.
 #[derive(Debug, Clone)]
 pub struct PageContext {
     /// When the page is rendered; all relative times count from here.
@@ -79,7 +79,7 @@ pub struct PageContext {
 }
 
 impl PageContext {
-    /// A frame for an unknown visitor.
+    /// The context of a page for an unknown visitor.
     pub fn anonymous(now: Time) -> Self {
         Self { now, person: None, csrf: String::new(), waiting: None, nonce: None }
     }
@@ -92,7 +92,7 @@ impl PageContext {
         }
     }
 
-    /// A frame for the holder of a review link.
+    /// The context of a page for the holder of a review link.
     pub fn guest(now: Time, nonce: String) -> Self {
         Self { nonce: Some(nonce), ..Self::anonymous(now) }
     }

@@ -5,8 +5,8 @@ use kernel::ActorRef;
 use super::{Approval, Kind};
 use crate::{Ask, ClientError, Ended, Result};
 
-/// How an ask ended. Only [`Said::Answered`] is an answer. A timeout never looks like one, and [an
-/// outcome without a person is never an approval](crate).
+/// How an ask ended. Only [`AnswerState::Answered`] is an answer. A timeout is never reported as
+/// one, and [an outcome without a person is never an approval](crate).
 #[derive(Debug, Clone)]
 pub struct Outcome<T> {
     /// The answer, if there is one.

@@ -17,7 +17,6 @@ pub enum HitlError {
     Unreachable {
         /// The URL of the call.
         url: String,
-        /// The cause.
         #[source]
         source: reqwest::Error,
     },

@@ -13,7 +13,7 @@
 //!     .await?;
 //! match outcome {
 //!     Outcome::Completed(done) => println!("{}: {:?}", done.action, done.data),
-//!     // Nobody answered: the agent itself does what the service named.
+//!     // No one answered: the agent itself executes the default that the service named.
 //!     Outcome::Expired(over) => println!("do: {}", over.default_action),
 //!     Outcome::Cancelled(over) => println!("withdrawn: {:?}", over.reason),
 //! }

@@ -15,9 +15,9 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `calling` | one call, with its key and the revision it expects |
-//! | `work` | tasks, checkpoints, ownership |
-//! | `record` | reviews, artifacts, ledgers, history |
+//! | `call` | one call, with its key and the revision it expects |
+//! | `task_operations` | tasks, checkpoints, ownership |
+//! | `artifact_operations` | reviews, artifacts, ledgers, history |
 //! | `upload` | uploads and downloads of any size |
 //! | [`runtime`] | the loop of an agent's runtime |
 //! | [`events`] | events of tasks, as a stream |

@@ -127,7 +127,11 @@ pub(super) fn read_map(
         shown.insert(medium.as_str().to_owned(), Value::Object(value));
         channel.medium.get_or_insert(medium);
     };
-    let place = |means: ContactMethod| PostingAddress { contact_method: means, only: Vec::new(), thread: None };
+    let place = |means: ContactMethod| PostingAddress {
+        contact_method: means,
+        only: Vec::new(),
+        thread: None,
+    };
     if let Some(slack) = members.object("slack")? {
         let path = members.path("slack");
         let slack = Members::new(slack, &path);

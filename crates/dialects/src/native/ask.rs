@@ -113,7 +113,7 @@ pub struct ConversationView<'a> {
 /// That a receipt was called back.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[schema(as = Revocation)]
+#[cfg_attr(feature = "openapi", schema(as = Revocation))]
 pub struct RevocationView {
     /// When.
     pub at: Time,
@@ -171,7 +171,7 @@ impl AskStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-#[schema(as = Outcome)]
+#[cfg_attr(feature = "openapi", schema(as = Outcome))]
 pub enum AskOutcome {
     /// Somebody answered, or a default was taken on silence.
     Completed,
@@ -454,7 +454,7 @@ pub struct SnoozedAsk<'a> {
 /// Who looks at asks.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[schema(as = Lookers)]
+#[cfg_attr(feature = "openapi", schema(as = Lookers))]
 pub struct PresenceView {
     /// Whoever said so within the last minute.
     pub looking: Vec<PresentPerson>,
@@ -463,7 +463,7 @@ pub struct PresenceView {
 /// Somebody who looks at an ask.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[schema(as = Looker)]
+#[cfg_attr(feature = "openapi", schema(as = Looker))]
 pub struct PresentPerson {
     /// At which.
     pub ask: AskId,

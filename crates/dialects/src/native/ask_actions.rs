@@ -80,7 +80,7 @@ pub struct WriteAddress {
 /// the person who uploaded it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[schema(as = Uploaded)]
+#[cfg_attr(feature = "openapi", schema(as = Uploaded))]
 pub struct UploadedFile {
     /// What was uploaded.
     #[serde(flatten)]
@@ -106,7 +106,7 @@ pub struct CallbacksView<'a> {
 /// What an erasure came to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[schema(as = Erased)]
+#[cfg_attr(feature = "openapi", schema(as = Erased))]
 pub struct ErasureResult {
     /// The task or the artifact.
     pub id: String,

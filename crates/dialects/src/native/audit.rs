@@ -12,7 +12,7 @@ use super::Viewer;
 /// Everything that happened to an ask.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[schema(as = Records)]
+#[cfg_attr(feature = "openapi", schema(as = Records))]
 pub struct RecordListView {
     /// In order.
     pub events: Vec<RecordView>,

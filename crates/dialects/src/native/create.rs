@@ -86,7 +86,7 @@ fn owner() -> Route {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-#[schema(as = OnSilence)]
+#[cfg_attr(feature = "openapi", schema(as = OnSilence))]
 pub enum SilenceAction {
     /// It stays open.
     #[default]

@@ -178,7 +178,7 @@ impl SessionView {
 /// Where somebody is signed in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[schema(as = Sessions)]
+#[cfg_attr(feature = "openapi", schema(as = Sessions))]
 pub struct SessionListView {
     /// The newest first.
     pub sessions: Vec<SessionView>,

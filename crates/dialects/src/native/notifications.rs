@@ -43,7 +43,7 @@ pub struct ContactMethodView {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-#[schema(as = NoticesBody)]
+#[cfg_attr(feature = "openapi", schema(as = NoticesBody))]
 pub struct NotificationSettingsBody {
     /// Which means come first; others follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -129,7 +129,7 @@ pub struct DeviceView {
 /// My devices.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[schema(as = Devices)]
+#[cfg_attr(feature = "openapi", schema(as = Devices))]
 pub struct DeviceListView {
     /// What a browser must know to subscribe (`applicationServerKey`); `null` where no devices are told.
     pub key: Option<String>,
@@ -140,7 +140,7 @@ pub struct DeviceListView {
 /// What came of a test.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[schema(as = DeviceTried)]
+#[cfg_attr(feature = "openapi", schema(as = DeviceTried))]
 pub struct DeviceTestView {
     /// In a word.
     pub result: DeviceTestResult,
@@ -153,7 +153,7 @@ pub struct DeviceTestView {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-#[schema(as = Tried)]
+#[cfg_attr(feature = "openapi", schema(as = Tried))]
 pub enum DeviceTestResult {
     /// It has it.
     Taken,

@@ -127,7 +127,7 @@ pub struct Comments<'a> {
 /// A person's delegation rules.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[schema(as = Rules)]
+#[cfg_attr(feature = "openapi", schema(as = Rules))]
 pub struct RuleListView<'a> {
     /// In the order in which they are tried; 1000 at most.
     pub rules: Vec<RuleView<'a>>,

@@ -81,7 +81,9 @@ impl Ask {
     /// it was asked, the stricter rules apply to silence.
     pub(crate) fn allows_silence(&self, directory: &Directory) -> bool {
         let project = directory.project(&self.project);
-        let floor = project.map_or(self.minimum_assurance, |project| project.minimum_assurance.max(self.minimum_assurance));
+        let floor = project.map_or(self.minimum_assurance, |project| {
+            project.minimum_assurance.max(self.minimum_assurance)
+        });
         let now = project.and_then(|project| project.irreversible_assurance);
         let rule = now.max(self.irreversible_assurance).filter(|_| self.silence_proceeds());
         floor.max(rule.unwrap_or(Assurance::None)) <= ATTESTED
@@ -148,7 +150,8 @@ mod tests {
     }
 
     fn placed(to: &str) -> NewAsk {
-        let place = PostingAddress { contact_method: to.parse().unwrap(), only: Vec::new(), thread: None };
+        let place =
+            PostingAddress { contact_method: to.parse().unwrap(), only: Vec::new(), thread: None };
         NewAsk { posting_address: Some(place), ..new_ask() }
     }
 

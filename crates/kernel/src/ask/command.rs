@@ -9,7 +9,7 @@ use crate::question::Reply;
 use crate::time::Time;
 use crate::verification::PresentedProof;
 
-/// A command about an ask, one variant per verb.
+/// A command about an ask.
 #[derive(Debug, Clone)]
 pub enum AskCommand {
     /// An agent asks.

@@ -68,15 +68,10 @@ pub(crate) fn decide(
 
     let expires_at = new.timeout.map(|seconds| world.now.plus_seconds(seconds));
     let ask = AskId::new(envelope.fresh);
+    let asked = Asked::new(agent, new.question.clone(), new.metadata.clone(), &mut salts);
     let asked = Asked {
-        project: project.id.clone(),
-        agent: agent.id.clone(),
         key: Some(*key),
-        owner: agent.owner.clone(),
         dialect: new.dialect,
-        question: Erasable::new(new.question.clone(), &mut salts),
-        kind,
-        metadata: Erasable::new(new.metadata.clone(), &mut salts),
         labels: new.labels.clone(),
         tags: new.tags.clone(),
         priority: new.priority,
@@ -87,8 +82,9 @@ pub(crate) fn decide(
         reminders: reminder_times(world, project, new, expires_at),
         escalation_steps: ladder,
         follows: new.follows,
-        quorum: 1,
-        minimum_assurance: new.assurance.map_or(project.minimum_assurance, |wanted| wanted.max(project.minimum_assurance)),
+        minimum_assurance: new
+            .assurance
+            .map_or(project.minimum_assurance, |wanted| wanted.max(project.minimum_assurance)),
         irreversible_assurance: project.irreversible_assurance,
         // Tokens that are created with an ask always belong to the agent that asks, whatever the
         // command says.
@@ -103,11 +99,13 @@ pub(crate) fn decide(
             .clone()
             .map(|url| Callback { url: Erasable::new(url, &mut salts), key: *key }),
         verification: new.verification.clone(),
-        posting_address: new.posting_address.clone().map(|place| Box::new(Erasable::new(place, &mut salts))),
+        posting_address: new
+            .posting_address
+            .clone()
+            .map(|address| Box::new(Erasable::new(address, &mut salts))),
         conversation: conversation.cloned(),
-        checkpoint: None,
-        review: None,
         claims: new.claims.as_ref().map(|claims| claims.to_stored(project.envelopes, &mut salts)),
+        ..asked
     };
     check_silence(project, &asked, &new.on_expiry)?;
     let mut decision = Decision::of(Subject::Ask(ask), AskEvent::Asked(Box::new(asked)));
@@ -201,7 +199,7 @@ fn check_route(
     Ok(())
 }
 
-/// The ask that this one continues. It must be within the agent's reach and not be continued
+/// The ask that this one continues. It must be visible to the agent's key and not be continued
 /// already. In HITL only an answered case gets another round (HITL-143); an open one is to be
 /// answered, and an expired or cancelled one is asked again.
 fn previous_ask<'a>(

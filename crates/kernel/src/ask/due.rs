@@ -14,7 +14,7 @@ pub enum DueAction {
     Expire,
     /// A reminder is to be sent.
     Remind,
-    /// An escalation step is reached.
+    /// The next escalation step is due.
     Escalate,
 }
 

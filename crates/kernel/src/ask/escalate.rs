@@ -14,7 +14,8 @@ pub(crate) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     let (Actor::System, Some(DueAction::Escalate)) = (&envelope.actor, ask.due(world.now)) else {
         return Err(Refusal::NotDue.into());
     };
-    let reached = ask.escalation_steps.iter().take_while(|rung| rung.at <= ask.event_time(world.now));
+    let reached =
+        ask.escalation_steps.iter().take_while(|rung| rung.at <= ask.event_time(world.now));
     // Absences are known only now, so the event records who is asked.
     let present = |seat: Assignee| substitute(world.directory, seat, &ask.project, world.now);
     let seats = reached.map(|rung| present(rung.assignee.clone())).collect();
@@ -34,11 +35,16 @@ mod tests {
     #[test]
     fn the_ladder_is_climbed_until_somebody_answers() {
         let mut cast = Cast::new();
-        let step =
-            |after, name| EscalationStep { after, assignee: Assignee::Person { human: human(name) } };
+        let step = |after, name| EscalationStep {
+            after,
+            assignee: Assignee::Person { human: human(name) },
+        };
         let ladder = vec![step(60, "mark"), step(120, "nina")];
         let plain = NewProject::plain("acme".parse().unwrap());
-        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }));
+        cast.run(
+            Actor::System,
+            DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }),
+        );
         let id = cast.ask(new_ask());
         let early = cast.attempt(cast.human("mark"), AskCommand::Answer(id, yes()));
         assert!(matches!(early, Err(Refusal::NotFound { .. })));
@@ -55,11 +61,16 @@ mod tests {
     #[test]
     fn whoever_is_seated_is_told() {
         let mut cast = Cast::new();
-        let step =
-            |after, name| EscalationStep { after, assignee: Assignee::Person { human: human(name) } };
+        let step = |after, name| EscalationStep {
+            after,
+            assignee: Assignee::Person { human: human(name) },
+        };
         let ladder = vec![step(60, "mark"), step(120, "nina")];
         let plain = NewProject::plain("acme".parse().unwrap());
-        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }));
+        cast.run(
+            Actor::System,
+            DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }),
+        );
         let id = cast.ask(new_ask());
         cast.advance(130);
         cast.run(cast.human("olga"), AskCommand::Open(id));
@@ -69,7 +80,7 @@ mod tests {
         let told = |wanted: &Assignee| {
             cast.follow_ups()
                 .iter()
-                .any(|e| matches!(e, FollowUp::Notify { assignee, .. } if seat == wanted))
+                .any(|e| matches!(e, FollowUp::Notify { assignee, .. } if assignee == wanted))
         };
         assert_eq!(seats.len(), 3);
         assert!(seats.iter().all(told), "{seats:?}");
@@ -79,11 +90,16 @@ mod tests {
     #[test]
     fn who_stands_in_is_asked_on_the_ladder_too() {
         let mut cast = Cast::new();
-        let step =
-            |after, name| EscalationStep { after, assignee: Assignee::Person { human: human(name) } };
+        let step = |after, name| EscalationStep {
+            after,
+            assignee: Assignee::Person { human: human(name) },
+        };
         let plain = NewProject::plain("acme".parse().unwrap());
         let ladder = vec![step(60, "mark")];
-        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }));
+        cast.run(
+            Actor::System,
+            DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }),
+        );
         let id = cast.ask(new_ask());
         let absence = Some(Absence { delegate: Some(human("nina")), ..Absence::default() });
         let about = Some(ProfileSettings { absence, ..ProfileSettings::default() });
@@ -95,7 +111,7 @@ mod tests {
         assert_eq!(cast.seen(id).assignees.last(), Some(&nina));
         assert!(matches!(
             cast.follow_ups().last(),
-            Some(FollowUp::Notify { assignee, why: NotificationReason::Escalated, .. }) if *seat == nina
+            Some(FollowUp::Notify { assignee, why: NotificationReason::Escalated, .. }) if *assignee == nina
         ));
         cast.run(cast.human("nina"), AskCommand::Answer(id, yes()));
         assert!(!cast.seen(id).is_open());

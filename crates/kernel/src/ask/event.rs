@@ -11,7 +11,8 @@ use super::{
     ScheduledEscalation,
 };
 use crate::actor::Assurance;
-use crate::audit::{Erasable, Slot};
+use crate::audit::{Erasable, Salts, Slot};
+use crate::directory::Agent;
 use crate::event::ErasureTrace;
 use crate::form::FormProgress;
 use crate::ids::{AgentId, AskId, HumanId, KeyId, ProjectId};
@@ -144,7 +145,7 @@ pub enum AskEvent {
     /// Its text was erased. The store deletes the contents of all its records.
     Erased,
     /// The text that one erased person wrote on it was erased. The store deletes the contents of
-    /// the records it [erases](crate::Happened::erases).
+    /// the records it [erases](crate::DomainEvent::erases).
     WordsErased(Box<AskTextErased>),
 }
 
@@ -243,6 +244,49 @@ pub struct Asked {
     /// What the agent says about its message, with the findings about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<Box<ExperienceEnvelope>>,
+}
+
+impl Asked {
+    /// A question of `agent` to its owner, with the default for everything that is optional.
+    pub(crate) fn new(
+        agent: &Agent,
+        question: Question,
+        metadata: Map<String, Value>,
+        salts: &mut Salts,
+    ) -> Self {
+        Self {
+            project: agent.project.clone(),
+            agent: agent.id.clone(),
+            key: None,
+            owner: agent.owner.clone(),
+            dialect: Dialect::Native,
+            kind: question.kind(),
+            question: Erasable::new(question, salts),
+            metadata: Erasable::new(metadata, salts),
+            labels: Labels::default(),
+            tags: BTreeSet::new(),
+            priority: Priority::Normal,
+            route: Route::Owner,
+            assignees: Vec::new(),
+            expires_at: None,
+            on_expiry: OnExpiry::StayOpen,
+            reminders: Vec::new(),
+            escalation_steps: Vec::new(),
+            follows: None,
+            quorum: 1,
+            minimum_assurance: Assurance::None,
+            irreversible_assurance: None,
+            grants: Vec::new(),
+            inline: None,
+            callback: None,
+            verification: None,
+            posting_address: None,
+            conversation: None,
+            checkpoint: None,
+            review: None,
+            claims: None,
+        }
+    }
 }
 
 impl AskEvent {

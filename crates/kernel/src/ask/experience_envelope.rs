@@ -89,7 +89,7 @@ pub struct EnvelopeObjection {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-#[schema(as = Envelopes)]
+#[cfg_attr(feature = "openapi", schema(as = Envelopes))]
 pub enum EnvelopePolicy {
     /// Whatever there is of them; what is wrong is noted.
     #[default]

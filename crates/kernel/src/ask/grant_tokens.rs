@@ -98,9 +98,14 @@ impl Ask {
     /// address, if the address is shared, if it was verified by no one or by more than one person,
     /// or if the person is not active.
     pub fn posting_address_owner<'a>(&self, directory: &'a Directory) -> Option<&'a HumanId> {
-        let place = self.posting_address.as_ref()?.value().filter(|place| !place.contact_method.is_shared())?;
-        let person =
-            directory.human_by_contact_method(&place.contact_method).filter(|human| human.active)?;
+        let place = self
+            .posting_address
+            .as_ref()?
+            .value()
+            .filter(|place| !place.contact_method.is_shared())?;
+        let person = directory
+            .human_by_contact_method(&place.contact_method)
+            .filter(|human| human.active)?;
         Some(&person.id)
     }
 
@@ -188,8 +193,11 @@ mod tests {
         verify(&mut cast);
         let means = ContactMethod::email("mark@example.com");
         let place = Some(PostingAddress { contact_method: means, only: Vec::new(), thread: None });
-        let id =
-            cast.ask(NewAsk { posting_address: place, grants: vec![grant(TokenPurpose::Poll, "p")], ..new_ask() });
+        let id = cast.ask(NewAsk {
+            posting_address: place,
+            grants: vec![grant(TokenPurpose::Poll, "p")],
+            ..new_ask()
+        });
         let send = |cast: &mut Cast, token| {
             let delivered = AskToken::sent_link(Cast::hash(token), Some(human("mark")));
             cast.run(Actor::System, AskCommand::Grant(id, vec![delivered]));

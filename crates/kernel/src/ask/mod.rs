@@ -210,7 +210,7 @@ pub struct RecordedAnswer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<DisplayedContent>,
     /// How the server verified the sender of the email that carried the answer. Absent if the
-    /// answer came another way or the sender was not verified.
+    /// answer did not come by email or the sender was not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<Box<Erasable<SenderVerification>>>,
 }
@@ -219,7 +219,7 @@ pub struct RecordedAnswer {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-#[schema(as = Shown)]
+#[cfg_attr(feature = "openapi", schema(as = Shown))]
 pub enum DisplayedContent {
     /// All of it: the request page or the review page.
     Question,
@@ -445,7 +445,7 @@ impl Ask {
         }
     }
 
-    /// Whether an actor may read it: an agent within reach, a person who may answer it, an
+    /// Whether an actor may read it: an agent whose key covers it, a person who may answer it, an
     /// administrator.
     pub fn is_visible_to(&self, actor: &Actor, directory: &Directory) -> bool {
         match actor {

@@ -71,7 +71,8 @@ mod tests {
         let told: Vec<_> = cast.follow_ups()[before..]
             .iter()
             .filter_map(|effect| {
-                let FollowUp::Notify { assignee: seat, why: NotificationReason::Escalated, .. } = effect
+                let FollowUp::Notify { assignee: seat, why: NotificationReason::Escalated, .. } =
+                    effect
                 else {
                     return None;
                 };

@@ -18,11 +18,10 @@ const MOST_NAMED: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-#[schema(as = Place)]
+#[cfg_attr(feature = "openapi", schema(as = Place))]
 pub struct PostingAddress {
     /// The address.
     #[serde(rename = "to")]
-    #[serde(rename = "means")]
     pub contact_method: ContactMethod,
     /// Who may answer there, as the platform knows them; whoever is there if nobody is named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -96,7 +95,8 @@ mod tests {
 
     fn placed(only: &[&str]) -> NewAsk {
         let only = only.iter().map(|id| (*id).to_owned()).collect();
-        let place = PostingAddress { contact_method: "slack:C1".parse().unwrap(), only, thread: None };
+        let place =
+            PostingAddress { contact_method: "slack:C1".parse().unwrap(), only, thread: None };
         NewAsk { posting_address: Some(place), ..new_ask() }
     }
 

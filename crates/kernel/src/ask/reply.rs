@@ -172,7 +172,10 @@ mod tests {
         let plain = NewProject::plain("acme".parse().unwrap());
         let ladder =
             vec![EscalationStep { after: 60, assignee: Assignee::Person { human: human("nina") } }];
-        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }));
+        cast.run(
+            Actor::System,
+            DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }),
+        );
         let absence = Absence { delegate: Some(human("nina")), ..Absence::default() };
         let about = Some(ProfileSettings { absence: Some(absence), ..ProfileSettings::default() });
         let away = NewProfile { human: human("mark"), name: None, about };

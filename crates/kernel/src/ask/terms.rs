@@ -103,7 +103,7 @@ pub enum Route {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "seat", deny_unknown_fields)]
-#[schema(as = Seat)]
+#[cfg_attr(feature = "openapi", schema(as = Seat))]
 pub enum Assignee {
     /// One person.
     Person {

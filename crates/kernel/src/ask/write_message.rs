@@ -4,17 +4,15 @@
 //! and answered in one decision, so that the message appears in the audit log, in lists and on a
 //! receipt like any answer.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use crate::actor::Actor;
-use crate::ask::{Assignee, Conversation, Dialect, Labels, OnExpiry, Priority, Route, Vote};
+use crate::ask::{Assignee, Conversation, Route, Vote};
 use crate::audit::Erasable;
 use crate::command::{Envelope, PersonMessage};
 use crate::event::{AskEvent, Asked};
 use crate::ids::{AgentId, AskId, Subject};
-use crate::question::{Answer, Question, QuestionBody, QuestionKind, Reply};
+use crate::question::{Answer, Question, QuestionBody, Reply};
 use crate::refusal::Refusal;
 use crate::text::{is_storable, is_storable_json};
 use crate::world::{Decision, Stop, World};
@@ -60,38 +58,13 @@ pub(crate) fn decide(
     let mut salts = envelope.salts.clone();
     let id = AskId::new(envelope.fresh);
     let asked = Asked {
-        project: agent.project.clone(),
-        agent: agent.id.clone(),
-        key: None,
-        owner: agent.owner.clone(),
-        dialect: Dialect::Native,
-        question: Erasable::new(invitation, &mut salts),
-        kind: QuestionKind::Converse,
-        metadata: Erasable::new(beside.clone(), &mut salts),
-        labels: Labels::default(),
-        tags: BTreeSet::new(),
-        priority: Priority::Normal,
         route: Route::Person { human: person.id.clone() },
         assignees: vec![Assignee::Person { human: person.id.clone() }],
-        expires_at: None,
-        on_expiry: OnExpiry::StayOpen,
-        reminders: Vec::new(),
-        escalation_steps: Vec::new(),
-        follows: None,
-        quorum: 1,
         // A message that a person starts decides nothing that was asked, so its own assurance is
         // the minimum. If the agent needs more, it asks.
         minimum_assurance: assurance,
-        irreversible_assurance: None,
-        grants: Vec::new(),
-        inline: None,
-        callback: None,
-        verification: None,
-        posting_address: None,
-        claims: None,
         conversation: Some(Conversation { opening: id, with: person.id.clone() }),
-        checkpoint: None,
-        review: None,
+        ..Asked::new(agent, invitation, beside.clone(), &mut salts)
     };
     let vote = Box::new(Vote {
         reply: Erasable::new(reply, &mut salts),
@@ -112,6 +85,8 @@ pub(crate) fn decide(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use serde_json::Map;
     use ulid::Ulid;
 

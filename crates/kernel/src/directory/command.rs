@@ -9,7 +9,7 @@ use super::{
 };
 use crate::ids::{HumanId, KeyId, RuleId, Subject, WebhookId};
 
-/// A command about the directory, one variant per verb.
+/// A command about the directory.
 #[derive(Debug, Clone)]
 pub enum DirectoryCommand {
     /// Erase a person.

@@ -73,7 +73,7 @@ pub enum Contact {
 }
 
 impl Contact {
-    /// A contact method of this kind, as [`Means::kind`](super::Means::kind) calls it.
+    /// A contact of this kind, named as in [`ContactMethod::kind`](super::ContactMethod::kind).
     pub fn of_kind(kind: &str, address: &str) -> Option<Self> {
         let (address, context) = (address.to_owned(), None);
         Some(match kind {

@@ -191,7 +191,10 @@ impl Profile {
     /// Whether notifications may go there. The person must have verified the address or turned on
     /// the device, and must not have turned the contact method off.
     pub fn may_notify(&self, means: &ContactMethod) -> bool {
-        let off = self.notification_preferences.as_ref().is_some_and(|notices| notices.off.contains(means));
+        let off = self
+            .notification_preferences
+            .as_ref()
+            .is_some_and(|notices| notices.off.contains(means));
         !off && self.is_verified(means)
     }
 
@@ -226,7 +229,8 @@ impl Profile {
             notices.order.retain(|means| all.contains(means));
             notices.off.retain(|means| all.contains(means));
         }
-        self.notification_preferences = self.notification_preferences.filter(|notices| !notices.is_default());
+        self.notification_preferences =
+            self.notification_preferences.filter(|notices| !notices.is_default());
         self
     }
 }

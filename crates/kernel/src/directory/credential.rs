@@ -133,7 +133,7 @@ pub struct BrowserBinding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-#[schema(as = Way)]
+#[cfg_attr(feature = "openapi", schema(as = Way))]
 pub enum SignInMethod {
     /// With a link somebody handed them.
     Link,

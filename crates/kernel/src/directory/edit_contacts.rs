@@ -46,7 +46,7 @@ pub(crate) fn remove(
 }
 
 /// Records that a person verified an address: the server has checked the code that was sent there.
-/// Nobody can verify an address for another person.
+/// People can verify only their own addresses.
 pub(crate) fn verify(
     world: &World<'_>,
     envelope: &Envelope,

@@ -1,4 +1,5 @@
-//! The events of the directory: projects, agents, people, credentials, delegation rules and webhook endpoints.
+//! The events of the directory: projects, agents, people, credentials, delegation rules and webhook
+//! endpoints.
 
 use serde::{Deserialize, Serialize};
 

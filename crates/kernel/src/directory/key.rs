@@ -217,7 +217,8 @@ mod tests {
         cast.run(Actor::System, DirectoryCommand::RevokeKeyWithTokens(leaked));
         assert_eq!(cast.records().len(), records);
         let holder = CredentialKind::Token { human: human("olga") };
-        let new = NewKey { hash: Cast::hash("t"), kind: holder, label: String::new(), expires_at: None };
+        let new =
+            NewKey { hash: Cast::hash("t"), kind: holder, label: String::new(), expires_at: None };
         cast.run(cast.human("olga"), DirectoryCommand::IssueKey(new));
         let token = cast.directory().key_by_hash(&Cast::hash("t")).unwrap().id;
         let refused =

@@ -481,8 +481,7 @@ impl Directory {
 
     /// A person's passkeys, oldest first.
     pub fn passkeys_of(&self, human: &HumanId) -> impl DoubleEndedIterator<Item = &Key> {
-        self.credentials_of(human)
-            .filter(|key| matches!(key.kind, CredentialKind::Passkey { .. }))
+        self.credentials_of(human).filter(|key| matches!(key.kind, CredentialKind::Passkey { .. }))
     }
 
     /// The sessions and passkeys of a person that were not revoked. Limits keep their number small.

@@ -38,7 +38,7 @@ impl NotificationPreferences {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "every", deny_unknown_fields)]
-#[schema(as = Cadence)]
+#[cfg_attr(feature = "openapi", schema(as = Cadence))]
 pub enum DigestFrequency {
     /// Of each at once.
     Off,

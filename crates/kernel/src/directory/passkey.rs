@@ -574,7 +574,8 @@ pub(crate) mod tests {
             enrolment: None,
             uses: PasskeyUses::default(),
         };
-        let key = NewKey { hash: Cast::hash("k"), kind: holder, label: String::new(), expires_at: None };
+        let key =
+            NewKey { hash: Cast::hash("k"), kind: holder, label: String::new(), expires_at: None };
         let refused = cast.attempt(cast.human("mark"), DirectoryCommand::IssueKey(key));
         assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");
     }
@@ -647,8 +648,10 @@ pub(crate) mod tests {
         let two = used(&cast, "a", "one", 2);
         sign_in(&mut cast, "in", two.clone()).unwrap();
         let session = cast.directory().key_by_hash(&Cast::hash("in")).unwrap();
-        let CredentialKind::Session { binding: Some(BrowserBinding { method: way, .. }), human: who } =
-            &session.kind
+        let CredentialKind::Session {
+            binding: Some(BrowserBinding { method: way, .. }),
+            human: who,
+        } = &session.kind
         else {
             panic!("{session:?}")
         };
@@ -667,8 +670,7 @@ pub(crate) mod tests {
         cast.advance(1);
         let four = used(&cast, "a", "four", 4);
         sign_in(&mut cast, "fourth", four).unwrap();
-        let CredentialKind::Passkey { uses, public, .. } =
-            &cast.directory().key(key).unwrap().kind
+        let CredentialKind::Passkey { uses, public, .. } = &cast.directory().key(key).unwrap().kind
         else {
             panic!("a passkey")
         };

@@ -207,7 +207,9 @@ pub(crate) fn save_human(
     };
     let known = world.directory.human(&id).and_then(|human| human.profile.value());
     profile.verified = known.map(|known| known.verified.clone()).unwrap_or_default();
-    profile.notification_preferences = profile.notification_preferences.or_else(|| known.and_then(|known| known.notification_preferences.clone()));
+    profile.notification_preferences = profile
+        .notification_preferences
+        .or_else(|| known.and_then(|known| known.notification_preferences.clone()));
     let profile = Erasable::new(profile.without_stale_settings(), &mut salts);
     let access_ended_at = world.directory.human(&id).and_then(|human| human.access_ended_at);
     let human =

@@ -17,7 +17,7 @@ use crate::time::Time;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
-#[schema(as = About)]
+#[cfg_attr(feature = "openapi", schema(as = About))]
 pub struct ProfileSettings {
     /// What they do, or what to ask them about.
     #[serde(default, skip_serializing_if = "Option::is_none")]

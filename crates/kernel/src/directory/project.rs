@@ -34,7 +34,7 @@ pub struct NewProject {
     pub envelopes: EnvelopePolicy,
     /// How long the text of closed asks and tasks is kept; `None` for the installation's setting.
     pub retention: Option<RetentionSetting>,
-    /// Whom agents may reach. `None` keeps the current value; a new project gets
+    /// The addresses that agents may name. `None` keeps the current value; a new project gets
     /// [`Recipients::of_new_projects`].
     pub recipients: Option<RecipientPolicy>,
     /// Further addresses that agents may use. `None` keeps the current value.
@@ -169,7 +169,7 @@ pub(crate) fn add(
 
 impl Directory {
     /// Whether the actor may see everything in a project: its members, administrators, and agents
-    /// with a key of project reach.
+    /// whose key has the scope of the project.
     pub fn oversees(&self, actor: &Actor, project: &ProjectId) -> bool {
         match actor {
             Actor::Human { .. } => self
@@ -200,7 +200,10 @@ mod tests {
         cast.run(Actor::System, DirectoryCommand::AddProject(strict));
         let again = cast.attempt(Actor::System, DirectoryCommand::AddProject(plain()));
         assert_eq!(again.map(drop), Err(Refusal::Exists { what: "project" }));
-        assert_eq!(cast.directory().project(&plain().id).unwrap().minimum_assurance, Assurance::Passkey);
+        assert_eq!(
+            cast.directory().project(&plain().id).unwrap().minimum_assurance,
+            Assurance::Passkey
+        );
         // A person who may not add projects does not learn which ones exist.
         let stranger = cast.attempt(cast.human("mark"), DirectoryCommand::AddProject(plain()));
         assert_eq!(stranger.map(drop), Err(ADMIN_ONLY));

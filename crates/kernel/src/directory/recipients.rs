@@ -19,7 +19,7 @@ const EXPECTED: &str = "an address of somebody in this project, a verified addre
 /// The addresses that an agent may name for a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipients {
-    /// Whom agents may reach.
+    /// The policy for the addresses that agents may name.
     pub reachable: RecipientPolicy,
     /// Further addresses that may be used.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -185,7 +185,8 @@ mod tests {
     use crate::testing::{Cast, human, new_ask};
 
     fn placed(at: &str) -> AskCommand {
-        let place = PostingAddress { contact_method: at.parse().unwrap(), only: Vec::new(), thread: None };
+        let place =
+            PostingAddress { contact_method: at.parse().unwrap(), only: Vec::new(), thread: None };
         AskCommand::Create(Box::new(NewAsk { posting_address: Some(place), ..new_ask() }))
     }
 

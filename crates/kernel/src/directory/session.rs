@@ -242,7 +242,8 @@ mod tests {
     fn nobody_makes_a_session_without_signing_in() {
         let mut cast = Cast::new();
         let holder = CredentialKind::Session { human: human("olga"), binding: None };
-        let new = NewKey { hash: Cast::hash("x"), kind: holder, label: String::new(), expires_at: None };
+        let new =
+            NewKey { hash: Cast::hash("x"), kind: holder, label: String::new(), expires_at: None };
         for actor in [Actor::System, cast.human("olga")] {
             let refused = cast.attempt(actor, DirectoryCommand::IssueKey(new.clone()));
             assert!(matches!(refused, Err(Refusal::NotAllowed { .. })), "{refused:?}");

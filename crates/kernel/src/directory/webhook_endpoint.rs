@@ -97,7 +97,7 @@ impl WebhookFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-#[schema(as = Disabled)]
+#[cfg_attr(feature = "openapi", schema(as = Disabled))]
 pub enum WebhookDisabledReason {
     /// Somebody wanted that.
     ByHand,

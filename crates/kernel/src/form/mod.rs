@@ -4,8 +4,8 @@
 //! (§10.3). HXP's PROVIDE is a form with one field ([`Form::single`]). A constructed form is valid,
 //! so no other code checks it again.
 //!
-//! Layout: [`FieldSpec`] is the wire format, [`FieldKind`] the types with their limits, [`Field`] one
-//! field, [`Condition`] its visibility. `coerce` reads a value as its type, `check` applies the
+//! Layout: [`FieldSpec`] is the wire format, [`FieldKind`] the types with their limits, [`Field`]
+//! one field, [`Condition`] its visibility. `coerce` reads a value as its type, `check` applies the
 //! limits, `validate` walks the form, and `budget` limits the cost of a form.
 
 mod budget;

@@ -266,7 +266,7 @@ fn distinct(choices: &[Choice], field: &'static str) -> Result<(), QuestionError
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-#[schema(as = Pick)]
+#[cfg_attr(feature = "openapi", schema(as = Pick))]
 pub enum PickMode {
     /// Exactly one.
     One,

@@ -458,8 +458,9 @@ mod tests {
                 .follow_ups()
                 .iter()
                 .filter_map(|effect| {
-                    let FollowUp::Notify { ask: about, assignee: Assignee::Person { human }, .. } =
-                        effect
+                    let FollowUp::Notify {
+                        ask: about, assignee: Assignee::Person { human }, ..
+                    } = effect
                     else {
                         return None;
                     };

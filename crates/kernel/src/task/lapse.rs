@@ -41,7 +41,7 @@ pub(crate) fn withdraw(
     let Some(checkpoint) = &ask.checkpoint else { return Ok(over) };
     let task = world.task(checkpoint.task)?;
     let why = "only the agent that raised a checkpoint and the people who decide on it withdraw it";
-    // A key of another agent may have project reach, but the question is not that agent's.
+    // A key of another agent may cover the whole project, but the question is not that agent's.
     let asked = matches!(&envelope.actor, Actor::Agent { id, .. } if *id == ask.agent);
     let raised_it = asked && checkpoint.raised_by == RaisedBy::Agent;
     if !raised_it && !administers {
@@ -61,7 +61,11 @@ pub(crate) fn record_lapse(
     mut decision: Decision,
 ) -> Result<Decision, Stop> {
     let task = world.task(checkpoint.task)?;
-    decision.happened.push(task.event(TaskEvent::Lapsed { checkpoint: ask.id, why, message: said }));
+    decision.happened.push(task.event(TaskEvent::Lapsed {
+        checkpoint: ask.id,
+        why,
+        message: said,
+    }));
     if task.ends_by_silence(checkpoint.kind, why) {
         decision.happened.push(task.event(TaskEvent::Cancelled { reason: None }));
         decision.contracts.extend(task.cancel_contract());

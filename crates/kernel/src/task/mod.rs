@@ -15,7 +15,7 @@
 //! | `spec`, `grants`, `checkpoint`, `review`, `artifact`, `ledger` | the objects |
 //! | `contract` | the instructions for the runtime of an agent |
 //! | `command`, `event`, `evolve` | commands, events, and the state after them |
-//! | the rest | one verb, one file |
+//! | the rest | one command, one file |
 
 mod amend;
 mod artifact;

@@ -165,7 +165,9 @@ impl Task {
 
     /// The minimum assurance of its project for decisions.
     pub(super) fn minimum_assurance(&self, directory: &Directory) -> Assurance {
-        directory.project(&self.project).map_or(Assurance::None, |project| project.minimum_assurance)
+        directory
+            .project(&self.project)
+            .map_or(Assurance::None, |project| project.minimum_assurance)
     }
 
     /// The minimum assurance of its project for approving irreversible or critical asks.

@@ -1,15 +1,12 @@
 //! The ask by which people decide on a task: a checkpoint or a review.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, json};
 
 use super::Task;
 use crate::actor::Actor;
 use crate::ask::{
-    Assignee, DefaultAction, Dialect, Labels, NewExperienceEnvelope, OnExpiry, Priority, Route,
+    Assignee, DefaultAction, Dialect, NewExperienceEnvelope, OnExpiry, Priority, Route,
 };
-use crate::audit::Erasable;
 use crate::command::Envelope;
 use crate::directory::Agent;
 use crate::event::Asked;
@@ -48,18 +45,12 @@ impl Task {
         metadata.insert("task".to_owned(), json!(self.id));
         let in_time = |at: &Time| expires_at.is_none_or(|end| *at < end);
         let reminders = project.reminders.iter().map(|after| world.now.plus_seconds(*after));
+        // The agent's own project, so that it can follow its ask in any dialect.
+        let asked = Asked::new(agent, question, metadata, &mut salts);
         Ok(Asked {
-            // The agent's own project, so that it can follow its ask in any dialect.
-            project: agent.project.clone(),
-            agent: agent.id.clone(),
             key,
             owner: self.principal.clone(),
             dialect: Dialect::Hacp,
-            kind: question.kind(),
-            question: Erasable::new(question, &mut salts),
-            metadata: Erasable::new(metadata, &mut salts),
-            labels: Labels::default(),
-            tags: BTreeSet::new(),
             priority,
             route: Route::Person { human: self.principal.clone() },
             // No other person may decide it, so no other person is asked, now or later.
@@ -70,24 +61,16 @@ impl Task {
                 None => OnExpiry::StayOpen,
             },
             reminders: reminders.filter(in_time).collect(),
-            escalation_steps: Vec::new(),
-            follows: None,
-            quorum: 1,
             // The agent may belong to another project; the minimum of the task's project applies
             // too.
-            minimum_assurance: project.minimum_assurance.max(self.minimum_assurance(world.directory)),
+            minimum_assurance: project
+                .minimum_assurance
+                .max(self.minimum_assurance(world.directory)),
             irreversible_assurance: project
                 .irreversible_assurance
                 .max(self.irreversible_assurance(world.directory)),
-            grants: Vec::new(),
-            inline: None,
-            callback: None,
-            verification: None,
-            posting_address: None,
-            conversation: None,
-            checkpoint: None,
-            review: None,
             claims: claims.map(|claims| claims.to_stored(project.envelopes, &mut salts)),
+            ..asked
         })
     }
 }

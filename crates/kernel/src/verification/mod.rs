@@ -1,8 +1,9 @@
 //! Proofs that a person is present: what an ask demands. HITL 0.8, §7.6.
 //!
 //! The kernel does not check the proofs themselves: a provider reports the facts of a proof to the
-//! server ([`ProofFacts`]). [`judge`](Policy::judge) decides whether they are sufficient. The names of
-//! the members are those of the protocol, because the policy is returned to the agent as received.
+//! server ([`ProofFacts`]). [`judge`](VerificationPolicy::judge) decides whether they are
+//! sufficient. The names of the members are those of the protocol, because the policy is returned
+//! to the agent as received.
 
 mod judge;
 
@@ -228,7 +229,7 @@ impl VerificationPolicy {
         Ok(())
     }
 
-    /// The ways to satisfy it, as text.
+    /// The alternatives that satisfy it, as text.
     pub fn describe(&self) -> String {
         let ways = self.requirements.any_of.iter().map(|way| describe_all(&way.all_of));
         ways.collect::<Vec<_>>().join(", or ")

@@ -60,9 +60,12 @@ impl Stage {
         let mut cast = Cast::new();
         let seat = Assignee::Person { human: human("mark") };
         let legal = Assignee::Pool { group: "legal".parse().ok() };
-        let ladder = vec![Rung { after: 20, assignee }, Rung { after: 45, assignee: legal }];
+        let ladder = vec![Rung { after: 20, assignee: seat }, Rung { after: 45, assignee: legal }];
         let plain = NewProject::plain("acme".parse().unwrap());
-        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }));
+        cast.run(
+            Actor::System,
+            DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }),
+        );
         cast.run(Actor::System, DirectoryCommand::SaveHuman(adam()));
         let (id, project) = ("bob".parse().unwrap(), "acme".parse().unwrap());
         let bob = NewAgent { id, project, owner: human("nina"), conversations: None };

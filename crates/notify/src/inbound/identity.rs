@@ -85,7 +85,9 @@ impl IncomingMessage<'_> {
                 return None;
             }
             let address = place.contact_method.address()?;
-            return Some(guest(ask, AnswerInterface::Email, &place.contact_method, address, None).into());
+            return Some(
+                guest(ask, AnswerInterface::Email, &place.contact_method, address, None).into(),
+            );
         };
         let human =
             directory.human(id).filter(|human| human.active && ask.may_be_answered_by(human))?;

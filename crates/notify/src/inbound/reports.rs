@@ -65,7 +65,8 @@ impl IncomingMessage<'_> {
         let Some(human) = directory.human_by_contact_method(from) else {
             return Ok(InboundResult::Silent);
         };
-        let notices = human.profile.value().and_then(|profile| profile.notification_preferences.as_ref());
+        let notices =
+            human.profile.value().and_then(|profile| profile.notification_preferences.as_ref());
         let mut silent = notices.map(|notices| notices.off.clone()).unwrap_or_default();
         let changed = if off { silent.insert(from.clone()) } else { silent.remove(from) };
         if changed {
@@ -88,7 +89,9 @@ impl InboundProcessor {
         let (why, priority, ask_id) = (message.why, ask.priority, ask.id);
         let Some(human) = message.human.clone() else {
             for seat in ask.assignees.iter().cloned() {
-                store.make_due(Work::Notify { ask: ask_id, assignee: seat, why, priority }, now).await?;
+                store
+                    .make_due(Work::Notify { ask: ask_id, assignee: seat, why, priority }, now)
+                    .await?;
             }
             return Ok(());
         };

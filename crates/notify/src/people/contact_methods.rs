@@ -59,7 +59,11 @@ impl ContactMethods {
         let Some(profile) = human.profile.value() else { return Vec::new() };
         let contacts: Vec<ContactMethod> =
             profile.contacts.iter().flatten().map(ContactMethod::from).collect();
-        let off = profile.notification_preferences.as_ref().map(|notices| notices.off.clone()).unwrap_or_default();
+        let off = profile
+            .notification_preferences
+            .as_ref()
+            .map(|notices| notices.off.clone())
+            .unwrap_or_default();
         let view = |means: ContactMethod| ContactMethodView {
             id: means.digest(),
             verified: profile.is_verified(&means),
@@ -99,12 +103,17 @@ impl ContactMethods {
 
 /// A person as the kernel's notification plan sees them.
 pub(super) fn addressee<'a>(human: &'a Human, means: &'a [ContactMethod]) -> Addressee<'a> {
-    Addressee { contact_methods: means, about: human.profile_settings(), digest: digest_cadence(human) }
+    Addressee {
+        contact_methods: means,
+        about: human.profile_settings(),
+        digest: digest_cadence(human),
+    }
 }
 
 /// How often a person gets the digest.
 pub fn digest_cadence(human: &Human) -> DigestFrequency {
-    let notices = human.profile.value().and_then(|profile| profile.notification_preferences.as_ref());
+    let notices =
+        human.profile.value().and_then(|profile| profile.notification_preferences.as_ref());
     notices.map(|notices| notices.digest).unwrap_or_default()
 }
 

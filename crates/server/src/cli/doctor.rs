@@ -1,4 +1,4 @@
-//! `countersign doctor`: prints the effective settings, redacted, and what is wrong with them.
+//! `countersign doctor`: prints the effective settings, redacted, and the problems with them.
 
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;

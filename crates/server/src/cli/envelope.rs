@@ -1,5 +1,5 @@
 //! `countersign envelope check FILE…`: validates messages with an HXP eXperience envelope and
-//! reports what is notable about them. It needs no server. A file contains one message, or one per
+//! reports findings about them. It needs no server. A file contains one message, or one per
 //! line; only one line at a time is in memory.
 
 use std::fs::File;

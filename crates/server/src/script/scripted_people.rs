@@ -1,4 +1,4 @@
-//! Plays the people of a script: they see new asks, wait as long as their rule says, and answer
+//! Runs the people of a script: they see new asks, wait as long as their rule says, and answer
 //! with the same commands as real people.
 
 use std::cmp::Reverse;
@@ -23,13 +23,13 @@ use super::{Script, ScriptRule};
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// The number of changes read at once.
 const BATCH: usize = 500;
-/// The number of played actions that the report keeps.
+/// The number of scripted actions that the report keeps.
 const REMEMBERED: usize = 1000;
 
 /// The people of a script.
 pub struct ScriptedPeople {
     state: Mutex<ScriptState>,
-    /// Serialises plays, so that a caller who moved the clock sees all due answers
+    /// Serialises runs, so that a caller who moved the clock sees all due answers
     /// when the call returns.
     turn: tokio::sync::Mutex<()>,
 }
@@ -57,7 +57,7 @@ pub struct ScriptedAction {
 }
 
 impl ScriptedPeople {
-    /// Plays a script for asks created after `position`.
+    /// Runs a script for asks created after `position`.
     pub fn new(script: Script, position: u64) -> Self {
         let rules = script.rules.into_iter().map(|rule| (rule, 0)).collect();
         let (due, played) = (BinaryHeap::new(), VecDeque::new());
@@ -83,7 +83,7 @@ impl ScriptedPeople {
         (rules, state.played.iter().cloned().collect())
     }
 
-    /// Plays until shutdown.
+    /// Runs until shutdown.
     pub async fn run(
         self: Arc<Self>,
         gateway: Gateway,

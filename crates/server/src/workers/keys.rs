@@ -1,5 +1,5 @@
 //! Nodes that share a database check every few seconds whether the server's keys have changed. They
-//! notice a new key before it signs for the first time.
+//! load a new key before it signs for the first time.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -445,7 +445,10 @@ async fn every_command_leaves_a_record() {
     let pool = EscalationStep { after: 20, assignee: Assignee::Pool { group: None } };
     let plain = NewProject::plain("dev".parse().unwrap());
     story
-        .run(system(), DirectoryCommand::SaveProject(NewProject { escalation_steps: vec![pool], ..plain }))
+        .run(
+            system(),
+            DirectoryCommand::SaveProject(NewProject { escalation_steps: vec![pool], ..plain }),
+        )
         .await;
     let ada = NewHuman {
         id: "ada".parse().unwrap(),
@@ -482,7 +485,7 @@ async fn every_command_leaves_a_record() {
         conversations: Some(true),
     };
     story.run(owner(), DirectoryCommand::SaveAgent(clerk)).await;
-    let key = |secret: &str, holder| NewKey {
+    let key = |secret: &str, kind| NewKey {
         hash: Digest::of(secret.as_bytes()),
         kind,
         label: String::new(),

@@ -49,7 +49,7 @@ impl InsightStore for Memory {
         let line = |((whose, bin, day), n): ((usize, usize, Day), u64)| {
             let (whose, (measure, bin)) = (wanted.whose.get(whose)?, bins.get(bin)?);
             let (whose, bin) = (whose.clone(), (*bin).to_owned());
-            Some(StoredCount { scope, measure: *measure, day, bin, n })
+            Some(StoredCount { scope: whose, measure: *measure, day, bin, n })
         };
         Ok(found.into_iter().filter_map(line).collect())
     }

@@ -1,5 +1,5 @@
-//! Asks on which something is due, and closed asks that still have their text. A claim stores the time from which the wake-up can be
-//! claimed again, so claimed asks are out of the way.
+//! Asks on which something is due, and closed asks that still have their text. A claim stores the
+//! time from which the row can be claimed again, so a query for due rows skips claimed asks.
 
 use std::time::Duration;
 

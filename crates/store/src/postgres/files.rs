@@ -69,7 +69,8 @@ impl Postgres {
 
 impl FileDeletion {
     /// Those of the next few files that have no other holder: the caller deletes them now. No node
-    /// can record a new holder for them until [`FileDeletion::confirm`]. `None` when there are no more.
+    /// can record a new holder for them until [`FileDeletion::confirm`]. `None` when there are no
+    /// more.
     pub async fn next(&mut self) -> Result<Option<Vec<Digest>>> {
         let (client, holder) = (&self.client, uuid(self.holder));
         let work = async {

@@ -31,8 +31,8 @@ const ADVANCE: &str = "WITH moved AS (
     )
     SELECT count(*) FROM moved";
 
-/// A lease that ends later than any lease can is from before the clock was set back, and counts no more.
-/// Twice the lease, because the clocks of two nodes differ a little.
+/// A lease whose end is too far in the future was taken before the clock was set back, and no
+/// longer counts. The limit is twice the lease, because the clocks of two nodes differ a little.
 const LEAD: &str = "UPDATE follower SET node = $2, leased_until = $4
     WHERE name = $1 AND (node = $2 OR leased_until <= $3 OR leased_until > $4 + ($4 - $3))";
 

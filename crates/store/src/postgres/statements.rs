@@ -66,7 +66,7 @@ impl SqlStore for Postgres {
         })?)
     }
 
-    /// A read-only store reads what is numbered already.
+    /// A read-only store numbers no events and reads only numbered ones.
     async fn number_events(&self) -> Stored<()> {
         if self.writers.is_none() {
             return Ok(());

@@ -116,7 +116,7 @@ async fn claim(
     Ok(claimed)
 }
 
-/// Keeps work that cannot be read as a dead letter.
+/// Marks unreadable work as dead: the row stays, and no worker claims it again.
 async fn mark_dead(client: &Client, id: i64, error: &str) -> Result<(), PostgresFailure> {
     let sql = "UPDATE work SET dead = true, error = $2 WHERE id = $1";
     let statement = client.prepare_cached(sql).await?;

@@ -1,4 +1,4 @@
-//! Secret answers, and bot tokens that agents lend for one ask.
+//! Secret answers, and bot tokens that are borrowed from an agent for one ask.
 
 use std::time::Duration;
 

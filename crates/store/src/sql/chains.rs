@@ -135,7 +135,7 @@ async fn with_ids<T: FromStr>(
     let select = format!("SELECT id, version, state FROM {table} {bounds} ORDER BY id");
     let bounds: Vec<SqlValue> = from.into_iter().chain(to).collect();
     for mut row in sql.query(&select, &bounds).await? {
-        // A column that somebody tampered with holds any bytes.
+        // A tampered column can hold any bytes.
         let name = row.id_or_text(0).map_or_else(|other| other, |id| id.to_string());
         states.push((format!("{prefix}{name}"), stored(row)?));
     }

@@ -1,5 +1,5 @@
-//! What SQLite and PostgreSQL share: statements that both understand, and the methods that need
-//! nothing else.
+//! The code that SQLite and PostgreSQL share: statements that both understand, and the methods that
+//! need nothing else.
 //!
 //! Parameters are written `$1`. A backend says how one statement, one snapshot and one write
 //! transaction run ([`SqlStore`]); the modules below implement groups of methods on top, once for
@@ -63,7 +63,6 @@ impl SqlDialect {
 /// A connection, as several statements of one snapshot or transaction see it.
 #[async_trait]
 pub(crate) trait Statements: Send {
-    /// The database.
     fn dialect(&self) -> SqlDialect;
 
     /// Runs a statement and returns its rows.
@@ -84,7 +83,6 @@ pub(crate) type StatementsFn<A, T> =
 
 /// A store in an SQL database.
 pub(crate) trait SqlStore: Send + Sync {
-    /// The database.
     const DIALECT: SqlDialect;
 
     /// Runs a statement that only reads.

@@ -67,7 +67,7 @@ async fn charge(sql: &mut dyn Statements, charges: &[Charge]) -> Result<()> {
 
 async fn add(sql: &mut dyn Statements, charge: &Charge) -> Result<()> {
     let Charge { name, by, .. } = charge;
-    // PostgreSQL spreads the counters of triggers over shards; those that are charged use the first.
+    // PostgreSQL spreads the counters of triggers over shards; charged counters use the first.
     let key = sql.dialect().pick("name", "name, shard");
     let shard = sql.dialect().pick("$1", "$1, 0");
     let add = format!(

@@ -14,15 +14,12 @@ use crate::{Result, StoreError};
 /// A parameter or a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SqlValue {
-    /// No value.
     Null,
     /// A number, a time in milliseconds, or a truth value.
     Int(i64),
-    /// Text.
     Text(String),
-    /// Bytes, and in a column that somebody tampered with any text that is not valid.
+    /// Bytes, and invalid text in a tampered column.
     Bytes(Vec<u8>),
-    /// An id.
     Id(Ulid),
     /// Several values of one type, as a parameter of `= ANY ($1)`.
     List(Vec<SqlValue>),
@@ -183,8 +180,7 @@ impl SqlRow {
         })
     }
 
-    /// The text of a column, even if somebody tampered with it: the verification reports what is
-    /// wrong.
+    /// The text of a column, even if it was tampered with: the verification reports the damage.
     pub(crate) fn any_text(&mut self, column: usize) -> Option<String> {
         match self.take(column) {
             SqlValue::Text(text) => Some(text),
@@ -193,7 +189,7 @@ impl SqlRow {
         }
     }
 
-    /// The id in a column, or what else somebody put there.
+    /// The id in a column, or the text of a tampered column that holds no id.
     pub(crate) fn id_or_text(&mut self, column: usize) -> Result<Ulid, String> {
         let value = self.take(column);
         let text = match &value {

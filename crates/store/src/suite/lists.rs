@@ -120,7 +120,12 @@ pub async fn an_escalated_ask_enters_an_inbox(stage: &Stage) {
     let ladder =
         vec![EscalationStep { after: 60, assignee: Assignee::Person { human: human("nina") } }];
     let plain = NewProject::plain("acme".parse().unwrap());
-    stage.run(Actor::System, DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain })).await;
+    stage
+        .run(
+            Actor::System,
+            DirectoryCommand::SaveProject(NewProject { escalation_steps: ladder, ..plain }),
+        )
+        .await;
     let id = stage.ask(new_ask()).await;
     assert_eq!(stage.ids(inbox("nina"), &Phase::OPEN).await, []);
     stage.clock.advance(60);

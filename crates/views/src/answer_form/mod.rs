@@ -96,7 +96,7 @@ pub struct SignInPrompt {
 /// The part of the form that depends on the kind of question.
 #[derive(Debug, Clone)]
 pub enum AnswerFormBody {
-    /// Only buttons.
+    /// The question needs no input besides a button press.
     Buttons {
         /// The problem with the button that was pressed before.
         error: Option<String>,

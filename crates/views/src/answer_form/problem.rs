@@ -20,7 +20,6 @@ pub enum ProblemLocation {
     Page,
     /// The comment or reason.
     Comment,
-    /// The options.
     Choice,
     /// The edited values as a whole.
     Edits,
@@ -164,7 +163,7 @@ impl FormProblems {
     }
 
     /// The problem for a refused answer that the person can correct. `None` if no input would help:
-    /// the page then shows a [`Notice`](crate::Notice).
+    /// the page then shows an [`ActionOutcome`](crate::ActionOutcome).
     pub fn of_refusal(refusal: &Refusal, question: &Question) -> Option<Self> {
         match refusal {
             Refusal::Answer(error) => Some(Self::of(error, question)),

@@ -26,7 +26,7 @@ pub const SEALED_VALUES: &str = "held";
 const NON_ANSWER_INPUTS: [&str; 5] =
     ["action", "choose", "reject", SECOND_STEP_PROOF, SEALED_VALUES];
 
-/// What is known about the step when a form is submitted.
+/// The state of the step when a form is submitted.
 #[derive(Debug, Clone, Default)]
 pub struct SecondStepContext {
     /// Another deliberate step follows, such as a passkey or a proof of personhood.
@@ -178,7 +178,7 @@ impl SecondStep {
         self
     }
 
-    /// "2 changes".
+    /// The number of changed values, for display: "1 change", "2 changes".
     pub fn count(&self) -> String {
         match self.changed.len() {
             1 => "1 change".to_owned(),

@@ -40,7 +40,7 @@ pub struct InboxEntry {
     pub asks: Vec<Ask>,
     /// Whether the list may contain more of them further down.
     pub open_ended: bool,
-    /// Who else is looking at it now, without the reader.
+    /// The other people who view it now, without the reader.
     pub lookers: Vec<HumanId>,
     /// Until when the reader has snoozed it.
     pub aside_until: Option<Time>,
@@ -218,7 +218,7 @@ impl InboxRow {
     }
 }
 
-/// Who is looking, as a sentence.
+/// The current viewers, as a sentence; `None` if there are none.
 fn viewers_sentence(names: &[String]) -> Option<String> {
     match names {
         [] => None,

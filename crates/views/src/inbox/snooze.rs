@@ -11,7 +11,7 @@ use crate::components::wording::{self, VisibleText};
 use crate::site::{assets, paths};
 use crate::{PageContext, render};
 
-/// What is wrong with a submitted form.
+/// The problem with a submitted form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SnoozeProblem {
     /// The time is missing or in the past.

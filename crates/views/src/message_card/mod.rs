@@ -6,7 +6,7 @@
 //! | `from_ask.rs` | the card of a request |
 //! | [`plain_text`] | agent text for platforms without markup to set it apart |
 //! | [`title`] | the agent and its request, in one line |
-//! | [`waiting`] | low-priority requests that a digest lists together |
+//! | [`WaitingRequests`] | low-priority requests that a digest lists together |
 
 mod from_ask;
 pub mod plain_text;

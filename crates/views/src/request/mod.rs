@@ -128,7 +128,7 @@ impl<'a> RequestTemplate<'a> {
         let question = ask.question.value();
         let outcome = OutcomeView::of(ask, directory, now);
         let open = outcome.is_none() && question.is_some();
-        // While a held answer can still be undone, nobody else can answer, not even the owner.
+        // While a held answer can still be undone, no one else can answer, not even the owner.
         let answering = ask.held_by().filter(|_| open);
         let mine = answering == Some(&me.id);
         let mine_said = ask.held.as_ref().filter(|_| mine).and_then(|held| held.vote.reply.value());

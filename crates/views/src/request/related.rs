@@ -1,5 +1,5 @@
 //! The context of a request: how similar requests were answered, its earlier and later rounds, who
-//! else was asked, who is looking, and its comments.
+//! else was asked, its current viewers, and its comments.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ pub struct RequestContext {
     pub later: Vec<Ask>,
     /// The notifications about it, oldest first.
     pub messages: Vec<NotificationRecord>,
-    /// Who else is looking at it now.
+    /// The other people who view it now.
     pub lookers: Vec<HumanId>,
     /// Until when the person has snoozed it.
     pub hidden_until: Option<Time>,
@@ -266,9 +266,9 @@ impl CommentRow {
 /// The context of a request, as the page shows it.
 #[derive(Debug, Clone)]
 pub struct RequestContextView {
-    /// See [`SimilarOutcomes::same`].
+    /// The outcomes of requests that differ only in numbers and names; `None` if there are none.
     pub same: Option<String>,
-    /// See [`SimilarOutcomes::kind`].
+    /// The outcomes of all requests of this kind by this agent; `None` if there are none.
     pub kind: Option<String>,
     /// The rounds; empty if it was asked once or is a conversation.
     pub rounds: Vec<RequestRound>,
@@ -280,7 +280,7 @@ pub struct RequestContextView {
     pub asked: Vec<AssigneeView>,
     /// The notifications about it, newest last.
     pub told: Vec<NotificationRow>,
-    /// Who is looking, as a sentence.
+    /// The other viewers, as a sentence; `None` if there are none.
     pub looking: Option<String>,
     /// Until when the reader has snoozed it.
     pub hidden: Option<RelativeTime>,
@@ -303,11 +303,13 @@ impl RequestContextView {
             RequestRound::new(n + 1, ask, *here, directory, now)
         };
         let talk = ConversationThread::of(&thread, directory, now);
-        let now_asked = ask.assignees.iter().map(|seat| AssigneeView::new(seat, ask, me, directory));
-        let to_come = ask.escalation_steps.iter().filter(|_| ask.is_open()).map(|rung| AssigneeView {
-            from: Some(RelativeTime::new(rung.at, now)),
-            ..AssigneeView::new(&rung.assignee, ask, me, directory)
-        });
+        let now_asked =
+            ask.assignees.iter().map(|seat| AssigneeView::new(seat, ask, me, directory));
+        let to_come =
+            ask.escalation_steps.iter().filter(|_| ask.is_open()).map(|rung| AssigneeView {
+                from: Some(RelativeTime::new(rung.at, now)),
+                ..AssigneeView::new(&rung.assignee, ask, me, directory)
+            });
         let said = ask.comments.iter().enumerate();
         Self {
             told: (around.messages.iter())
@@ -339,7 +341,7 @@ fn key_name(id: KeyId, directory: &Directory) -> VisibleText {
     VisibleText::of(&if gone { format!("{name}, revoked since") } else { name })
 }
 
-/// Who else is looking at a request, as a sentence; `None` if nobody is.
+/// The other viewers of a request, as a sentence; `None` if there are none.
 pub fn viewers_sentence(lookers: &[HumanId], directory: &Directory) -> Option<String> {
     let names: Vec<String> = lookers.iter().map(|id| wording::person_name(directory, id)).collect();
     match names.as_slice() {

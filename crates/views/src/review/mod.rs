@@ -122,7 +122,7 @@ impl<'a> ReviewTemplate<'a> {
         let proven = ask.proven_by(holder, directory);
         let have = proven.map_or(Assurance::None, |(_, assurance)| assurance);
         let barred = open && ask.minimum_assurance > have;
-        // While a held answer can still be undone, nobody else can answer.
+        // While a held answer can still be undone, no one else can answer.
         let answering = AnsweringNote::of(ask, None, directory).filter(|_| open);
         let taken = barred || answering.is_some();
         let guarded = open && !taken && ask.approval_assurance() > have;

@@ -1,4 +1,4 @@
-//! The settings: every page is a list of [`SettingsBlock`]s in the same frame with the same navigation.
+//! The settings: every page is a list of [`SettingsBlock`]s with the same navigation.
 //!
 //! | module | contents |
 //! |---|---|

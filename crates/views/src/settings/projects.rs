@@ -119,8 +119,10 @@ pub fn page(project: &Project, directory: &Directory, filled: FormDraft<'_>) -> 
         .iter()
         .map(|(_, id, words)| ((*id).to_owned(), (*words).to_owned()))
         .collect();
-    let floor =
-        MINIMUM_ASSURANCES.iter().find(|(floor, ..)| *floor == project.minimum_assurance).map_or("", |f| f.1);
+    let floor = MINIMUM_ASSURANCES
+        .iter()
+        .find(|(floor, ..)| *floor == project.minimum_assurance)
+        .map_or("", |f| f.1);
     let reminders: Vec<_> =
         project.reminders.iter().map(|after| duration::to_text(*after)).collect();
     let allowed = if project.default_on_silence { "yes" } else { "no" };
@@ -256,7 +258,8 @@ pub fn read(form: &SubmittedForm, id: ProjectId) -> Result<NewProject, FormProbl
     let mut problem = FormProblems::default();
     let plain = NewProject::plain(id);
     let named = |(_, name, _): &&(Assurance, &str, &str)| Some(*name) == form.value("floor");
-    let floor = MINIMUM_ASSURANCES.iter().find(named).map_or(plain.minimum_assurance, |(floor, ..)| *floor);
+    let floor =
+        MINIMUM_ASSURANCES.iter().find(named).map_or(plain.minimum_assurance, |(floor, ..)| *floor);
     let mut wrong = |name: String, label: &str, message: String| {
         problem.add(ProblemLocation::Field(name), Some(VisibleText::of(label)), message);
     };

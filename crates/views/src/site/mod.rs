@@ -1,4 +1,4 @@
-//! The site as a whole: its frame, paths, assets and headers.
+//! The parts that all pages share: the base template, paths, assets and headers.
 
 pub mod assets;
 pub mod headers;

@@ -268,7 +268,7 @@ pub fn snooze(id: AskId) -> String {
     format!("/asks/{id}/snooze")
 }
 
-/// POST records that the person is looking at the request.
+/// POST records that the person views the request.
 pub fn looking(id: AskId) -> String {
     format!("/asks/{id}/looking")
 }

@@ -41,7 +41,6 @@ pub enum CallStage {
     /// A person decided; the continuation runs or has yet to run.
     Decided {
         case_id: String,
-        /// The decision.
         outcome: Outcome,
         /// How often the continuation was started.
         attempts: u32,
@@ -54,7 +53,6 @@ pub enum CallStage {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FinishedCall {
     pub case_id: String,
-    /// The decision.
     pub outcome: Outcome,
     /// The result of the continuation, or its error.
     pub result: Result<Value, String>,

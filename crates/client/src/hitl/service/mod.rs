@@ -5,9 +5,9 @@
 //! # use std::sync::Arc;
 //! # use client::Client;
 //! # use client::hitl::Outcome;
-//! # use client::hitl::service::{Desk, Files, NewCase, needs_human};
+//! # use client::hitl::service::{CaseRunner, FileCallStore, NewCase, needs_human};
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let desk = Desk::builder(Client::from_env()?, Files::open("pending")?)
+//! let runner = CaseRunner::builder(Client::from_env()?, FileCallStore::open("pending")?)
 //!     .on("refund", async |decision| match decision.outcome {
 //!         Outcome::Completed(done) if done.action == "approve" => Ok("refunded".into()),
 //!         _ => Ok("not refunded".into()),
@@ -20,12 +20,12 @@
 //! );
 //! let app = axum::Router::new()
 //!     .route("/refunds", axum::routing::post(refund))
-//!     .layer(desk.layer());
+//!     .layer(runner.layer());
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
 //! tokio::select! {
 //!     served = axum::serve(listener, app) => served?,
-//!     // Picks up what was pending when the service last stopped, and everything after.
-//!     ran = desk.run() => ran?,
+//!     // Continues the calls that were pending when the service last stopped, and all later ones.
+//!     ran = runner.run() => ran?,
 //! }
 //! # Ok(())
 //! # }

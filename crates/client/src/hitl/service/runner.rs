@@ -1,5 +1,4 @@
-//! The desk where calls wait: it creates cases, stores calls, and continues them after the
-//! decision.
+//! The case runner: it creates cases, stores calls, and continues them after the decision.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -38,7 +37,7 @@ pub struct Decision {
     pub attempt: u32,
 }
 
-/// Why a desk failed.
+/// Why a case runner failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaseRunnerError {
@@ -51,7 +50,7 @@ pub enum CaseRunnerError {
     /// The callback URL is not valid.
     #[error("{0} is not an address to be called back at")]
     BadCallback(String),
-    /// The desk is already running.
+    /// The case runner is already running.
     #[error("this desk is being run already")]
     RunsAlready,
     /// The store of pending calls failed.
@@ -104,7 +103,7 @@ impl CaseRunnerBuilder {
     }
 
     /// Sets the URL where Countersign can call this service. The layer handles a POST to its path.
-    /// Without a callback URL the desk waits for decisions, which is as reliable but slightly
+    /// Without a callback URL the runner waits for decisions, which is as reliable but slightly
     /// slower.
     #[must_use]
     pub fn callback(mut self, url: impl Into<String>) -> Self {
@@ -179,12 +178,12 @@ pub(super) struct RunnerInner {
     pub(super) inbox: std::sync::Mutex<Option<mpsc::UnboundedReceiver<String>>>,
 }
 
-/// Where calls wait for people. Cheap to clone.
+/// Holds the calls that wait for a person, and continues them after the decision. Cheap to clone.
 #[derive(Clone)]
 pub struct CaseRunner(pub(super) Arc<RunnerInner>);
 
 impl CaseRunner {
-    /// A desk that asks through `client` and stores its calls in `pending`.
+    /// A runner that asks through `client` and stores its calls in `pending`.
     pub fn builder(client: Client, pending: impl CallStore) -> CaseRunnerBuilder {
         CaseRunnerBuilder {
             client,

@@ -1,4 +1,4 @@
-//! The desk's calls to Countersign and to the store of pending calls.
+//! The case runner's calls to Countersign and to the store of pending calls.
 
 use std::io;
 use std::sync::PoisonError;
@@ -125,7 +125,7 @@ impl CaseRunner {
         Ok(self.blocking(move |pending| pending.remove(&gone)).await?)
     }
 
-    /// Processes a callback; returns whether it belongs to a call of this desk.
+    /// Processes a callback; returns whether it belongs to a call of this runner.
     pub(super) async fn handle_callback(
         &self,
         body: &[u8],

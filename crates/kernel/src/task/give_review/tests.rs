@@ -333,7 +333,10 @@ fn nobody_judges_with_too_little_proof() {
         }
         let plain = NewProject::plain("acme".parse().unwrap());
         let floor = Assurance::Session;
-        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { minimum_assurance: floor, ..plain }));
+        cast.run(
+            Actor::System,
+            DirectoryCommand::SaveProject(NewProject { minimum_assurance: floor, ..plain }),
+        );
         let by =
             |assurance| Actor::Human { id: human("olga"), via: AnswerInterface::Slack, assurance };
         let judge = || TaskCommand::Review(id, Box::new(verdict(Verdict::Approved)));

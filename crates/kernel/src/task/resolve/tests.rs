@@ -482,7 +482,10 @@ fn nobody_decides_with_too_little_proof() {
         let mut cast = Cast::staffed();
         let plain = NewProject::plain("acme".parse().unwrap());
         let floor = Assurance::Session;
-        cast.run(Actor::System, DirectoryCommand::SaveProject(NewProject { minimum_assurance: floor, ..plain }));
+        cast.run(
+            Actor::System,
+            DirectoryCommand::SaveProject(NewProject { minimum_assurance: floor, ..plain }),
+        );
         let id = cast.begun(new_task());
         let ask = if kind == CheckpointKind::Interrupt {
             cast.interrupted(id)

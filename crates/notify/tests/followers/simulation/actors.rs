@@ -26,7 +26,7 @@ pub(super) fn project() -> DirectoryCommand {
     let seat = Assignee::Person { human: human("nina") };
     let plain = NewProject::plain("acme".parse().unwrap());
     DirectoryCommand::SaveProject(NewProject {
-        escalation_steps: vec![EscalationStep { after: 120, assignee }],
+        escalation_steps: vec![EscalationStep { after: 120, assignee: seat }],
         ..plain
     })
 }

@@ -2,8 +2,8 @@
 //!
 //! | file | commands |
 //! |---|---|
-//! | `work` | create, assign, start, cancel, interrupt, amend, grant, transfer, delegate |
-//! | `decide` | raise, resolve, expire, review, comment |
+//! | `lifecycle` | create, assign, start, cancel, interrupt, amend, grant, transfer, delegate |
+//! | `checkpoints` | raise, resolve, expire, review, comment |
 //! | `artifacts` | commit, artifact get, reference and share |
 //! | `ledger` | ledger read, write and history |
 //! | `queries` | list, show, inbox |

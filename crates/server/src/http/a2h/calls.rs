@@ -100,14 +100,17 @@ impl A2hCalls {
             ask.route = self.routing(&caller.project, to, place.as_ref());
             // The server notifies a known person by their own contact methods (A2H-007).
             let known = matches!(ask.route, Route::Person { .. });
-            ask.posting_address = place.filter(|place| !known && self.contacts.has_channel(&place.contact_method));
+            ask.posting_address =
+                place.filter(|place| !known && self.contacts.has_channel(&place.contact_method));
         }
         ask.timeout = self.config.a2h_timeout;
         let idempotency = Some(caller.call_idempotency(kind, &call_id, fingerprint));
         let terms = CommandConditions { idempotency, ..CommandConditions::default() };
         // The bot token is used only for messages in Slack, so it is not kept otherwise.
-        let in_slack =
-            ask.posting_address.as_ref().is_some_and(|place| matches!(place.contact_method, ContactMethod::Slack(_)));
+        let in_slack = ask
+            .posting_address
+            .as_ref()
+            .is_some_and(|place| matches!(place.contact_method, ContactMethod::Slack(_)));
         let (command, actor) = (ask_command(ask, conversation), caller.actor.clone());
         let outcome = match bot_token.filter(|_| in_slack) {
             Some(lent) => {

@@ -1,6 +1,7 @@
 //! The OpenAPI document of the native API. Paths, parameters and bodies come from the handlers and
-//! their types. This module adds what many operations share: credentials, the objects that paths
-//! name, headers of pages and asks, and common problems. What a handler declares itself stays.
+//! their types. This module adds the parts that many operations share: credentials, the objects
+//! that paths name, headers of pages and asks, and common problems. It does not change the parts
+//! that a handler declares itself.
 
 use std::collections::BTreeMap;
 

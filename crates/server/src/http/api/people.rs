@@ -50,7 +50,7 @@ async fn me(
     AnyCaller(actor): AnyCaller,
 ) -> Result<Response, ApiProblem> {
     let me = match actor {
-        Actor::Agent { id, project, scope, .. } => Me::Agent { id, project, reach },
+        Actor::Agent { id, project, scope, .. } => Me::Agent { id, project, reach: scope },
         Actor::Human { id, .. } => {
             let directory = gateway.directory();
             let me = directory.human(&id).map(PersonView::from).ok_or(Denied::Unknown)?;

@@ -111,8 +111,9 @@ impl HacpOperations {
         self.page(page, next, events, trails)
     }
 
-    /// Events of all tasks the caller sees. Reads until the page is full or [`MOST`] records were
-    /// examined: with a rare filter a page may be short and still have a next page.
+    /// Events of all tasks the caller sees. Reads until the page is full or
+    /// [`MAX_RECORDS_EXAMINED`] records were examined: with a rare filter a page may be short and
+    /// still have a next page.
     async fn all_events(
         &self,
         actor: &Actor,

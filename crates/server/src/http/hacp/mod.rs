@@ -2,8 +2,8 @@
 //!
 //! | file | route |
 //! |---|---|
-//! | `ops` | `POST /hacp/v1/ops/{operation}` |
-//! | `commands`, `queries` | operations that write, operations that read; for `ops` and `socket` |
+//! | `operations` | `POST /hacp/v1/ops/{operation}` |
+//! | `commands`, `queries` | writing and reading; used by `operations` and `socket` |
 //! | `runtime` | `runtime.peek`, `runtime.ack`, `pending.outbox` |
 //! | `history` | `audit.query`, `audit.replay` |
 //! | `events` | `GET /hacp/v1/events` |

@@ -34,7 +34,7 @@ impl SealedValues {
         self.seal_for_seconds(SECONDS, purpose, holder, value)
     }
 
-    /// Like [`Self::entrust`], with a validity in seconds.
+    /// Like [`Self::seal`], with a validity in seconds.
     pub(crate) fn seal_for_seconds<T: Serialize>(
         &self,
         seconds: u64,

@@ -1,5 +1,5 @@
 //! Undoing an answer: `POST /asks/{id}/undo` on the page of a request, `POST /inbox/undo` for one
-//! or more answers given from the list. Also the notice after an answer: when the time to undo it
+//! or more answers given from the list. Also the banner after an answer: when the time to undo it
 //! has passed, `GET /inbox/sent?ask=…` returns the outcome.
 
 use std::sync::Arc;
@@ -144,8 +144,8 @@ async fn undo_answer(
     }
 }
 
-/// The notice for the person who just answered; `None` for anyone else. With the query of a list,
-/// the inbox shows it.
+/// The outcome to show to the person who just answered; `None` for anyone else. With the query of
+/// a list, the inbox shows it.
 pub(super) async fn answered_notice(
     gateway: &Gateway,
     visitor: &Visitor,

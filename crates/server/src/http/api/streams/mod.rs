@@ -80,7 +80,7 @@ async fn everything(
     let line = StreamConnection::open(streams, credential)?;
     match line.credential.actor.clone() {
         Actor::Agent { id, project, scope, .. } => {
-            let scope = match reach {
+            let scope = match scope {
                 KeyScope::Agent => ListScope::Agent(id),
                 KeyScope::Project => ListScope::Project(project),
             };
@@ -168,9 +168,9 @@ struct StreamConnection {
 
 /// Why a wait ended.
 enum WaitEnd {
-    /// Something changed.
+    /// A subscribed topic changed, and the credential is still valid.
     Woken,
-    /// Nothing changed during [`BEAT`].
+    /// Nothing changed during [`HEARTBEAT_INTERVAL`].
     Idle,
     /// The server stops, or the credential is no longer valid.
     Over,

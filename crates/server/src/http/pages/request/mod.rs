@@ -286,7 +286,7 @@ fn unseen_claim<'a>(ask: &'a Ask, human: &Human, over: Option<&HumanId>) -> Opti
     Some(by).filter(|by| over != Some(*by))
 }
 
-/// The notice for a refused answer: the owner is asked again, anyone else learns
+/// The outcome to show for a refused answer: the owner is asked again, anyone else learns
 /// who has claimed it.
 pub(super) fn refused(refusal: Refusal, ask: &Ask, human: &Human) -> ActionOutcome {
     match refusal {

@@ -150,8 +150,8 @@ async fn run_form_command(
     }
 }
 
-/// Like [`attempt`], for a command that creates something; `taken` is the message if the
-/// name is in use.
+/// Like [`run_form_command`], for a command that creates something; `taken` is the message if
+/// the name is in use.
 async fn run_create_command(
     gateway: &Gateway,
     visitor: &Visitor,

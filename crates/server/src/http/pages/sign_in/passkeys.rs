@@ -39,7 +39,7 @@ use crate::http::posted_form;
 struct UnconfirmedAnswer {
     reply: Reply,
     nonce: Digest,
-    /// The holder of the claim that the owner knowingly answers over.
+    /// The person whose claim the owner knowingly overrides.
     over: Option<HumanId>,
 }
 
