@@ -1,5 +1,5 @@
-//! The load driver still drives: every scenario once, as small as it gets. Figures of such a run mean
-//! nothing; that there is one for everything the server has does.
+//! The load driver still drives: every scenario once, as small as it gets. Figures of such a run
+//! mean nothing; that there is one for everything the server has does.
 
 use std::path::Path;
 use std::process::Command;

@@ -33,12 +33,12 @@ struct Arguments {
     /// The seed of the schedule; a random one by default
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Which faults, separated by commas: kill, database-kill, pause, disk-full, clock, cut, one-way,
-    /// slow-disk, power-loss; all by default
+    /// Which faults, separated by commas: kill, database-kill, pause, disk-full, clock, cut,
+    /// one-way, slow-disk, power-loss; all by default
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     faults: Vec<FaultKind>,
-    /// Breaks durability on purpose (syncs report success and sync nothing, then the power fails) and
-    /// succeeds if the checker reports lost acknowledgements
+    /// Breaks durability on purpose (syncs report success and sync nothing, then the power fails)
+    /// and succeeds if the checker reports lost acknowledgements
     #[arg(long)]
     prove: bool,
     /// Keeps the folder with data, logs and notes

@@ -82,8 +82,8 @@ impl<'a> WebhookCall<'a> {
     }
 }
 
-/// A way to send messages to a person. A message may be delivered more than once, so a channel
-/// must tolerate repetitions.
+/// A service that sends messages to a person. A message may be delivered more than once, so a
+/// channel must tolerate repetitions.
 ///
 /// A channel has a name, renders and delivers. All other methods are abilities that not every
 /// platform has. Their defaults say that this channel does not have them.

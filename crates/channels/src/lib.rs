@@ -17,7 +17,7 @@
 //! | [`inbound`] | inbound messages: a person pressed a button, wrote, or a message was delivered |
 //! | [`errors`] | why a message was not delivered, and when to try again |
 //! | [`secret`] | secrets that are never printed |
-//! | [`standard`] | signatures of Standard Webhooks |
+//! | [`standard_webhooks`] | signatures of Standard Webhooks |
 //! | [`email`] | email: SMTP out; replies in by mailbox, listener or provider |
 //! | [`push`] | Web Push: notifications on people's devices |
 //! | [`terminal`] | the terminal the server runs in |

@@ -1,5 +1,6 @@
 //! The list of all channels. To add one, write its folder and add one line to the list below: the
-//! name of its field, and its settings type, which names and creates the channel ([`ChannelSetup`]).
+//! name of its field, and its settings type, which names and creates the channel
+//! ([`ChannelSetup`]).
 
 use std::sync::Arc;
 

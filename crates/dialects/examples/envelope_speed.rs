@@ -1,5 +1,5 @@
-//! How many messages with an envelope are judged in a second: `envelope_speed FILE SECONDS WHAT`. The
-//! file holds one on each line. `bench/ajv/compare.mjs` runs it beside Ajv on the same lines.
+//! How many messages with an envelope are judged in a second: `envelope_speed FILE SECONDS WHAT`.
+//! The file holds one on each line. `bench/ajv/compare.mjs` runs it beside Ajv on the same lines.
 //!
 //! | what | each message |
 //! |---|---|

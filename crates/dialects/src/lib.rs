@@ -16,9 +16,9 @@
 //! | [`native`] | our own API, `/api/v1/…` |
 //! | [`proof`] | none: signed receipts that anyone can verify |
 //! | [`webhooks`] | none: webhook bodies for asks of every dialect |
-//! | [`origin`] | none: the email or Slack message with which a person began a conversation |
+//! | [`conversation_origin`] | none: the email or Slack message with which a person began a conversation |
 //! | [`nesting`] | none: the nesting limit of every body |
-//! | [`unique`] | none: rejects bodies with duplicate member names |
+//! | [`strict_json`] | none: rejects bodies with duplicate member names |
 //!
 //! Every protocol with a specification has the same modules: `wire` mirrors the specification field
 //! for field, the parsers turn bytes into commands, the views turn asks into wire types, and

@@ -1,4 +1,4 @@
-//! Keeps the head of the feed outside the database, with a short delay. The next start and
+//! Records the head of the feed outside the database, with a short delay. The next start and
 //! `audit verify` can therefore detect that the log lost acknowledged events, even before they
 //! were in a block.
 //!
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::sealed_head::{FeedHead, HeadFile, LostEvents};
 
-/// The longest delay of the kept head.
+/// The longest time that the recorded head may lag behind the feed.
 const MAX_HEAD_DELAY: Duration = Duration::from_secs(1);
 
 /// The current head of a feed. `None` if it has no events.
@@ -36,7 +36,7 @@ pub async fn current_head(store: &Arc<dyn Store>) -> Result<Option<FeedHead>, St
     Ok(head)
 }
 
-/// The loss of a store since a head was kept, if any.
+/// The events that a store has lost since this head was recorded, if any.
 pub async fn loss_since(
     store: &Arc<dyn Store>,
     head: FeedHead,
@@ -93,7 +93,7 @@ pub async fn record_head(store: &Arc<dyn Store>, mark: &HeadFile) -> anyhow::Res
     .await?
 }
 
-/// Keeps the head until shutdown. The caller keeps it once more after the last write.
+/// Records the head until shutdown. The caller records it once more after the last write.
 pub async fn run(
     store: Arc<dyn Store>,
     mark: HeadFile,

@@ -205,8 +205,8 @@ impl FileStorage {
         .context("cannot keep the file")
     }
 
-    /// The bytes of a digest, checked against it. The error is [`StorageUnavailable`] if the storage does not
-    /// answer, and [`DamagedFile`] if the bytes do not match.
+    /// The bytes of a digest, checked against it. The error is [`StorageUnavailable`] if the
+    /// storage does not answer, and [`DamagedFile`] if the bytes do not match.
     pub async fn read(&self, digest: &Digest) -> anyhow::Result<Option<Bytes>> {
         let found = match &self.0 {
             FileBackend::Objects(objects) => objects.get(&object_path(digest)).await,

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`gateway`](mod@gateway) | ids, salts and actor around a command; reads that check for expiry; secret answers |
 //! | [`quotas`] | counts what callers use, and refuses calls beyond a limit |
-//! | [`wake`], [`streams`] | who waits for which change, and how many streams a credential may open |
+//! | [`waiters`], [`streams`] | who waits for which change, and how many streams a credential may open |
 //! | [`auth`], [`jwt`], [`oidc`], [`passkeys`], [`login_rate_limit`] | from a credential to an actor |
 //! | [`sessions`], [`sealed_values`] | idle browser sessions; values that a browser carries |
 //! | [`verification`] | providers that can prove that a person is present |
@@ -15,7 +15,7 @@
 //! | [`sealed_head`], [`feed_head`] | the newest block and the head of the feed, kept outside the database |
 //! | [`audit`], [`task_history`] | verifying, exporting and proving the audit log; earlier states of tasks |
 //! | [`files`], [`blobs`], [`answer_files`] | storage of bytes; artifacts; files that answer an ask |
-//! | [`erasure`] | erasing people, tasks and artifacts (GDPR) |
+//! | [`data_eraser`] | erasing people, tasks and artifacts (GDPR) |
 //! | [`borrowed_bot_token`] | the token of an agent's own app, stored for one ask |
 //! | [`runtime_contracts`] | contracts for the runtimes of agents, as HACP events |
 //! | [`insights`], [`csv_export`] | counts, and asks as CSV |

@@ -87,7 +87,7 @@ pub struct Heads {
     /// The newest block that was sealed here.
     #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<SealedHead>,
-    /// The head of the feed, with a short delay. Earlier versions kept none.
+    /// The head of the feed, with a short delay. Files of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<FeedHead>,
     /// Events that were lost.
@@ -103,7 +103,7 @@ pub struct HeadFile {
 
 struct LockedHeadFile {
     path: PathBuf,
-    /// The sealer and the keeper of the head change the same file.
+    /// The sealer and the task that records the feed head change the same file.
     turn: Mutex<()>,
     /// Held if several processes may share a directory.
     _lock: Option<File>,

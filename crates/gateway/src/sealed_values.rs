@@ -1,5 +1,5 @@
-//! Values that a browser or a device carries for the server and can neither read nor change. The server
-//! keeps nothing, so any node can open them.
+//! Values that a browser or a device carries for the server and can neither read nor change. The
+//! server keeps nothing, so any node can open them.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;

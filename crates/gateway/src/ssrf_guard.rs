@@ -2,8 +2,8 @@
 //! and a cloud's metadata service are rejected unless the operator lists them. `--dev` allows
 //! loopback, also over plain HTTP.
 //!
-//! `GuardedResolver` resolves names and gives the client only permitted addresses. The checked address is
-//! the one that the client connects to, so a second DNS answer changes nothing.
+//! `GuardedResolver` resolves names and gives the client only permitted addresses. The checked
+//! address is the one that the client connects to, so a second DNS answer changes nothing.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

@@ -206,8 +206,8 @@ pub enum SenderVerification {
         /// The domain that signed.
         domain: String,
     },
-    /// A chain of ARC seals, all of forwarders the operator trusts, which says that the email had such a
-    /// signature before it was changed on its way.
+    /// A chain of ARC seals, all of forwarders the operator trusts, which says that the email had
+    /// such a signature before it was changed on its way.
     Arc {
         /// The domain that signed, as the chain says.
         domain: String,
@@ -223,15 +223,15 @@ pub enum SenderVerification {
 pub enum Assurance {
     /// Nobody answered: a default was taken on silence.
     None,
-    /// Only the agent vouches for the person: it passed the answer on, it was given the review link that
-    /// was used, or it chose an address that no person verified.
+    /// Only the agent vouches for the person: it passed the answer on, it was given the review link
+    /// that was used, or it chose an address that no person verified.
     #[serde(alias = "agent_attested")]
     AgentAttested,
-    /// A review link or a reply address that the server sent to a verified address of a person, and to
-    /// nobody else.
+    /// A review link or a reply address that the server sent to a verified address of a person, and
+    /// to nobody else.
     Link,
-    /// An identity checked by the channel: an account on a chat platform, or an email whose sender was
-    /// [verified](SenderVerification).
+    /// An identity checked by the channel: an account on a chat platform, or an email whose sender
+    /// was [verified](SenderVerification).
     Channel,
     /// A signed-in session or a personal token.
     Session,

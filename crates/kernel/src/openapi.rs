@@ -1,9 +1,13 @@
 //! OpenAPI schemas that a derive cannot produce: ids and moments are strings, and a type that is
 //! validated on reading has the schema of its wire type.
 
-/// The schema of a string with a pattern, inlined where it is used.
+/// The schema of a string with a pattern. The document calls it by the name of the type, or by
+/// the public name that is given.
 macro_rules! text {
-    ($name:ty, $pattern:expr) => {
+    ($name:ident, $pattern:expr) => {
+        crate::openapi::text!($name as $name, $pattern);
+    };
+    ($name:ident as $public:ident, $pattern:expr) => {
         impl utoipa::PartialSchema for $name {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
                 utoipa::openapi::ObjectBuilder::new()
@@ -13,7 +17,11 @@ macro_rules! text {
             }
         }
 
-        impl utoipa::ToSchema for $name {}
+        impl utoipa::ToSchema for $name {
+            fn name() -> std::borrow::Cow<'static, str> {
+                stringify!($public).into()
+            }
+        }
     };
 }
 pub(crate) use text;

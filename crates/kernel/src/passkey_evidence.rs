@@ -30,8 +30,8 @@ pub struct AnswerStatement {
     pub question_sha256: Digest,
     /// The SHA-256 of what the person was shown, as in the receipt.
     pub shown_sha256: Digest,
-    /// The SHA-256 of the canonical JSON of the answer as the receipt shows it: an object with `answer`,
-    /// `comment` if there is one, and `redacted` if a sensitive value was left out.
+    /// The SHA-256 of the canonical JSON of the answer as the receipt shows it: an object with
+    /// `answer`, `comment` if there is one, and `redacted` if a sensitive value was left out.
     pub answer_sha256: Digest,
     /// 32 random bytes, so that every challenge is new.
     pub nonce: Digest,

@@ -94,7 +94,7 @@ impl fmt::Display for RetentionSetting {
 }
 
 #[cfg(feature = "openapi")]
-crate::openapi::text!(RetentionSetting, "^([1-9][0-9]*[dh]?|off)$");
+crate::openapi::text!(RetentionSetting as Keep, "^([1-9][0-9]*[dh]?|off)$");
 
 impl Serialize for RetentionSetting {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

@@ -21,7 +21,8 @@ use kernel::{AskCommand, AskId, Command, DirectoryCommand};
 use serde_json::{Map, Value, json};
 
 /// Every place where words can stand, each with words of its own. `secret` ones must never be in a
-/// body; `clear` ones are the labels and tags an agent knows to be public; `confided` ones are nowhere.
+/// body; `clear` ones are the labels and tags an agent knows to be public; `confided` ones are
+/// nowhere.
 struct Words {
     run: &'static str,
     secret: Vec<String>,
@@ -75,7 +76,8 @@ impl Words {
     }
 }
 
-/// Nothing secret is in a body, all of it lies beside, and what is clear is there; both, to look on.
+/// Nothing secret is in a body, all of it lies beside, and what is clear is there; both, to look
+/// on.
 fn committed(cast: &Cast, words: &Words) -> (String, String) {
     let bodies: String = cast.records().iter().map(|record| record.body.as_str()).collect();
     let contents = cast.records().iter().flat_map(|record| &record.contents);
@@ -328,7 +330,8 @@ fn numbers_read_back_as_they_were_committed_to() {
     }
 }
 
-/// The words of a task are committed to like those of an ask; only names people gave to things are not.
+/// The words of a task are committed to like those of an ask; only names people gave to things are
+/// not.
 #[test]
 fn no_words_of_tasks_in_what_is_hashed() {
     let mut words = Words::new("one");
@@ -340,8 +343,9 @@ fn no_words_of_tasks_in_what_is_hashed() {
     }
 }
 
-/// The same story in other words gives the same bodies, but for commitments and the names of sorts, scopes,
-/// keys, versions and places: so these are the only places where what somebody wrote can be.
+/// The same story in other words gives the same bodies, but for commitments and the names of sorts,
+/// scopes, keys, versions and places: so these are the only places where what somebody wrote can
+/// be.
 #[test]
 fn only_names_differ_when_the_words_of_tasks_do() {
     let (mut one, mut two) = (Words::new("one"), Words::new("second"));

@@ -31,8 +31,8 @@ use crate::tamper::{Harm, any_harm};
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// What is over stays as it ended: only a follow-up, a remark, a fresh token, a call to the agent
-    /// and a revocation may be noted and words may be forgotten.
+    /// What is over stays as it ended: only a follow-up, a remark, a fresh token, a call to the
+    /// agent and a revocation may be noted and words may be forgotten.
     #[test]
     fn terminal_states_never_change(script in any_script()) {
         Stage::play(&script, |step| {
@@ -203,7 +203,8 @@ proptest! {
                         prop_assert!(*end <= at);
                     }
                     Some(Ending::Cancelled { .. }) => {
-                        // While an answer is held the deadline waits, and the agent sees an open ask.
+                        // While an answer is held the deadline waits, and the agent sees an open
+                        // ask.
                         let waits = before.held.is_some();
                         prop_assert!(waits || deadline.is_none_or(|deadline| at < deadline));
                     }
@@ -217,8 +218,8 @@ proptest! {
         })?;
     }
 
-    /// While an answer is held, only its person answers; by itself nothing happens but its commit, not
-    /// before its time; and what commits is what was held.
+    /// While an answer is held, only its person answers; by itself nothing happens but its commit,
+    /// not before its time; and what commits is what was held.
     #[test]
     fn a_held_answer_is_the_only_one(script in any_script()) {
         Stage::play(&script, |step| {
@@ -353,8 +354,9 @@ proptest! {
         }
     }
 
-    /// What is counted as it happens is what is counted from the whole record afterwards, in pieces of
-    /// any size: an event counts for the same, whatever came later. Only forgotten words count no more.
+    /// What is counted as it happens is what is counted from the whole record afterwards, in pieces
+    /// of any size: an event counts for the same, whatever came later. Only forgotten words count
+    /// no more.
     #[test]
     fn counts_are_a_fold_over_the_record(script in any_script(), piece in 1..9_usize) {
         let mut live: BTreeMap<AskId, Tally> = BTreeMap::new();

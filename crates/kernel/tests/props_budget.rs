@@ -1,5 +1,5 @@
-//! Whatever an agent sends as a form, what it costs is bounded: work is counted in bytes of compiled
-//! patterns, not in time.
+//! Whatever an agent sends as a form, what it costs is bounded: work is counted in bytes of
+//! compiled patterns, not in time.
 
 use std::time::{Duration, Instant};
 
@@ -50,8 +50,8 @@ proptest! {
     }
 }
 
-/// The request that once stalled others for seconds: reading it compiles nothing, and its budget ends
-/// after a few patterns.
+/// The request that once stalled others for seconds: reading it compiles nothing, and its budget
+/// ends after a few patterns.
 #[test]
 fn hundreds_of_large_patterns_are_refused_at_once() {
     let fields: Vec<Value> =

@@ -87,7 +87,8 @@ fn is_legal_in_two(from: TaskState, to: TaskState) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
-    /// HACP-030, HACP-032: every event moves a task as the table says, or not at all; what is over stays.
+    /// HACP-030, HACP-032: every event moves a task as the table says, or not at all; what is over
+    /// stays.
     #[test]
     fn every_step_is_in_the_table(script in any_script()) {
         let cast = play(&script, |_| Ok(()))?;
@@ -114,7 +115,8 @@ proptest! {
         }
     }
 
-    /// HACP-024, HACP-045: the records up to any number, read again, give the state that was stored then.
+    /// HACP-024, HACP-045: the records up to any number, read again, give the state that was stored
+    /// then.
     #[test]
     fn replaying_up_to_any_number_gives_the_state_stored_then(script in any_script()) {
         let mut stored: BTreeMap<(TaskId, u64), Task> = BTreeMap::new();
@@ -129,8 +131,8 @@ proptest! {
         }
     }
 
-    /// HACP-042, HACP-080: what is granted changes the revision of its task once, or not at all where it does
-    /// not touch the task itself; what is refused changes nothing anywhere.
+    /// HACP-042, HACP-080: what is granted changes the revision of its task once, or not at all
+    /// where it does not touch the task itself; what is refused changes nothing anywhere.
     #[test]
     fn a_mutation_counts_once_and_a_refusal_not_at_all(script in any_script()) {
         play(&script, |step| {
@@ -153,8 +155,9 @@ proptest! {
         })?;
     }
 
-    /// HACP-002, HACP-025, HACP-031: the chain is every change of hands, each by one event and at its moment; who
-    /// works has it while it is worked on, and the principal does otherwise, unless it was handed over.
+    /// HACP-002, HACP-025, HACP-031: the chain is every change of hands, each by one event and at
+    /// its moment; who works has it while it is worked on, and the principal does otherwise, unless
+    /// it was handed over.
     #[test]
     fn the_chain_is_every_change_of_hands(script in any_script()) {
         let cast = play(&script, |_| Ok(()))?;
@@ -189,8 +192,8 @@ proptest! {
         }
     }
 
-    /// HACP-046, HACP-050: a task waits for at most one checkpoint, and only while it is blocked; the ask is open
-    /// as long as the task waits for it, and no longer.
+    /// HACP-046, HACP-050: a task waits for at most one checkpoint, and only while it is blocked;
+    /// the ask is open as long as the task waits for it, and no longer.
     #[test]
     fn at_most_one_checkpoint_is_pending(script in any_script()) {
         play(&script, |step| {
@@ -208,8 +211,8 @@ proptest! {
         })?;
     }
 
-    /// HACP-001, HACP-008, HACP-020, HACP-022, HACP-026: who answers for a task and what was written down never change; what was
-    /// said, granted, delivered and judged is only added to.
+    /// HACP-001, HACP-008, HACP-020, HACP-022, HACP-026: who answers for a task and what was
+    /// written down never change; what was said, granted, delivered and judged is only added to.
     #[test]
     fn what_is_written_stays(script in any_script()) {
         play(&script, |step| {
@@ -251,8 +254,8 @@ proptest! {
         }
     }
 
-    /// Digest §5: what a runtime has to do names its task, the event that wants it and the revision it leads to;
-    /// it goes to a run that is or becomes the task's, or to the one that is left.
+    /// Digest §5: what a runtime has to do names its task, the event that wants it and the revision
+    /// it leads to; it goes to a run that is or becomes the task's, or to the one that is left.
     #[test]
     fn contracts_fit_the_task(script in any_script()) {
         play(&script, |step| {
@@ -270,7 +273,8 @@ proptest! {
         })?;
     }
 
-    /// HACP-024: chains are whole, with the words and without them; a task whose words were erased replays.
+    /// HACP-024: chains are whole, with the words and without them; a task whose words were erased
+    /// replays.
     #[test]
     fn chains_hold_after_the_words_are_gone(script in any_script()) {
         let mut cast = play(&script, |_| Ok(()))?;
@@ -320,8 +324,8 @@ proptest! {
     }
 }
 
-/// The laws say little of what never happens: the scripts bring about every event, every state and every
-/// step of the table.
+/// The laws say little of what never happens: the scripts bring about every event, every state and
+/// every step of the table.
 #[test]
 fn the_scripts_go_everywhere() {
     let mut runner = TestRunner::deterministic();

@@ -1,6 +1,6 @@
-//! The manifests keep the kernel, the dialects and the views pure, and dependencies point one way, between
-//! crates and between the modules of a crate. Nobody has to remember it: a crate that could read a clock or
-//! open a socket does not get in unseen, and neither does a cycle.
+//! The manifests keep the kernel, the dialects and the views pure, and dependencies point one way,
+//! between crates and between the modules of a crate. Nobody has to remember it: a crate that could
+//! read a clock or open a socket does not get in unseen, and neither does a cycle.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -117,8 +117,8 @@ const DIRECTION: [(&str, &[&str]); 9] = [
     ),
 ];
 
-/// The crates whose top-level modules form no cycle. The kernel is one domain whose aggregates share a
-/// vocabulary, so it is not one of them.
+/// The crates whose top-level modules form no cycle. The kernel is one domain whose aggregates
+/// share a vocabulary, so it is not one of them.
 const ACYCLIC: [&str; 6] = ["channels", "gateway", "notify", "server", "store", "views"];
 
 /// The crates of the use cases, and of what happens after a commit.
@@ -314,7 +314,8 @@ fn first_name(text: &str) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// A way through the graph that comes back to where it was, the first module named again at its end.
+/// A way through the graph that comes back to where it was, the first module named again at its
+/// end.
 fn cycle(graph: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
     fn visit(
         at: &str,

@@ -1,8 +1,8 @@
 //! The JSON that stores hold: events as they are hashed, and states.
 //!
-//! `tests/stored` holds one line for every shape that releases have written. A line must be read and
-//! written back byte for byte, so a renamed Rust type, field or variant cannot change a stored name.
-//! Lines are only ever added: data that has been written stays readable.
+//! `tests/stored` holds one line for every shape that releases have written. A line must be read
+//! and written back byte for byte, so a renamed Rust type, field or variant cannot change a stored
+//! name. Lines are only ever added: data that has been written stays readable.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 

@@ -14,7 +14,8 @@ use kernel::testing::{Cast, approve, new_task, raising, verdict, version, yes};
 use kernel::{Actor, AskCommand, Command};
 use ulid::Ulid;
 
-/// The protocol's own table, with `checkpoint.resolve` and `review.submit` told apart by what they say.
+/// The protocol's own table, with `checkpoint.resolve` and `review.submit` told apart by what they
+/// say.
 const LEGAL: &str = "
 created      | assigned     | Assign
 assigned     | in_progress  | Start
@@ -36,8 +37,8 @@ in_progress  | completed    | Cancel
 blocked      | completed    | Cancel
 ";
 
-/// HACP-030, K-03, K-04, K-07: the table of transitions is the one of the protocol; nothing leads out of
-/// what is over, and `rejected` is over.
+/// HACP-030, K-03, K-04, K-07: the table of transitions is the one of the protocol; nothing leads
+/// out of what is over, and `rejected` is over.
 #[test]
 fn the_states_are_those_of_the_protocol() {
     let mut table = String::new();
@@ -83,7 +84,8 @@ const CALLERS: [&str; 12] = [
     "system",
 ];
 
-/// Every operation on a task that changes something, over HACP; and what other doors do to its asks.
+/// Every operation on a task that changes something, over HACP; and what other doors do to its
+/// asks.
 const OPERATIONS: [&str; 22] = [
     "task.assign",
     "task.start",
@@ -109,10 +111,10 @@ const OPERATIONS: [&str; 22] = [
     "withdrawal of the checkpoint",
 ];
 
-/// HACP-001 to HACP-003, HACP-021, HACP-027, HACP-031, HACP-040 to HACP-042, HACP-051, K-06, K-12 to K-15,
-/// K-20, K-24: every operation in every state by every kind of caller. A cell is the state the task is
-/// in afterwards, `-` for "nothing happens", or the refusal. Whoever was picked for good is looked at
-/// before the state, whoever only has it for now after it.
+/// HACP-001 to HACP-003, HACP-021, HACP-027, HACP-031, HACP-040 to HACP-042, HACP-051, K-06, K-12
+/// to K-15, K-20, K-24: every operation in every state by every kind of caller. A cell is the state
+/// the task is in afterwards, `-` for "nothing happens", or the refusal. Whoever was picked for
+/// good is looked at before the state, whoever only has it for now after it.
 #[test]
 fn every_operation_in_every_state_by_every_caller() {
     let scenes: Vec<Scene> = STATES.map(Scene::new).into();

@@ -1,5 +1,5 @@
-//! The answers that a message offers: buttons, a form, a written reply. A message offers only what the kernel
-//! would accept.
+//! The answers that a message offers: buttons, a form, a written reply. A message offers only what
+//! the kernel would accept.
 
 use std::sync::Arc;
 
@@ -140,8 +140,8 @@ impl ButtonAction {
     }
 }
 
-/// The token of a button: the ask, the action, and a mark that proves that the server made it. The platform
-/// says who presses it.
+/// The token of a button: the ask, the action, and a MAC that proves that the server issued it. The
+/// platform says who presses it.
 pub(crate) fn button_token(secrets: &ServerSecrets, ask: AskId, action: ButtonAction) -> String {
     let said = action.text();
     let token = format!("{}.{said}.{}", ask.ulid(), secrets.button_mac(ask, &said));
@@ -149,7 +149,7 @@ pub(crate) fn button_token(secrets: &ServerSecrets, ask: AskId, action: ButtonAc
     token
 }
 
-/// The ask and the action of a token, if the server made it.
+/// The ask and the action of a token, if the server issued it.
 pub(crate) fn open_button_token(
     secrets: &ServerSecrets,
     token: &str,
@@ -171,8 +171,8 @@ pub(crate) struct AnswerOffers {
 }
 
 impl AnswerOffers {
-    /// How an ask can be answered in a message that shows all of it. There are no options if the answer
-    /// needs a proof, a passkey or a confirmation: those exist only on the page.
+    /// How an ask can be answered in a message that shows all of it. There are no options if the
+    /// answer needs a proof, a passkey or a confirmation: those exist only on the page.
     pub(crate) async fn options(
         &self,
         ask: &Ask,

@@ -21,7 +21,8 @@ pub(crate) enum AttemptResult {
     Held { until: Time, why: &'static str },
     /// A later attempt may succeed, but not before `at` if the platform said so.
     Later { at: Option<Time>, error: String },
-    /// A quota is used up. Unlike a platform that accepts no more, this delays no other notification.
+    /// A quota is used up. Unlike a platform that accepts no more, this delays no other
+    /// notification.
     OverQuota { until: Option<Time>, error: String },
     /// No later attempt will succeed.
     Refused { error: String },

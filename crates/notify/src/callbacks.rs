@@ -1,7 +1,7 @@
 //! HTTP calls to URLs that agents and operators named: callbacks (HITL 0.7 §9) and webhooks.
 //!
-//! The URLs are hostile until shown otherwise: the SSRF guard ([`gateway::ssrf_guard`]) says where a call may
-//! go, redirects are not followed, and only the beginning of a response is read.
+//! The URLs are hostile until shown otherwise: the SSRF guard ([`gateway::ssrf_guard`]) says where
+//! a call may go, redirects are not followed, and only the beginning of a response is read.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Opens the channels that are configured, with what the server gives them: clocks, keys, an HTTP client for
-//! push services, and the outage log.
+//! Opens the channels that are configured, with what the server gives them: clocks, keys, an HTTP
+//! client for push services, and the outage log.
 
 use std::fmt::Display;
 use std::io::IsTerminal;
@@ -43,8 +43,8 @@ pub fn open(
     ChannelRegistry::open(settings, &context).map_err(anyhow::Error::msg)
 }
 
-/// Adds to the settings what only a running server has: its keys, the HTTP client for push services, its
-/// terminal.
+/// Adds to the settings what only a running server has: its keys, the HTTP client for push
+/// services, its terminal.
 pub fn complete(
     mut settings: ChannelSettings,
     secrets: &ServerSecrets,

@@ -4,10 +4,10 @@
 //! commit ──▶ feed ──▶ follow-ups of each event ──▶ deliveries ──▶ one commit: position + work
 //! ```
 //!
-//! A commit hands its events over in memory. The follower reads events back only where it has none in
-//! memory: after a start, after falling behind, and for events of other nodes. Its position and the work
-//! are written in one commit. So each event becomes work exactly once, wherever the process dies, and of
-//! two nodes that follow at the same moment one has its step refused.
+//! A commit hands its events over in memory. The follower reads events back only where it has none
+//! in memory: after a start, after falling behind, and for events of other nodes. Its position and
+//! the work are written in one commit. So each event becomes work exactly once, wherever the
+//! process dies, and of two nodes that follow at the same moment one has its step refused.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
@@ -29,19 +29,20 @@ use ulid::Ulid;
 const BATCH: usize = 500;
 /// Events whose follow-ups are kept in memory. A follower that is further behind reads them back.
 const MAX_EVENTS_IN_MEMORY: usize = 10_000;
-/// How long to wait for the end of a burst: one commit then serves many events. Critical notifications
-/// do not wait.
+/// How long to wait for the end of a burst: one commit then serves many events. Critical
+/// notifications do not wait.
 const BURST_WAIT: Duration = Duration::from_millis(20);
 /// How soon to look for events that nothing announced.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// How long a node runs the follower without saying so again. A node that dies is replaced after this time
-/// and a tick.
+/// How long a node runs the follower without saying so again. A node that dies is replaced after
+/// this time and a tick.
 const LEASE: Duration = Duration::from_secs(3);
 
 /// Turns follow-ups into deliveries.
 #[async_trait]
 pub trait DeliveryPlanner: Send + Sync {
-    /// The deliveries for these follow-ups, each with the moment of its event, and when each is due.
+    /// The deliveries for these follow-ups, each with the moment of its event, and when each is
+    /// due.
     async fn deliveries(
         &self,
         follow_ups: Vec<(Time, Work)>,
@@ -60,7 +61,8 @@ pub struct DeliveryFollower {
 struct FollowerProgress {
     /// The position in the store; unknown at first and after a failed step.
     stored: Option<u64>,
-    /// The position up to which events are handled. No work follows from those behind the stored one.
+    /// The position up to which events are handled. Events after the stored position produced no
+    /// work.
     handled: u64,
     stored_at: Option<Time>,
 }
@@ -111,8 +113,8 @@ impl DeliveryFollower {
         database.note("notifications", &stored);
     }
 
-    /// Waits for an event, and then for the end of a burst or for a critical event. Returns whether the
-    /// feed is closed.
+    /// Waits for an event, and then for the end of a burst or for a critical event. Returns whether
+    /// the feed is closed.
     async fn wait_for_burst(&self, feed: &mut broadcast::Receiver<Arc<[AnnouncedChange]>>) -> bool {
         let mut end = None;
         loop {
@@ -133,8 +135,8 @@ impl DeliveryFollower {
         }
     }
 
-    /// Handles everything there is, if this node runs the follower. A busy node does not extend its lease with
-    /// every round, but once a tick.
+    /// Handles everything there is, if this node runs the follower. A busy node does not extend its
+    /// lease with every round, but once a tick.
     async fn handle_all(
         &self,
         node: Ulid,
@@ -156,8 +158,8 @@ impl DeliveryFollower {
             }
         }
         loop {
-            // Under load there are always newer events in the store. They are announced here too, so
-            // reading them back would only repeat the work.
+            // Under load there are always newer events in the store. They are announced here too,
+            // so reading them back would only repeat the work.
             while let Ok(news) = feed.try_recv() {
                 self.hand_over(&news);
             }
@@ -228,8 +230,8 @@ impl DeliveryFollower {
         Ok(handled)
     }
 
-    /// Stores the position where no work did it, unless that was done less than `every` ago: a request that
-    /// notifies no one costs no commit of its own.
+    /// Stores the position where no work did it, unless that was done less than `every` ago: a
+    /// request that notifies no one costs no commit of its own.
     async fn store_position(&self, every: Duration) -> Result<(), StoreError> {
         let mut progress = self.progress.lock().await;
         let behind = progress.stored.is_some_and(|stored| stored < progress.handled);
@@ -255,7 +257,7 @@ impl DeliveryFollower {
         Ok(())
     }
 
-    /// The events behind a position that were handed over, if the first of them was.
+    /// The events after a position that were handed over, if the first of them was.
     fn handed_over_after(&self, position: u64) -> Option<FollowUpBatch> {
         let mut handed_over = self.handed_over();
         while handed_over.front().is_some_and(|news| news.change.position <= position) {
@@ -273,7 +275,7 @@ impl DeliveryFollower {
         (batch.to > position).then_some(batch)
     }
 
-    /// The events behind a position, read back.
+    /// The events after a position, read back from the store.
     async fn read_back(&self, position: u64) -> Result<FollowUpBatch, StoreError> {
         let rows = self.gateway.store().events_after(position, BATCH).await?;
         let directory = self.gateway.directory();
@@ -315,7 +317,8 @@ impl DeliveryFollower {
 }
 
 impl FollowUpBatch {
-    /// An event that cannot be read delays no other. It becomes a dead letter, which operators see.
+    /// An event that cannot be read delays no other. It is recorded as undeliverable, which
+    /// operators see.
     fn dead_letter(&mut self, at: Time, error: &str) {
         tracing::error!(
             position = self.to,

@@ -1,5 +1,5 @@
-//! An HTTP client for URLs that others named: it connects only where the SSRF guard permits, and follows no
-//! redirect.
+//! An HTTP client for URLs that others named: it connects only where the SSRF guard permits, and
+//! follows no redirect.
 
 use std::sync::Arc;
 use std::time::Duration;

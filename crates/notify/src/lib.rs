@@ -1,6 +1,6 @@
-//! What happens after a commit: the server notifies people, webhook endpoints and agents, and followers of
-//! the event feed seal records, count and index. This crate knows no HTTP server type, renders no HTML page
-//! and reads no settings.
+//! What happens after a commit: the server notifies people, webhook endpoints and agents, and
+//! followers of the event feed seal records, count and index. This crate knows no HTTP server type,
+//! renders no HTML page and reads no settings.
 //!
 //! | module | contents |
 //! |---|---|

@@ -63,19 +63,16 @@ pub struct NotifierDependencies {
 pub struct Notifier {
     /// The channels that are configured.
     pub channels: Arc<ChannelRegistry>,
-    /// People's devices.
     pub devices: DeviceRegistry,
     /// By which contact methods people can be notified.
     pub contacts: ContactMethods,
     /// Codes that verify contact methods.
     pub codes: VerificationCodes,
-    /// Inbound messages.
     pub inbound: InboundProcessor,
     /// Secrets and bodies of webhooks.
     pub webhooks: Webhooks,
     /// Calls to URLs that others named.
     pub callbacks: Callbacks,
-    /// Executes deliveries.
     pub deliveries: Deliveries,
 }
 

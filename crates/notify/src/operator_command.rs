@@ -1,5 +1,5 @@
-//! Runs commands that the operator configured: with `/bin/sh -c`, input on standard input. A command that
-//! is no longer awaited is killed with every process it started.
+//! Runs commands that the operator configured: with `/bin/sh -c`, input on standard input. A
+//! command that is no longer awaited is killed with every process it started.
 
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
@@ -15,8 +15,8 @@ const MAX_STDERR_BYTES: usize = 1024;
 /// How many bytes of standard output are kept, counted from its beginning.
 const MAX_STDOUT_BYTES: usize = 64 * 1024;
 
-/// How long output is read after the command ended: a process that it left running may hold the pipes
-/// open forever.
+/// How long output is read after the command ended: a process that it left running may hold the
+/// pipes open forever.
 const OUTPUT_GRACE_PERIOD: Duration = Duration::from_millis(200);
 
 /// Runs commands of the operator. Clones share the list of hidden variables.
@@ -26,8 +26,8 @@ pub struct OperatorCommands {
 }
 
 impl OperatorCommands {
-    /// Commands inherit the environment without these variables: the server's settings, which include
-    /// secrets.
+    /// Commands inherit the environment without these variables: the server's settings, which
+    /// include secrets.
     pub fn new(hidden: Vec<String>) -> Self {
         Self { hidden: hidden.into() }
     }
@@ -81,8 +81,8 @@ async fn run(
             let _ = stdin.write_all(format!("{input}\n").as_bytes()).await;
         }
     };
-    // All three at once: a command may write before it has read all of its input, and a process that it
-    // left running may hold a pipe open.
+    // All three at once: a command may write before it has read all of its input, and a process
+    // that it left running may hold a pipe open.
     let (mut answer, mut complaint) = (Vec::new(), Vec::new());
     let work = async {
         let read = first(stdout, &mut answer);

@@ -19,8 +19,8 @@ const RETRY_DELAY: Duration = Duration::from_secs(5);
 /// Changes, as the store announces them.
 pub(crate) type NewsReceiver = broadcast::Receiver<Arc<[AnnouncedChange]>>;
 
-/// Follows the feed until shutdown. `step` processes some events and returns whether there may be more;
-/// `gather` is how long to wait for the end of a burst.
+/// Follows the feed until shutdown. `step` processes some events and returns whether there may be
+/// more; `gather` is how long to wait for the end of a burst.
 pub(crate) async fn run<S, F>(
     what: &'static str,
     database: Arc<Outage>,
@@ -58,7 +58,8 @@ pub(crate) async fn run<S, F>(
     }
 }
 
-/// Processes everything there is. Requests come first: it works without pauses only while no one writes.
+/// Processes everything there is. Requests come first: it works without pauses only while no one
+/// writes.
 async fn catch_up<S, F>(
     step: &S,
     feed: &mut NewsReceiver,

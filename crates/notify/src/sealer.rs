@@ -1,6 +1,7 @@
-//! Seals records into signed blocks: when the oldest unsealed record is old enough, when a block is full, on
-//! start and on stop. Nothing has to be recovered after a crash: unsealed records are read from the store.
-//! Two sealers cannot fork the chain: the store accepts a block only behind the last one.
+//! Seals records into signed blocks: when the oldest unsealed record is old enough, when a block is
+//! full, on start and on stop. Nothing has to be recovered after a crash: unsealed records are read
+//! from the store. Two sealers cannot fork the chain: the store accepts a block only after the last
+//! one.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -335,7 +335,8 @@ fn every_requirement_names_a_test() {
         assert!(!rows.is_empty(), "{} has no rows", path.display());
         let absent = absent(&text);
         let expected = (1..).filter(|number| !absent.contains(number));
-        // A second series, of what was chosen where sources disagree, says in words what it leaves out.
+        // A second series, of what was chosen where sources disagree, says in words what it leaves
+        // out.
         let required = rows.iter().filter(|row| row.series == rows[0].series);
         for (row, expected) in required.zip(expected) {
             if row.number != expected {

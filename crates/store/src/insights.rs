@@ -88,7 +88,7 @@ pub trait InsightStore {
     /// Counts at most `limit` further records. With several nodes, one counts at a time.
     async fn count_next(&self, limit: usize) -> Result<CountedRecords>;
 
-    /// The counts, as far as [`InsightStore::count_on`] has progressed.
+    /// The counts, as far as [`InsightStore::count_next`] has progressed.
     async fn counts(&self, wanted: CountsQuery) -> Result<Vec<StoredCount>>;
 
     /// Deletes the counts of the days before a given one, at most `limit` rows; returns how many.

@@ -143,7 +143,7 @@ impl ListScope {
     }
 
     /// The pools a person is in. They may contain asks with tags the person does not have; the
-    /// caller checks [`Ask::admits`].
+    /// caller checks [`Ask::may_be_answered_by`].
     pub fn pools(human: &Human) -> Vec<Self> {
         let mut scopes = Self::inbox(human);
         scopes.retain(|scope| matches!(scope, Self::Pool(..)));
@@ -151,7 +151,7 @@ impl ListScope {
     }
 
     /// The lists that make up a person's inbox. Pools may contain asks with tags the person does
-    /// not have; the caller checks [`Ask::admits`].
+    /// not have; the caller checks [`Ask::may_be_answered_by`].
     pub fn inbox(human: &Human) -> Vec<Self> {
         let mut scopes = vec![Self::Human(human.id.clone())];
         for project in &human.projects {

@@ -263,8 +263,8 @@ fn holding(folder: &Path, text: &str) -> Vec<String> {
     found
 }
 
-/// Issue 21, points 15 and 20: deleted rows kept their terms in the search index, and the logs kept the
-/// pages as they were before.
+/// Issue 21, points 15 and 20: deleted rows kept their terms in the search index, and the logs kept
+/// the pages as they were before.
 #[tokio::test]
 async fn erased_text_leaves_every_file_while_the_store_is_open() {
     let folder = tempfile::tempdir().unwrap();
@@ -290,7 +290,8 @@ async fn erased_text_leaves_every_file_while_the_store_is_open() {
     assert!(held.iter().any(|file| file.starts_with("store.db.search")), "{held:?}");
     assert!(held.iter().any(|file| !file.contains("search")), "{held:?}");
     stage.run(Actor::System, AskCommand::Erase(secret)).await;
-    // A reader keeps the log of the store from being truncated, but not the index from being merged.
+    // A reader keeps the log of the store from being truncated, but not the index from being
+    // merged.
     let other = raw(&folder);
     let reading = other.unchecked_transaction().unwrap();
     reading.query_row("SELECT count(*) FROM ask", [], |_| Ok(())).unwrap();

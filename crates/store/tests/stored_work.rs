@@ -1,8 +1,8 @@
 //! The JSON of work that waits in a database.
 //!
-//! `tests/stored` holds one line for every shape that releases have written. A line must be read and written
-//! back byte for byte, so a renamed Rust type, field or variant cannot change a stored name. Lines are only
-//! ever added: work that waits when a server is upgraded stays readable.
+//! `tests/stored` holds one line for every shape that releases have written. A line must be read
+//! and written back byte for byte, so a renamed Rust type, field or variant cannot change a stored
+//! name. Lines are only ever added: work that waits when a server is upgraded stays readable.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 

@@ -178,7 +178,7 @@ impl Channel for WebPush {
     }
 
     /// Renders a card without a way to answer. Notifications about requests have
-    /// [their own view](PushNotification::asked).
+    /// [their own view](PushNotification::waiting_request).
     fn render(&self, card: &MessageCard) -> Value {
         let priority = if card.urgent { Priority::Critical } else { Priority::Normal };
         PushMessage::new(&PushNotification::of_card(card), MAX_TTL_SECONDS, priority).message()

@@ -3,9 +3,9 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `render`, `blocks`, `text` | a message card as a Slack message |
+//! | `render`, `text` | a message card as a Slack message |
 //! | `view` | a form as a modal |
-//! | `api`, `errors` | calls to Slack, and its error codes |
+//! | `api` | calls to Slack, and its error codes |
 //! | `verify`, `parse`, `interactions` | calls from Slack |
 //! | `socket` | Socket Mode |
 

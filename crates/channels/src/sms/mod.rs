@@ -1,10 +1,5 @@
 //! Text messages through Twilio. An answer begins with a code, because SMS has neither
 //! threads nor buttons.
-//!
-//! | file | contents |
-//! |---|---|
-//! | `render.rs` | a message card as a text |
-//! | `gsm.rs` | the length of a text in message segments |
 
 use std::sync::Arc;
 

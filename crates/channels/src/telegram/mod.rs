@@ -4,7 +4,6 @@
 //! | file | contents |
 //! |---|---|
 //! | `render.rs` | a message card as a Telegram message |
-//! | `call.rs` | calls of the Bot API, and their errors |
 //! | `parse.rs` | reads Telegram's updates |
 
 mod parse;

@@ -1,11 +1,5 @@
-//! An account at Twilio, which carries text messages and `WhatsApp`.
-//!
-//! | file | contents |
-//! |---|---|
-//! | `call.rs` | sending, and its errors |
-//! | `codes.rs` | Twilio's error codes in words |
-//! | `sign.rs` | verifies the signature of Twilio's calls |
-//! | `inbound.rs` | reads Twilio's calls |
+//! A Twilio account, which sends and receives text messages and `WhatsApp` messages: API calls,
+//! explanations of Twilio's error codes, and verifying and reading Twilio's webhook calls.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

@@ -1,10 +1,5 @@
 //! A program that the operator runs, for platforms this crate does not support. The server calls it
 //! with messages, and the program calls back with people's answers.
-//!
-//! | file | contents |
-//! |---|---|
-//! | `render.rs` | a message card as JSON |
-//! | `parse.rs` | reads the program's calls |
 
 use std::fmt;
 use std::sync::Arc;

@@ -9,9 +9,8 @@
 //! | file | contents |
 //! |---|---|
 //! | `render.rs` | a message card for both providers |
-//! | `window.rs` | who wrote within the last day |
 //! | `meta/` | Meta's Cloud API |
-//! | `carried.rs` | Twilio |
+//! | `via_twilio.rs` | Twilio |
 
 pub(crate) mod meta;
 mod render;

@@ -1,4 +1,5 @@
-//! Emails taken over SMTP and LMTP: line by line, by a library that sends mail, and by a real server.
+//! Emails taken over SMTP and LMTP: line by line, by a library that sends mail, and by a real
+//! server.
 
 use std::future::Future;
 use std::net::Ipv4Addr;

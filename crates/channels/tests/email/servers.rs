@@ -1,5 +1,5 @@
-//! Exim, which takes emails and delivers them, and Dovecot, which keeps them: as Debian has them, with
-//! settings of their own.
+//! Exim, which takes emails and delivers them, and Dovecot, which keeps them: as Debian has them,
+//! with settings of their own.
 
 use std::fs;
 use std::net::TcpListener;
@@ -278,8 +278,8 @@ async fn reachable(port: u16) {
     timeout(Duration::from_secs(30), until).await.expect("the server does not start");
 }
 
-/// A port nobody has: below those the system gives to whoever connects, and apart from those of tests
-/// that run beside this one.
+/// A port nobody has: below those the system gives to whoever connects, and apart from those of
+/// tests that run beside this one.
 fn free_port() -> u16 {
     static TAKEN: AtomicU32 = AtomicU32::new(0);
     let candidates = std::iter::repeat_with(|| {

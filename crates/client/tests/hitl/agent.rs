@@ -265,8 +265,8 @@ async fn what_was_pressed_is_passed_on_and_the_token_is_not() {
     assert_eq!(fake.seen("/submit").len(), 2);
 }
 
-/// HITL-224, HITL-225: proofs are passed on untouched; a refusal says where the person goes instead, and
-/// nothing is tried again.
+/// HITL-224, HITL-225: proofs are passed on untouched; a refusal says where the person goes
+/// instead, and nothing is tried again.
 #[tokio::test]
 async fn proofs_are_passed_on_untouched() {
     let page = "https://jobs.example/review/1";

@@ -91,7 +91,7 @@ impl ParsedChannel {
     }
 }
 
-/// The token of a Slack app that an agent lends for one call. It is never printed.
+/// A borrowed bot token: an agent's own Slack app, for one call. It is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BotToken(String);
 
@@ -299,7 +299,7 @@ impl EmailRecipient {
     }
 }
 
-/// `additional_recipients`.
+/// Reads `additional_recipients`, in either spelling. Empty if the member is absent.
 pub(super) fn read_recipients(from: Members<'_>) -> Result<Vec<EmailRecipient>, A2hWireError> {
     let keys = ["additional_recipients", "additionalRecipients"];
     let Some(key) = keys.into_iter().find(|key| from.present(key).is_some()) else {
@@ -425,7 +425,7 @@ pub fn email_options(ask: &Ask) -> Option<EmailOptions> {
 
 // The agent's settings for the Slack message that asks the question (A2H-084, A2H-085).
 
-/// Whether the agent lent its own Slack app for this message.
+/// Whether the message is sent with a borrowed bot token: that of the agent's own Slack app.
 pub fn is_sent_by_own_app(ask: &Ask) -> bool {
     member(ask, OWN_APP) == Some(Value::Bool(true))
 }

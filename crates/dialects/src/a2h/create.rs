@@ -31,7 +31,7 @@ pub(super) const OTHER: &str = "none_of_these";
 /// The title of that option.
 pub(super) const OTHER_LABEL: &str = "None of these";
 
-/// The member that records that the agent lent its own Slack app. The token is stored elsewhere.
+/// The member that records that the call has a borrowed bot token. The token is stored elsewhere.
 pub(super) const OWN_APP: &str = "own_app";
 
 /// A call to create. The operator's configuration sets its deadline.
@@ -75,7 +75,7 @@ pub(super) fn with_claims(mut ask: NewAsk, bytes: &[u8]) -> NewAsk {
 /// The recipient that a channel names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallRecipient {
-    /// No particular person.
+    /// The call names no person.
     Nobody,
     Human(HumanId),
     /// The person with this email address, who may be unknown to the server.

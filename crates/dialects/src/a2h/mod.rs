@@ -4,13 +4,11 @@
 //! |---|---|
 //! | `create` | `POST /function_calls`, `POST /human_contacts`, `POST /contact_requests` |
 //! | `view` | every call in its current state |
-//! | `respond` | `POST /agent/…/respond` |
-//! | `escalate` | `POST /agent/…/escalate_email` |
-//! | `channel` | `spec.channel`, `GET /channels`, `POST /channels/validate` |
+//! | `respond` | `POST /agent/…/respond`, `POST /agent/…/escalate_email` |
+//! | `channel` | `spec.channel` with its email and Slack settings, `GET /channels`, `POST /channels/validate` |
 //! | `options` | `reject_options`, `response_options` |
-//! | `message`, `schema`, `budget` | `POST /messages`, `GET /messages/{uid}`: `proto.a2h.dev/v1alpha1` |
+//! | `message`, `schema`, `schema_limits` | `POST /messages`, `GET /messages/{uid}`: `proto.a2h.dev/v1alpha1` |
 //! | `conversation` | `GET /conversations`, `GET /conversations/{uid}`, `GET /contact_channel/{id}`, and webhooks |
-//! | `email`, `slack` | the call's settings for the message that asks the question |
 //! | `humans` | `/humans`, `/humans/search`, `/humans/{id}` |
 //! | `wire`, [`errors`] | types and codes |
 //!

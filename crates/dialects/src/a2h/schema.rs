@@ -12,7 +12,7 @@ pub(super) const VALUE: &str = "response";
 pub(super) enum Shape {
     /// A field for each property.
     Object(Form),
-    /// One field.
+    /// One field for a schema that is not an object.
     Value(Form),
     /// As JSON in a text field.
     Free,

@@ -24,7 +24,7 @@ pub struct FunctionCallSpec {
     /// The name of the function to run.
     #[serde(rename = "fn")]
     pub name: String,
-    /// The arguments.
+    /// The arguments of the function, by name.
     pub kwargs: Map<String, Value>,
     /// How to contact a person.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,9 +2,9 @@
 //! after, in a hash chain. HACP-024, HACP-042, HACP-084; K-19, K-22.
 //!
 //! An event on the wire is built from a record of the task and the states before and after it, so a
-//! [`TaskReplayer`] replays the history record by record. Its hashes cover the events as shown and belong
-//! to the protocol. The audit log's own chain proves that nothing was changed, and stays valid when
-//! text is erased.
+//! [`TaskReplayer`] replays the history record by record. Its hashes cover the events as shown and
+//! belong to the protocol. The audit log's own chain proves that nothing was changed, and stays
+//! valid when text is erased.
 
 use kernel::audit::{ChainError, Digest, Record};
 use kernel::evolve::{InapplicableEvent, evolve};
@@ -67,7 +67,7 @@ pub struct Snapshot {
 /// The members of an event that 0.1 lacks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuditLater {
-    /// A summary for clients that fold events without knowing each kind.
+    /// A summary for clients that replay events without knowing each kind.
     pub reducer: Option<Reducer>,
     /// The hash of the previous event; empty for the first.
     pub prev_hash: String,

@@ -72,7 +72,6 @@ pub struct HacpError {
     pub message: String,
     /// Whether the same call may succeed later.
     pub retryable: bool,
-    /// Further details.
     pub details: Box<Map<String, Value>>,
     /// The call that failed, and its task.
     about: Box<ErrorContext>,
@@ -89,7 +88,6 @@ struct ErrorContext {
 pub struct ProtocolError<'e> {
     pub code: &'static str,
     pub message: &'e str,
-    /// Further details.
     pub details: &'e Map<String, Value>,
     /// Whether the same call may succeed later.
     pub retryable: bool,

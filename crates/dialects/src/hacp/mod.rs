@@ -9,7 +9,7 @@
 //! | [`wire`], [`view`] | the objects, and how they are built from tasks, asks, artifacts and entries |
 //! | [`audit`], `actions` | the history of a task as a hash chain |
 //! | [`inbox`] | the open items of a person |
-//! | [`runtime`], `leave` | the duties and permissions of an agent's runtime |
+//! | [`runtime`], `permissions` | the duties and permissions of an agent's runtime |
 //! | [`stream`], [`rpc`] | the event stream, and calls over a WebSocket |
 //! | [`schema`](mod@schema) | the JSON Schemas of the objects |
 //! | [`errors`] | codes and statuses |

@@ -33,7 +33,7 @@ impl HacpVersion {
     /// Every version, newest first, in the order of negotiation.
     pub const ALL: [Self; 2] = [Self::V02, Self::V01];
 
-    /// `spec_version`.
+    /// The value of `spec_version` on the wire.
     pub fn spec(self) -> &'static str {
         match self {
             Self::V01 => "0.1.0-draft",
@@ -41,7 +41,7 @@ impl HacpVersion {
         }
     }
 
-    /// `schema_version`.
+    /// The value of `schema_version` on the wire.
     pub fn schema(self) -> &'static str {
         match self {
             Self::V01 => "0.1",

@@ -14,9 +14,9 @@
 //! | `discovery` | `/.well-known/hitl.json` | appendix D |
 //! | `wire`, [`errors`] | types and codes | appendix C, 16 |
 //!
-//! The protocol has five review types and the kernel six kinds of question. [`CaseType`] holds the only
-//! table between them, with the actions of each. Parsing an answer and rendering a result both use
-//! it, so the server accepts and returns exactly the actions it offers.
+//! The protocol has five review types and the kernel six kinds of question. [`CaseType`] holds the
+//! only table between them, with the actions of each. Parsing an answer and rendering a result both
+//! use it, so the server accepts and returns exactly the actions it offers.
 
 pub mod accepted;
 pub mod create;

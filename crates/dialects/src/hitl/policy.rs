@@ -1,5 +1,6 @@
-//! `verification_policy` of a case: turns the body into the kernel's [`VerificationPolicy`]. Section 7.6 of
-//! 0.8, HITL-220. Every object rejects unknown members, and every error names its path.
+//! `verification_policy` of a case: turns the body into the kernel's [`VerificationPolicy`].
+//! Section 7.6 of 0.8, HITL-220. Every object rejects unknown members, and every error names its
+//! path.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! `timeout`: an ISO 8601 duration of fixed length (`PT24H`, `P7D`, `P1DT12H`) or a shorthand (`24h`,
-//! `7d`, `30m`). Section 6; HITL-019, HITL-035.
+//! `timeout`: an ISO 8601 duration of fixed length (`PT24H`, `P7D`, `P1DT12H`) or a shorthand
+//! (`24h`, `7d`, `30m`). Section 6; HITL-019, HITL-035.
 
 use crate::duration::{self, DAY};
 

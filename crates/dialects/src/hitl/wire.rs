@@ -126,7 +126,7 @@ pub struct Answered {
     pub action: &'static str,
     /// The data of the action; may be empty.
     pub data: Map<String, Value>,
-    /// The receipt.
+    /// The signed receipt, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
 }
@@ -134,7 +134,7 @@ pub struct Answered {
 /// `result.signature`: the receipt.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Signature {
-    /// `EdDSA`.
+    /// Always `EdDSA`.
     pub algorithm: &'static str,
     /// A compact JWS whose claims are the receipt's.
     pub value: String,

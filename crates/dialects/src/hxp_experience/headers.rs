@@ -16,13 +16,13 @@ const LONGEST: usize = 512;
 /// The values of the headers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EnvelopeHeaders {
-    /// `HXP-Intent`.
+    /// The value of `HXP-Intent`, if it is present and valid.
     pub intent: Option<String>,
-    /// `HXP-Verbosity`.
+    /// The value of `HXP-Verbosity`, if it is present and valid.
     pub verbosity: Option<&'static str>,
-    /// `HXP-Confidence`.
+    /// The value of `HXP-Confidence`, if it is present and valid.
     pub confidence: Option<f64>,
-    /// `HXP-CogLoad`.
+    /// The value of `HXP-CogLoad`, if it is present and valid.
     pub load: Option<u8>,
 }
 

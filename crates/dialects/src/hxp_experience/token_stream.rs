@@ -1,5 +1,5 @@
-//! A token stream over a message's bytes: one pass records a mark per value and copies nothing. The
-//! memory for the marks is reused for the next message.
+//! A token stream over a message's bytes: one pass records a token per value and copies nothing.
+//! The memory for the tokens is reused for the next message.
 //!
 //! A `serde_json` tree loses data that the validator must report: duplicate names, and numbers that
 //! are too large. Building it also takes most of the time of a check. Apart from such numbers, this
@@ -42,7 +42,7 @@ pub enum Unreadable {
     /// The JSON exceeds the nesting limit.
     #[error("it is nested deeper than {DEEPEST} levels")]
     TooDeep,
-    /// The text is longer than a mark can address.
+    /// The text is longer than a token can address.
     #[error("it is larger than 4 GiB")]
     TooLong,
 }
@@ -74,7 +74,7 @@ impl JsonKind {
 }
 
 /// The position of a value, without the quotes of a string, and of its name. A message can consist
-/// of values almost entirely, so a mark is small.
+/// of values almost entirely, so a token is small.
 #[derive(Debug, Clone, Copy)]
 struct Token {
     kind: JsonKind,
@@ -86,7 +86,7 @@ struct Token {
     named: u32,
     from: u32,
     to: u32,
-    /// The index of the first mark after this value.
+    /// The index of the first token after this value.
     next: u32,
 }
 
@@ -101,7 +101,7 @@ impl MemberName {
     const NONE: Self = Self { name: Name::Other, from: 0 };
 }
 
-/// The marks of a message. The memory is reused for the next one.
+/// The tokens of a message. The memory is reused for the next one.
 #[derive(Debug, Default)]
 pub(super) struct TokenStream {
     marks: Vec<Token>,
@@ -133,7 +133,7 @@ impl<'a> MessageTokens<'a> {
     }
 
     fn node(&'a self, at: u32) -> Node<'a> {
-        // A node always has a mark, so this default is never used.
+        // A node always has a token, so this default is never used.
         const NOTHING: &Token = &Token {
             kind: JsonKind::Null,
             escaped: false,
@@ -151,7 +151,7 @@ impl<'a> MessageTokens<'a> {
         self.text.get(from as usize..to as usize).unwrap_or_default()
     }
 
-    /// The name that starts here. Names are rarely read, so the mark does not store where they end.
+    /// The name that starts here. Names are rarely read, so the token does not store their end.
     fn other_name(&self, from: u32) -> Cow<'a, str> {
         if from == 0 {
             return Cow::Borrowed("");

@@ -50,11 +50,11 @@ pub struct AskView<'a> {
     pub tags: &'a BTreeSet<String>,
     /// How urgent.
     pub priority: Priority,
-    /// Whether the agent says that it cannot be undone: `irreversible: true` or `reversible: false` in
-    /// its metadata, details or envelope.
+    /// Whether the agent says that it cannot be undone: `irreversible: true` or `reversible: false`
+    /// in its metadata, details or envelope.
     pub irreversible: bool,
-    /// Whether an answer that lets the agent proceed needs a second step where a person gives it: it
-    /// cannot be undone, or it is critical.
+    /// Whether an answer that lets the agent proceed needs a second step where a person gives it:
+    /// it cannot be undone, or it is critical.
     pub needs_confirmation: bool,
     /// Who was asked.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Assignee>))]
@@ -85,8 +85,8 @@ pub struct AskView<'a> {
     pub revoked: Option<RevocationView>,
     /// The proof of how it ended, signed; `null` in lists and streams.
     pub receipt: Option<String>,
-    /// What the agent says of its message, as HXP eXperience has it; `null` where it says nothing, or
-    /// once erased.
+    /// What the agent says of its message, as HXP eXperience has it; `null` where it says nothing,
+    /// or once erased.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub hxp: Option<&'a Map<String, Value>>,
     /// What was found about that.

@@ -71,8 +71,8 @@ pub struct WriteBody {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WriteAddress {
-    /// Mail to it is written to the agent, by the person it is shown to: whoever has it writes in their
-    /// name. `null` where no mail is heard.
+    /// Mail to it is written to the agent, by the person it is shown to: whoever has it writes in
+    /// their name. `null` where no mail is heard.
     pub email: Option<String>,
 }
 

@@ -27,8 +27,8 @@ pub struct RecordView {
     pub seq: u64,
     /// When it happened.
     pub at: Time,
-    /// Who did it; `null` if the record cannot be read, and for agents where it is about an answer that
-    /// was held so that its person could undo it.
+    /// Who did it; `null` if the record cannot be read, and for agents where it is about an answer
+    /// that was held so that its person could undo it.
     pub by: Option<ActorRef>,
     /// What happened.
     pub event: &'static str,

@@ -49,8 +49,8 @@ pub struct CreateAsk {
     /// The ask it continues.
     #[serde(default)]
     pub follows: Option<AskId>,
-    /// The conversation it goes on with: whoever began it is asked, after the newest ask of it. Nothing
-    /// is said of `route` and `follows` then.
+    /// The conversation it goes on with: whoever began it is asked, after the newest ask of it.
+    /// Nothing is said of `route` and `follows` then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<AskId>,
     /// The least assurance an answer needs, such as `passkey`; more than the project wants, or the
@@ -60,8 +60,8 @@ pub struct CreateAsk {
     /// Where to tell the agent that it is over: one signed call, as Standard Webhooks has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback_url: Option<String>,
-    /// Where to put it, besides to people: a channel in Slack, a number, an address. Whoever is reached
-    /// there may answer.
+    /// Where to put it, besides to people: a channel in Slack, a number, an address. Whoever is
+    /// reached there may answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<PostingAddress>,
     /// What the agent says of its message, as HXP eXperience has it.

@@ -34,11 +34,12 @@ pub struct ProjectView {
     pub reminders: BTreeSet<u64>,
     /// How it takes what agents say of their messages.
     pub envelopes: EnvelopePolicy,
-    /// How long words are kept once a request or task is over, if not as long as the installation says.
+    /// How long words are kept once a request or task is over, if not as long as the installation
+    /// says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<RetentionSetting>,
-    /// Whom agents may reach with the `place` of a request: `any` address, or `project`: the people of
-    /// the project, the agent's owner, and `allowed_recipients`.
+    /// Whom agents may reach with the `place` of a request: `any` address, or `project`: the people
+    /// of the project, the agent's owner, and `allowed_recipients`.
     #[serde(default)]
     pub recipients: RecipientPolicy,
     /// Addresses agents may use besides: `slack:C0123ABC`, `@example.com`, `sms:*`.
@@ -107,32 +108,32 @@ pub struct ProjectBody {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u64>))]
     pub reminders: BTreeSet<u64>,
-    /// How it takes what agents say of their messages: `lenient` notes what is wrong with an envelope,
-    /// `strict` refuses the request.
+    /// How it takes what agents say of their messages: `lenient` notes what is wrong with an
+    /// envelope, `strict` refuses the request.
     #[serde(default)]
     pub envelopes: EnvelopePolicy,
-    /// How long words are kept once a request or task is over: `30d`, `12h`, or `off` for ever. Where
-    /// nothing is said, as long as the installation says.
+    /// How long words are kept once a request or task is over: `30d`, `12h`, or `off` for ever.
+    /// Where nothing is said, as long as the installation says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<RetentionSetting>,
-    /// Whom agents may reach with the `place` of a request: `any` address, or `project`: the people of
-    /// the project, the agent's owner, and `allowed_recipients`. Without it, what the project has; a new
-    /// one has `project`.
+    /// Whom agents may reach with the `place` of a request: `any` address, or `project`: the people
+    /// of the project, the agent's owner, and `allowed_recipients`. Without it, what the project
+    /// has; a new one has `project`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipients: Option<RecipientPolicy>,
-    /// Addresses agents may use besides: one address such as `slack:C0123ABC`, a mail domain such as
-    /// `@example.com`, or a whole kind such as `sms:*`. Without it, what the project has.
+    /// Addresses agents may use besides: one address such as `slack:C0123ABC`, a mail domain such
+    /// as `@example.com`, or a whole kind such as `sms:*`. Without it, what the project has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<String>>, max_items = 500))]
     pub allowed_recipients: Option<BTreeSet<AllowedRecipient>>,
-    /// Quotas that differ from those of the installation, such as `{"agent.open_asks": 100}`; 0 means no
-    /// limit. Without it, what the project has.
+    /// Quotas that differ from those of the installation, such as `{"agent.open_asks": 100}`; 0
+    /// means no limit. Without it, what the project has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, u64>>))]
     pub quotas: Option<Limits>,
-    /// The minimum assurance for approving a request that is irreversible or critical; rejecting one
-    /// needs no more than `floor`. `null` means that only `floor` counts. Left out, a project keeps what
-    /// it has, and a new project gets `session` (with `--dev`, `null`).
+    /// The minimum assurance for approving a request that is irreversible or critical; rejecting
+    /// one needs no more than `floor`. `null` means that only `floor` counts. Left out, a project
+    /// keeps what it has, and a new project gets `session` (with `--dev`, `null`).
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Assurance>))]
     pub irreversible_assurance: Option<Option<Assurance>>,
@@ -327,7 +328,8 @@ impl PersonBody {
     }
 }
 
-/// `PATCH /api/v1/people/{id}`: a JSON merge patch. Only the named fields change; `null` clears one.
+/// `PATCH /api/v1/people/{id}`: a JSON merge patch. Only the named fields change; `null` clears
+/// one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -382,8 +384,8 @@ impl From<PersonPatch> for HumanChange {
     }
 }
 
-/// `PUT /api/v1/me` and `PUT /api/v1/people/{id}/profile`: what somebody may say of themselves. What
-/// is left out stays as it is.
+/// `PUT /api/v1/me` and `PUT /api/v1/people/{id}/profile`: what somebody may say of themselves.
+/// What is left out stays as it is.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]

@@ -16,8 +16,8 @@ pub struct IssueKey {
     /// …that sees its own asks or the whole project's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<KeyScope>,
-    /// Whether it may pass on answers the agent says it got from people; only an administrator gives
-    /// that.
+    /// Whether it may pass on answers the agent says it got from people; only an administrator
+    /// gives that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub respond: bool,
     /// Whether what the agent asks may be said by an app of its own, with the `bot_token` of an A2H

@@ -95,7 +95,8 @@ pub struct NewDevice {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(max_length = 100))]
     pub label: String,
-    /// When the browser ends it, in milliseconds since 1970. Not kept: the push service says so then.
+    /// When the browser ends it, in milliseconds since 1970. Not kept: the push service says so
+    /// then.
     #[serde(default, rename = "expirationTime")]
     pub expiration_time: Option<f64>,
 }
@@ -131,7 +132,8 @@ pub struct DeviceView {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Devices))]
 pub struct DeviceListView {
-    /// What a browser must know to subscribe (`applicationServerKey`); `null` where no devices are told.
+    /// What a browser must know to subscribe (`applicationServerKey`); `null` where no devices are
+    /// told.
     pub key: Option<String>,
     /// At most ten, the oldest first.
     pub devices: Vec<DeviceView>,
@@ -181,7 +183,8 @@ pub struct MessagesView {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Message))]
 pub struct MessageView {
-    /// What carries it: `devices`, `email`, `slack`, `sms`, `whatsapp`, `telegram`, `ntfy` or `webhook`.
+    /// What carries it: `devices`, `email`, `slack`, `sms`, `whatsapp`, `telegram`, `ntfy` or
+    /// `webhook`.
     pub channel: String,
     /// To whom, for people alone; nobody, if it went where the agent wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 pub struct Jwk {
     /// `OKP` for Ed25519 keys.
     pub kty: String,
-    /// `Ed25519`.
+    /// The curve: `Ed25519` for keys that can be used here.
     #[serde(default)]
     pub crv: String,
     /// The public key, 32 bytes in base64url.
@@ -21,10 +21,10 @@ pub struct Jwk {
     /// The key id: the thumbprint of the three members above.
     #[serde(default)]
     pub kid: String,
-    /// `EdDSA`.
+    /// The algorithm: `EdDSA` for Ed25519 keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alg: Option<String>,
-    /// `sig`.
+    /// The use of the key: `sig` for signatures.
     #[serde(default, rename = "use", skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
     /// When the key was retired, in seconds since 1970. A signature dated then or later is not

@@ -5,12 +5,10 @@
 //! |---|---|
 //! | [`jws`] | signing, and verification that accepts only canonical tokens |
 //! | [`jwks`] | public keys, each named by its thumbprint (RFC 7638) |
-//! | [`receipt`] | the claims of a receipt about a closed ask |
+//! | [`receipt`] | the claims of a receipt about a closed ask; the revoked receipts and keys |
 //! | [`passkey`] | evidence that a passkey signed the answer of a receipt |
-//! | [`words`](mod@words) | a receipt in sentences for people, with its assurance |
-//! | [`record`] | whether a receipt matches the installation's records |
-//! | [`revocations`] | the revoked receipts and keys |
-//! | [`inclusion`] | proves that a receipt's event is in a sealed block of the audit log |
+//! | [`explanation`] | a receipt in sentences for people, with its assurance |
+//! | [`record_check`] | whether a receipt matches the installation's records, and the proof that its event is in a sealed block of the audit log |
 //!
 //! Ed25519 uses no random numbers, so signing is pure: the same claims and key give the same bytes.
 

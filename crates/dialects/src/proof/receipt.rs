@@ -45,11 +45,11 @@ pub struct ReceiptClaims {
     pub prompt: String,
     /// Of the canonical JSON of the question.
     pub question_sha256: Digest,
-    /// Of the canonical JSON of what was displayed where it was answered, if `shown` is `question` or
-    /// absent; else of `null`, which claims nothing.
+    /// Of the canonical JSON of what was displayed where it was answered, if `shown` is `question`
+    /// or absent; else of `null`, which claims nothing.
     pub shown_sha256: Digest,
-    /// How much of the question the server displayed where it was answered: `question` for all of it,
-    /// `summary` for a part, `nothing`. Absent unless it was answered, and in older receipts.
+    /// How much of the question the server displayed where it was answered: `question` for all of
+    /// it, `summary` for a part, `nothing`. Absent unless it was answered, and in older receipts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<DisplayedContent>,
     /// How it ended.
@@ -78,12 +78,12 @@ pub struct ReceiptClaims {
     /// Who it was, as the agent says that passed the answer on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attested: Option<AttestedIdentity>,
-    /// How the sender of the email was verified that the answer came with. Absent where it came by no
-    /// email, and where the sender was not verified.
+    /// How the sender of the email was verified that the answer came with. Absent where it came by
+    /// no email, and where the sender was not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<SenderVerification>,
-    /// The proofs that a person was there, where the agent wanted them and they held. They say that it
-    /// was a person, not who.
+    /// The proofs that a person was there, where the agent wanted them and they held. They say that
+    /// it was a person, not who.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proofs: Vec<ProofOfPerson>,
     /// When it was asked.
@@ -281,7 +281,7 @@ fn via_name(via: AnswerInterface) -> &'static str {
 /// A page of the list. A receipt is on one page only; the keys are on every page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RevocationClaims {
-    /// The issuer.
+    /// The installation that signed the list.
     pub iss: String,
     /// The time of the list, in seconds since 1970.
     pub iat: i64,

@@ -3,7 +3,7 @@
 //!
 //! | module | receiver |
 //! |---|---|
-//! | [`standard`] | receivers of Standard Webhooks: a type, a timestamp, and the ask as our own API shows it or the runtime's event as HACP shows it |
+//! | this module | receivers of Standard Webhooks: a type, a timestamp, and the ask as our own API shows it or the runtime's event as HACP shows it |
 //! | [`humanlayer`] | programs built with `HumanLayer`'s SDKs |
 //!
 //! A body never holds secret answers: only the agent reads them, once.

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{function_call, human_contact, made, parse, shown, with, without};
 
-/// A2H-020, A2H-021, A2H-027, A2H-030, A2H-032, A2H-037, A2H-038, A2H-040: what was sent comes back,
-/// under names every client reads, and what people see.
+/// A2H-020, A2H-021, A2H-027, A2H-030, A2H-032, A2H-037, A2H-038, A2H-040: what was sent comes
+/// back, under names every client reads, and what people see.
 #[test]
 fn a_function_call_is_an_approval() {
     let (cast, id) = made(CallKind::FunctionCall, &function_call());
@@ -43,8 +43,9 @@ fn a_human_contact_is_a_message() {
     assert!(!stored.contains("xoxb-secret"), "A2H-031: a bot token is nowhere at rest");
 }
 
-/// A2H-029: an option, or anything beside the members of the protocol, that says it cannot be undone marks
-/// the whole request, as in every other protocol. The mark of an option comes back with it.
+/// A2H-029: an option, or anything beside the members of the protocol, that says it cannot be
+/// undone marks the whole request, as in every other protocol. The mark of an option comes back
+/// with it.
 #[test]
 fn what_cannot_be_undone_is_marked() {
     let marked = [
@@ -105,7 +106,8 @@ fn what_cannot_be_undone_is_marked() {
     }
 }
 
-/// A2H-022, A2H-027, A2H-029, A2H-051, A2H-065, A2H-066, A2H-069: absent, null and empty are the same.
+/// A2H-022, A2H-027, A2H-029, A2H-051, A2H-065, A2H-066, A2H-069: absent, null and empty are the
+/// same.
 #[test]
 fn what_is_not_there_need_not_be_said() {
     for bare in [

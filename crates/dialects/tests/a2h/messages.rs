@@ -52,8 +52,8 @@ fn refund() -> Value {
     })
 }
 
-/// HXPE-058, A2H-038: `state` is the caller's own and comes back as it came; an object `hxp` in it is what
-/// the agent says of its message, and anything else there is no mistake.
+/// HXPE-058, A2H-038: `state` is the caller's own and comes back as it came; an object `hxp` in it
+/// is what the agent says of its message, and anything else there is no mistake.
 #[test]
 fn a_message_may_say_of_itself_what_it_is() {
     let hxp = json!({

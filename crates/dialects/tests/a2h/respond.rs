@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{bytes, function_call, human_contact, made, relay, shown, with};
 
-/// A2H-044, A2H-045, A2H-052, A2H-067: nulls erase nothing, times are ours, and the record says that
-/// only the agent says so.
+/// A2H-044, A2H-045, A2H-052, A2H-067: nulls erase nothing, times are ours, and the record says
+/// that only the agent says so.
 #[test]
 fn an_agent_passes_on_an_answer() {
     let (mut cast, id) = made(CallKind::FunctionCall, &function_call());

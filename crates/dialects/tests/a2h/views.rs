@@ -71,7 +71,8 @@ fn answered_contacts() {
     }
 }
 
-/// A request for changes of what is no approval is refused; a record of before that says what it was.
+/// A request for changes of what is no approval is refused; a record of before that says what it
+/// was.
 #[test]
 fn a_contact_takes_no_request_for_changes() {
     let (mut cast, id) = made(CallKind::HumanContact, &human_contact());
@@ -82,8 +83,8 @@ fn a_contact_takes_no_request_for_changes() {
     insta::assert_json_snapshot!("contact_changes", status(&before));
 }
 
-/// What a principal decides over HACP without answering the question is told as that decision, not as
-/// something nobody decided. A record of before it was kept says that a person cancelled it.
+/// What a principal decides over HACP without answering the question is told as that decision, not
+/// as something nobody decided. A record of before it was kept says that a person cancelled it.
 #[test]
 fn what_was_decided_over_hacp_is_told() {
     let told = |kind: CheckpointKind, action: ResolutionAction, comment: Option<&str>| {
@@ -196,7 +197,8 @@ fn only_known_keys() {
     }
 }
 
-/// An approval of something else than was asked is no approval: the agent would run what it asked for.
+/// An approval of something else than was asked is no approval: the agent would run what it asked
+/// for.
 #[test]
 fn an_edited_approval_is_a_no() {
     let mut cast = Cast::new();

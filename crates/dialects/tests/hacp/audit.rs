@@ -24,8 +24,8 @@ fn told(cast: &Cast, id: TaskId) -> Vec<Stamped<AuditEvent>> {
     replay(&records(cast, id), None, V02).0
 }
 
-/// HACP-032, HACP-042, K-05: every kind of event, whole; the last approval is one review, and the task
-/// completes by itself behind it.
+/// HACP-032, HACP-042, K-05: every kind of event, whole; the last approval is one review, and the
+/// task completes by itself behind it.
 #[test]
 fn a_story_from_the_first_word_to_the_last() {
     let (cast, id) = story();
@@ -101,8 +101,8 @@ fn events_are_numbered_and_sorted() {
     assert!(told.windows(2).all(|two| two[0].object.id < two[1].object.id));
 }
 
-/// HACP-084: each event names the one before by its hash, and one that was changed, left out or moved
-/// is found.
+/// HACP-084: each event names the one before by its hash, and one that was changed, left out or
+/// moved is found.
 #[test]
 fn a_chain_shows_where_it_was_touched() {
     let (cast, id) = story();

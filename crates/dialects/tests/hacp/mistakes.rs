@@ -32,7 +32,8 @@ fn commit(payload: &Value) -> (&'static str, Value) {
     ("artifact.commit", json!({"task_id": TASK, "type": "patch", "payload": payload}))
 }
 
-/// HACP-041, K-14: unknown words are refused: kinds, actions, intents, verdicts, ways, tiers, scopes.
+/// HACP-041, K-14: unknown words are refused: kinds, actions, intents, verdicts, ways, tiers,
+/// scopes.
 #[test]
 fn mistakes_are_named() {
     let cast = Cast::new();

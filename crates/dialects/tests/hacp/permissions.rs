@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::fixtures::{V01, V02, in_progress, plain_task, task};
 
-/// HACP-071, HACP-072, HACP-073: what is allowed may be done without asking, what is denied must not be
-/// done, and everything else needs a checkpoint.
+/// HACP-071, HACP-072, HACP-073: what is allowed may be done without asking, what is denied must
+/// not be done, and everything else needs a checkpoint.
 #[test]
 fn a_runtime_asks_before_it_acts() {
     let vectors: Value =

@@ -347,8 +347,8 @@ fn people_and_agents_are_found_by_either_name() {
     }
 }
 
-/// HACP-082: what makes two calls the same is what they want, however it is written; neither the key
-/// nor the revision, nor who is said to call.
+/// HACP-082: what makes two calls the same is what they want, however it is written; neither the
+/// key nor the revision, nor who is said to call.
 #[test]
 fn a_fingerprint_is_of_what_is_wanted() {
     let cast = Cast::new();

@@ -78,8 +78,8 @@ fn samples(version: HacpVersion) -> Vec<(&'static str, Value)> {
     all
 }
 
-/// HACP-085: every object that goes out is as its schema says, by our own judgement and by that of a
-/// library.
+/// HACP-085: every object that goes out is as its schema says, by our own judgement and by that of
+/// a library.
 #[test]
 fn what_goes_out_is_what_is_published() {
     for version in [V01, V02] {

@@ -167,8 +167,8 @@ fn a_key_of_a_ledger_and_its_history() {
     assert!(view::entry_written(&other.unwrap().event().unwrap(), V02).is_none());
 }
 
-/// HACP-022, K-05, K-06: a comment is a record of its own; the review it is added to stays as it was
-/// given, and another opinion is another review.
+/// HACP-022, K-05, K-06: a comment is a record of its own; the review it is added to stays as it
+/// was given, and another opinion is another review.
 #[test]
 fn a_comment_changes_no_review() {
     let (mut cast, id) = story();

@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use crate::fixtures::{TYPES, body, bytes, made, new, refused, shown, with};
 use crate::schemas::holds;
 
-/// HITL-003, HITL-004, HITL-005, HITL-010, HITL-011, HITL-012, HITL-013, HITL-014, HITL-015, HITL-016,
-/// HITL-018: a case of each type, whole, and valid by the schema of its version. C-07, C-08, C-13.
+/// HITL-003, HITL-004, HITL-005, HITL-010, HITL-011, HITL-012, HITL-013, HITL-014, HITL-015,
+/// HITL-016, HITL-018: a case of each type, whole, and valid by the schema of its version. C-07,
+/// C-08, C-13.
 #[test]
 fn every_type_makes_a_valid_object() {
     for kind in TYPES {
@@ -29,8 +30,8 @@ fn every_type_makes_a_valid_object() {
     }
 }
 
-/// HITL-006, HITL-008, HITL-017, HITL-019, HITL-020, HITL-022, HITL-023, HITL-024, HITL-025, HITL-026,
-/// HITL-027: everything a service may say comes back.
+/// HITL-006, HITL-008, HITL-017, HITL-019, HITL-020, HITL-022, HITL-023, HITL-024, HITL-025,
+/// HITL-026, HITL-027: everything a service may say comes back.
 #[test]
 fn everything_said_comes_back() {
     let more = json!({
@@ -72,8 +73,9 @@ fn defaults() {
     assert_eq!(parsed.version, HitlVersion::V07);
 }
 
-/// HITL-002, HITL-014, HITL-015, HITL-020, HITL-022, HITL-023, HITL-026, HITL-028, HITL-035, HITL-130,
-/// HITL-240, HITL-241: a mistake names its field and what was expected, and makes no case.
+/// HITL-002, HITL-014, HITL-015, HITL-020, HITL-022, HITL-023, HITL-026, HITL-028, HITL-035,
+/// HITL-130, HITL-240, HITL-241: a mistake names its field and what was expected, and makes no
+/// case.
 #[test]
 fn mistakes_are_named() {
     let field = |fields: Value| json!({ "form": { "fields": fields } });

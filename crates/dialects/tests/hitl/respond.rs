@@ -18,7 +18,8 @@ fn result(cast: &Cast, id: AskId) -> Value {
     polled["result"].clone()
 }
 
-/// HITL-060, HITL-096, HITL-097, HITL-120: each action of each type, and what comes back. C-06, C-16.
+/// HITL-060, HITL-096, HITL-097, HITL-120: each action of each type, and what comes back. C-06,
+/// C-16.
 #[test]
 fn every_action_of_every_type() {
     for (kind, said, back) in [
@@ -242,8 +243,8 @@ fn inline() -> Value {
     })
 }
 
-/// HITL-071, HITL-072, HITL-073, HITL-074, HITL-077: an agent says whom it speaks for, and only what it
-/// may. C-17, C-25.
+/// HITL-071, HITL-072, HITL-073, HITL-074, HITL-077: an agent says whom it speaks for, and only
+/// what it may. C-17, C-25.
 #[test]
 fn what_an_agent_passes_on() {
     let (mut cast, id) = made(&body("approval"));

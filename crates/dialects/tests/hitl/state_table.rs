@@ -12,9 +12,9 @@ use crate::fixtures::{body, made, polled, respond, with};
 const STATES: [&str; 6] = ["pending", "opened", "in_progress", "completed", "expired", "cancelled"];
 const STEPS: [&str; 6] = ["open", "begin", "inline submit", "respond", "time out", "cancel"];
 
-/// HITL-110, HITL-111, HITL-112, HITL-113: every open state ends in every way, an inline answer needs no
-/// page, and what is over stays. A cell is the status afterwards, `-` for no change, or the refusal.
-/// C-01, C-02, C-03.
+/// HITL-110, HITL-111, HITL-112, HITL-113: every open state ends in every way, an inline answer
+/// needs no page, and what is over stays. A cell is the status afterwards, `-` for no change, or
+/// the refusal. C-01, C-02, C-03.
 const TABLE: &str = "
             | open   | begin                | inline submit        | respond              | time out | cancel
 pending     | opened | in_progress          | completed            | completed            | expired  | cancelled

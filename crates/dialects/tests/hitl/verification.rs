@@ -1,5 +1,5 @@
-//! Proofs of a person, in bytes: the policy of a case, the evidence of an answer, the result in every
-//! view. HITL 0.8 §7.6; HITL-220 to HITL-228.
+//! Proofs of a person, in bytes: the policy of a case, the evidence of an answer, the result in
+//! every view. HITL 0.8 §7.6; HITL-220 to HITL-228.
 
 use dialects::hitl::{HitlVersion, callback, client_event, read_respond};
 use kernel::audit::Digest;
@@ -231,8 +231,8 @@ fn proven(cast: &mut Cast, id: AskId) {
     cast.run(relay, AskCommand::AnswerWithProofs(id, yes(), vec![proof]));
 }
 
-/// HITL-226, HITL-227, HITL-228: the poll, the event and the callback say what was verified; nothing
-/// of the proof is in them.
+/// HITL-226, HITL-227, HITL-228: the poll, the event and the callback say what was verified;
+/// nothing of the proof is in them.
 #[test]
 fn the_result_is_told_everywhere() {
     let (mut cast, id) = made(&case(&policy()));
@@ -254,8 +254,8 @@ fn the_result_is_told_everywhere() {
     }
 }
 
-/// HITL-226: what is missing where proofs were optional; that none was asked of who is signed in; and
-/// nothing where none was wanted.
+/// HITL-226: what is missing where proofs were optional; that none was asked of who is signed in;
+/// and nothing where none was wanted.
 #[test]
 fn what_is_told_without_a_proof() {
     let result = |cast: &Cast, id| {

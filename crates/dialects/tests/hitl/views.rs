@@ -53,8 +53,8 @@ fn in_state(state: &str, kind: &str, version: &str) -> (Cast, AskId) {
     (cast, id)
 }
 
-/// HITL-090, HITL-091, HITL-092, HITL-093, HITL-094, HITL-095, HITL-099, HITL-100, HITL-102, HITL-103,
-/// HITL-106, HITL-107, HITL-150: every state by the schemas, and exactly. C-05.
+/// HITL-090, HITL-091, HITL-092, HITL-093, HITL-094, HITL-095, HITL-099, HITL-100, HITL-102,
+/// HITL-103, HITL-106, HITL-107, HITL-150: every state by the schemas, and exactly. C-05.
 #[test]
 fn every_state_of_every_type() {
     for version in ["0.7", "0.8"] {

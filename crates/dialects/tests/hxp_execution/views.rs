@@ -231,9 +231,9 @@ fn statuses_are_phases() {
     assert_eq!(Status::named("Pending"), None);
 }
 
-/// DESIGN §11: a request for changes is a rejection that begins with the request. Only an approval takes
-/// one: DECIDE and PROVIDE are never `completed` without a result, and a record of before that was
-/// refused has failed.
+/// DESIGN §11: a request for changes is a rejection that begins with the request. Only an approval
+/// takes one: DECIDE and PROVIDE are never `completed` without a result, and a record of before
+/// that was refused has failed.
 #[test]
 fn requested_changes_are_a_rejection_with_a_reason() {
     let reply = || Reply { answer: Answer::CHANGES, comment: Some("smaller, please".into()) };

@@ -226,8 +226,8 @@ fn hints(headers: &[(&str, &str)]) -> EnvelopeHeaders {
     EnvelopeHeaders::read(headers.iter().map(|(name, value)| (*name, value.as_bytes())))
 }
 
-/// HXPE-050, HXPE-051: headers say what the envelope leaves out; where both speak, the envelope counts
-/// and the difference is noted.
+/// HXPE-050, HXPE-051: headers say what the envelope leaves out; where both speak, the envelope
+/// counts and the difference is noted.
 #[test]
 fn headers_fill_in_and_never_overrule() {
     let all = [

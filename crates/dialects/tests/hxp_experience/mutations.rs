@@ -1,5 +1,5 @@
-//! Messages written in odd ways, and with something done to their bytes: thousands of them, the same
-//! ones every time. A fuzzer goes on from here for as long as it is let: see `fuzz`.
+//! Messages written in odd ways, and with something done to their bytes: thousands of them, the
+//! same ones every time. A fuzzer goes on from here for as long as it is let: see `fuzz`.
 
 use std::fmt::Write as _;
 
@@ -44,8 +44,8 @@ impl Dice {
     }
 }
 
-/// Writes a value as somebody might: with blanks and escapes, members left out, given twice, or with
-/// another value.
+/// Writes a value as somebody might: with blanks and escapes, members left out, given twice, or
+/// with another value.
 fn write(value: &Value, dice: &mut Dice, to: &mut String) {
     let values: Vec<&str> = VALUES.split_whitespace().collect();
     if dice.one_in(40) {
@@ -129,8 +129,8 @@ fn numbers_of_any_length_are_judged() {
     }
 }
 
-/// HXPE-004, HXPE-006, HXPE-041, HXPE-043: whatever is done to a message, it is read as other readers
-/// do, judged as the published schema does, and judged alike with and without a report.
+/// HXPE-004, HXPE-006, HXPE-041, HXPE-043: whatever is done to a message, it is read as other
+/// readers do, judged as the published schema does, and judged alike with and without a report.
 #[test]
 fn mutated_messages_are_judged_alike_by_everybody() {
     let good = [core(), standard(), full()];

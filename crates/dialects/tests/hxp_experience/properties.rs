@@ -1,5 +1,5 @@
-//! What holds for any bytes at all, message or not. Properties, mutated messages and the fuzz target
-//! under `fuzz` ask the same.
+//! What holds for any bytes at all, message or not. Properties, mutated messages and the fuzz
+//! target under `fuzz` ask the same.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -55,8 +55,8 @@ pub(crate) fn holds(bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Whether there may be a number in it that no double holds: one with an exponent, or of as many digits
-/// as the largest of them.
+/// Whether there may be a number in it that no double holds: one with an exponent, or of as many
+/// digits as the largest of them.
 fn may_be_too_large(bytes: &[u8]) -> bool {
     let digits = |run: &[u8]| run.len() >= 309;
     bytes.iter().any(|byte| matches!(byte, b'e' | b'E'))

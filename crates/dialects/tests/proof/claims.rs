@@ -49,8 +49,8 @@ fn an_answer() {
     insta::assert_json_snapshot!("answer", claims);
 }
 
-/// A digest of what was displayed is claimed only where all of it was, and receipts of answers that were
-/// given before this was recorded stay as they were.
+/// A digest of what was displayed is claimed only where all of it was, and receipts of answers that
+/// were given before this was recorded stay as they were.
 #[test]
 fn what_was_not_displayed_is_not_claimed() {
     let mut cast = Cast::new();

@@ -1,6 +1,6 @@
-//! `clients/vectors/passkeys.json`: what every verifier, in whatever language, must say of the evidence
-//! of a passkey. Made from fixed keys; `cargo test -p countersign-dialects --test proof -- --ignored`
-//! writes it again.
+//! `clients/vectors/passkeys.json`: what every verifier, in whatever language, must say of the
+//! evidence of a passkey. Made from fixed keys; `cargo test -p countersign-dialects --test proof --
+//! --ignored` writes it again.
 
 use std::path::PathBuf;
 

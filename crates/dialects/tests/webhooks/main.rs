@@ -140,8 +140,8 @@ fn story() -> (Cast, Vec<(&'static str, AskId)>) {
     (cast, made)
 }
 
-/// A2H-110, A2H-111, A2H-115, A2H-117, A2H-037: every ending as HumanLayer tells it, which is what its
-/// SDKs read; nothing before the end.
+/// A2H-110, A2H-111, A2H-115, A2H-117, A2H-037: every ending as HumanLayer tells it, which is what
+/// its SDKs read; nothing before the end.
 #[test]
 fn as_humanlayer_tells_it() {
     let (cast, made) = story();
@@ -215,8 +215,8 @@ fn post() -> ConversationOrigin {
     })
 }
 
-/// A2H-110, A2H-113: a letter to an agent in every form. Nothing in it lets anybody write as whoever
-/// wrote it.
+/// A2H-110, A2H-113: a letter to an agent in every form. Nothing in it lets anybody write as
+/// whoever wrote it.
 #[test]
 fn a_letter_that_was_received() {
     let (mut cast, id) = elsewhere(&letter(), "Order 7\n\nPlease refund it.\nMark");

@@ -187,7 +187,7 @@ struct ExportVerification {
     header: ExportHeader,
     blocks: BlockChain,
     subjects: HashMap<Subject, SubjectEntry>,
-    /// One closed ask for each way to close. It stands for all asks that closed like it.
+    /// One closed ask for each outcome. It represents all asks with the same outcome.
     endings: Vec<Ask>,
     position: u64,
     records: u64,

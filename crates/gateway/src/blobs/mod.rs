@@ -1,9 +1,9 @@
 //! Bytes of any size, in constant memory.
 //!
-//! They are stored in pieces of at most [`PIECE`] bytes, each under its own digest, together with a
-//! manifest that lists the pieces. Every store for small files can therefore hold them. The digest
-//! of the manifest determines the digest of every piece, so every part is verified before it is
-//! served. A blob of one piece is its own manifest.
+//! They are stored in pieces of at most [`PIECE_SIZE`] bytes, each under its own digest, together
+//! with a manifest that lists the pieces. Every store for small files can therefore hold them. The
+//! digest of the manifest determines the digest of every piece, so every part is verified before it
+//! is served. A blob of one piece is its own manifest.
 //!
 //! | file | contents |
 //! |---|---|

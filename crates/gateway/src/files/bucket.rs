@@ -121,7 +121,8 @@ impl BucketAvailability {
         self.outage.is_failing()
     }
 
-    /// Records the result of a request that began at this time. The log has a line when the state changes.
+    /// Records the result of a request that began at this time. The log has a line when the state
+    /// changes.
     pub(super) fn record_result(&self, began: Instant, failed: Option<&anyhow::Error>) {
         let result = if failed.is_none() { "done" } else { "failed" };
         metrics::counter!("countersign_files_total", "result" => result).increment(1);

@@ -1,5 +1,5 @@
-//! Proofs that a person is present. A [`ProofVerifier`] verifies them. The kernel decides what a proof
-//! must contain and whether it is sufficient. HITL 0.8, §7.6; HITL-221.
+//! Proofs that a person is present. A [`ProofVerifier`] verifies them. The kernel decides what a
+//! proof must contain and whether it is sufficient. HITL 0.8, §7.6; HITL-221.
 //!
 //! | module | contents |
 //! |---|---|

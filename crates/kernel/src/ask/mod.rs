@@ -226,8 +226,8 @@ pub enum DisplayedContent {
     /// A part of it: a row of the inbox, the summary of a bulk answer, the page of a task, a chat
     /// message, an email, a notification.
     Summary,
-    /// Nothing that the server knows of: the API, the command line, an agent that passes an answer on,
-    /// a script, a default on silence.
+    /// Nothing that the server knows of: the API, the command line, an agent that passes an answer
+    /// on, a script, a default on silence.
     #[default]
     Nothing,
 }

@@ -71,7 +71,7 @@ impl FromStr for SimilarityKey {
 }
 
 #[cfg(feature = "openapi")]
-crate::openapi::text!(SimilarityKey, "^[0-9a-f]{16}$");
+crate::openapi::text!(SimilarityKey as Fold, "^[0-9a-f]{16}$");
 
 impl Serialize for SimilarityKey {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

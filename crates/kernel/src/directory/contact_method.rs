@@ -153,7 +153,7 @@ impl<'de> Deserialize<'de> for ContactMethod {
 
 #[cfg(feature = "openapi")]
 crate::openapi::text!(
-    ContactMethod,
+    ContactMethod as Means,
     "^(devices|(slack|email|sms|whatsapp|telegram|ntfy|webhook):.+)$"
 );
 

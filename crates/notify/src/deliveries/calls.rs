@@ -17,8 +17,8 @@ use crate::callbacks::{self, CallResponse, OutgoingCall};
 use crate::people::slack_message_ts;
 use crate::webhooks::{CallSubject, schedule};
 
-/// When a callback of HITL is repeated, in seconds after the previous attempt (HITL-184). Then it is given up:
-/// polling is authoritative, and an operator can have the callback repeated.
+/// When a callback of HITL is repeated, in seconds after the previous attempt (HITL-184). Then it
+/// is given up: polling is authoritative, and an operator can have the callback repeated.
 const HITL_RETRY_SECONDS: [u64; 3] = [1, 5, 30];
 /// The status of an endpoint that no longer exists.
 const STATUS_GONE: u16 = 410;
@@ -149,8 +149,8 @@ impl Deliveries {
     }
 }
 
-/// Settles a webhook delivery by the endpoint's response. A delivery that is given up stays in the log, from
-/// where it can be sent again.
+/// Settles a webhook delivery by the endpoint's response. A delivery that is given up stays in the
+/// log, from where it can be sent again.
 fn settle_webhook(
     webhook: &Webhook,
     told: &WebhookMessage,

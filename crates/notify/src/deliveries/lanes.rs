@@ -1,5 +1,6 @@
-//! Lanes of deliveries: each receiver has its own, so a slow receiver delays only its own deliveries. One task
-//! works on a lane: with more calls at once as long as the receiver answers, one by one while it does not.
+//! Lanes of deliveries: each receiver has its own, so a slow receiver delays only its own
+//! deliveries. One task works on a lane: with more calls at once as long as the receiver answers,
+//! one by one while it does not.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,8 +21,8 @@ use super::{CLAIM_LEASE, Deliveries};
 const LANES_PER_READ: usize = 256;
 /// How many calls of one lane are under way at once, as long as the receiver answers.
 const MAX_CALLS_PER_LANE: usize = 8;
-/// How many calls are made in sequence before the next claim: all of them end within the lease, however long
-/// each takes.
+/// How many calls are made in sequence before the next claim: all of them end within the lease,
+/// however long each takes.
 const CALLS_PER_CLAIM: usize = 4;
 /// How many calls are under way at once, in all lanes.
 const MAX_CALLS: usize = 256;
@@ -157,7 +158,8 @@ impl Deliveries {
         Ok(())
     }
 
-    /// Works on a lane until nothing is due. A call under way when the server stops is repeated later.
+    /// Works on a lane until nothing is due. A call under way when the server stops is repeated
+    /// later.
     async fn run_lane(&self, lane: &str) {
         // The command of a runtime gets one contract after the other.
         let runtime = lane.strip_prefix(Work::RUNTIMES);
@@ -169,7 +171,8 @@ impl Deliveries {
                 Ok(None) => return,
                 Ok(Some(true)) => width = (width * 2).min(widest),
                 Ok(_) if self.lanes.paused_until(lane, self.gateway.now()).is_some() => return,
-                // A receiver that does not answer gets one call at a time, so it occupies one call of all.
+                // A receiver that does not answer gets one call at a time, so it occupies one call
+                // of all.
                 Ok(Some(false)) => width = 1,
                 Err(error) => {
                     self.gateway.database().failed(DATABASE_USER, &error);
@@ -179,8 +182,8 @@ impl Deliveries {
         }
     }
 
-    /// Executes some deliveries of a lane. Returns whether the receiver answered all of them; `None` if nothing
-    /// was due.
+    /// Executes some deliveries of a lane. Returns whether the receiver answered all of them;
+    /// `None` if nothing was due.
     async fn run_batch(&self, lane: &str, width: usize) -> Result<Option<bool>, StoreError> {
         let gateway = &self.gateway;
         let claimed = gateway

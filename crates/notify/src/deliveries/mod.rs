@@ -40,7 +40,8 @@ const BATCH: usize = 128;
 /// How long to wait for a change before looking for retries that are due.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Executes deliveries: the plans of people by itself, every call in its [lane](lanes). Clones share the lanes.
+/// Executes deliveries: the plans of people by itself, every call in its [lane](lanes). Clones
+/// share the lanes.
 #[derive(Clone)]
 pub struct Deliveries {
     pub(crate) gateway: Gateway,
@@ -62,7 +63,7 @@ impl Deliveries {
         self.lanes.are_idle()
     }
 
-    /// Runs until shutdown. `written` is rung when deliveries may have been written.
+    /// Runs until shutdown. `written` is notified when new deliveries may exist.
     pub async fn run(self, written: Arc<Notify>) {
         loop {
             self.gateway.database().note("outbox", &self.execute().await);
@@ -82,8 +83,8 @@ impl Deliveries {
         self.execute().await
     }
 
-    /// Executes everything that is due for people now, most urgent first, and starts the other lanes that have
-    /// something due.
+    /// Executes everything that is due for people now, most urgent first, and starts the other
+    /// lanes that have something due.
     async fn execute(&self) -> Result<(), StoreError> {
         let _alone = self.lanes.people.lock().await;
         self.start_lanes().await?;

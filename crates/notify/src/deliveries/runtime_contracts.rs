@@ -1,9 +1,9 @@
 //! Passes contracts to the runtimes of agents, by a command of the operator.
 //!
-//! The commit that made a contract numbered it in the store. Without a command, the runtime reads contracts
-//! there and confirms them by number; webhook endpoints get them too. A command gets one contract after the
-//! other: the first that is not confirmed is passed on, and confirmed when the command accepts it. Decisions
-//! stand whether or not the runtime can be reached.
+//! The commit that made a contract numbered it in the store. Without a command, the runtime reads
+//! contracts there and confirms them by number; webhook endpoints get them too. A command gets one
+//! contract after the other: the first that is not confirmed is passed on, and confirmed when the
+//! command accepts it. Decisions stand whether or not the runtime can be reached.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

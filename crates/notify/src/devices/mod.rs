@@ -1,5 +1,5 @@
-//! The devices of people that get push notifications. A device is kept while the session that added it is
-//! valid.
+//! The devices of people that get push notifications. A device is kept while the session that added
+//! it is valid.
 //!
 //! | module | contents |
 //! |---|---|
@@ -47,7 +47,8 @@ pub struct DeviceRegistry {
 }
 
 impl DeviceRegistry {
-    /// Adds a device of a person who signed in with this key. Devices that are no longer in use make room.
+    /// Adds a device of a person who signed in with this key. Devices that are no longer in use
+    /// make room.
     pub async fn add(
         &self,
         push: &WebPush,

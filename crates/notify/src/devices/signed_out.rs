@@ -1,5 +1,5 @@
-//! Removes devices as soon as their person is signed out or deactivated. A device that is missed here is
-//! removed when the next notification would go there.
+//! Removes devices as soon as their person is signed out or deactivated. A device that is missed
+//! here is removed when the next notification would go there.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

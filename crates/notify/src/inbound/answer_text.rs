@@ -23,8 +23,8 @@ pub(super) fn form_reply(
     })
 }
 
-/// Text as an answer to a question: the first line is the word of a button and the rest a comment; or all of
-/// it, if the question asks for text.
+/// Text as an answer to a question: the first line is the word of a button and the rest a comment;
+/// or all of it, if the question asks for text.
 pub(super) fn read(question: &Question, text: &str) -> Option<Reply> {
     let text = text.trim();
     match question.body() {
@@ -59,7 +59,8 @@ pub(super) fn read(question: &Question, text: &str) -> Option<Reply> {
             || said == normalized(&offer.label)
             || also.contains(&said.as_str())
     };
-    // "no, it is too much" on one line is a word and its reason. A yes must stand alone: "yes, but" is none.
+    // "no, it is too much" on one line is a word and its reason. A yes must stand alone: "yes, but"
+    // is none.
     let (offer, comment) = if let Some(offer) = all.iter().find(is) {
         (offer, rest.trim().to_owned())
     } else {

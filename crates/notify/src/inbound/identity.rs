@@ -1,5 +1,5 @@
-//! Who sent an inbound message, as seen from an ask: a known person who was asked, the reader of an email, or
-//! a guest at the place that the agent chose.
+//! Who sent an inbound message, as seen from an ask: a known person who was asked, the reader of an
+//! email, or a guest at the place that the agent chose.
 
 use channels::email::{AddressOwner, OpenedAddress, ReplyAddress};
 use channels::{SenderClaim, UnverifiedSender};
@@ -26,8 +26,9 @@ impl IncomingMessage<'_> {
         if let Some(human) = known.filter(may) {
             return Ok(Some(Actor::Human { id: human.id, via, assurance: Assurance::Channel }));
         }
-        // Everyone at the place that the agent chose may answer, unless the agent excluded them; also before
-        // the message is stored. Buttons with our mark exist on our messages alone.
+        // Everyone at the place that the agent chose may answer, unless the agent excluded them;
+        // also before the message is stored. Only the server's own messages have buttons with its
+        // MAC.
         let placed = message.is_none_or(|it| it.ask == ask.id && it.human.is_none());
         let id = self.message.from.address().unwrap_or_default();
         let guest = guest(ask, via, &self.message.from, id, self.message.name.clone());
@@ -36,8 +37,9 @@ impl IncomingMessage<'_> {
         Ok(Some(guest).filter(|guest| placed && ask.is_visible_to(guest, &directory)))
     }
 
-    /// The known person who sent the message: by a verified address, or by the email address that the platform
-    /// confirms. The latter does not suffice once the person's access was ended: then they verify again.
+    /// The known person who sent the message: by a verified address, or by the email address that
+    /// the platform confirms. The latter does not suffice once the person's access was ended: then
+    /// they verify again.
     pub(super) async fn known_sender(&self) -> Option<Human> {
         let directory = self.inbound.gateway.directory();
         if let Some(human) = directory.human_by_contact_method(&self.message.from) {
@@ -69,8 +71,9 @@ impl IncomingMessage<'_> {
             .find(|message| AddressOwner::from_digest(&message.to) == whom))
     }
 
-    /// The person to whom the answered email was sent. The sender that a reply names counts only if it is
-    /// verified. `None` if that person's access was ended since: the mailbox may belong to someone else now.
+    /// The person to whom the answered email was sent. The sender that a reply names counts only if
+    /// it is verified. `None` if that person's access was ended since: the mailbox may belong to
+    /// someone else now.
     pub(super) async fn email_recipient(
         &self,
         ask: &Ask,
@@ -145,8 +148,8 @@ impl From<Actor> for Answerer {
 }
 
 impl Answerer {
-    /// The person whose reply address an email was sent to. The address proves as much as a link that was sent
-    /// there; only a verified sender proves more.
+    /// The person whose reply address an email was sent to. The address proves as much as a link
+    /// that was sent there; only a verified sender proves more.
     pub(super) fn by_email(
         id: HumanId,
         sender: Result<SenderVerification, UnverifiedSender>,

@@ -1,10 +1,10 @@
-//! Inbound messages: a person pressed a button, filled in a form or wrote. The server finds out who that is
-//! and which ask they answer, and runs the same command as every other surface. A person who may not answer
-//! gets a reply that says so, and nothing changes.
+//! Inbound messages: a person pressed a button, filled in a form or wrote. The server finds out who
+//! that is and which ask they answer, and runs the same command as every other surface. A person
+//! who may not answer gets a reply that says so, and nothing changes.
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`listening`] | listens on the channels that have to be asked for messages |
+//! | [`channel_listener`] | listens on the channels that have to be asked for messages |
 //! | `identity` | who sent a message, as seen from an ask |
 //! | `answer_text` | text or a form, as an answer |
 //! | `new_conversation` | messages that answer nothing and begin a conversation with an agent |
@@ -43,7 +43,8 @@ use views::answer::outcome::OutcomeView;
 use views::message_card::{DialogError, DialogFields, FormDialog, TEXT_KEY};
 use views::site::paths;
 
-/// How many of the last messages to an address are searched for the one that an inbound message answers.
+/// How many of the last messages to an address are searched for the one that an inbound message
+/// answers.
 const RECENT_MESSAGES: usize = 100;
 
 /// What an inbound message leads to.
@@ -56,7 +57,7 @@ enum InboundResult {
     InvalidForm(Vec<DialogError>),
     /// It is an email to an agent. The reply goes to the owner of the address that it was sent to.
     Written(String, ContactMethod),
-    /// Nobody needs a reply.
+    /// The sender gets no reply.
     Silent,
 }
 
@@ -78,8 +79,9 @@ struct IncomingMessage<'a> {
 }
 
 impl InboundProcessor {
-    /// Handles a message. Its content takes effect once, however often it is delivered. An error means that
-    /// it could not be handled now. Returns the response for the platform, if it waits for one.
+    /// Handles a message. Its content takes effect once, however often it is delivered. An error
+    /// means that it could not be handled now. Returns the response for the platform, if it waits
+    /// for one.
     pub async fn handle(
         &self,
         channel: &Arc<dyn Channel>,
@@ -171,8 +173,8 @@ impl IncomingMessage<'_> {
         }
     }
 
-    /// Opens a form dialog for the person who pressed a button. If the platform cannot, the reply links to the
-    /// page.
+    /// Opens a form dialog for the person who pressed a button. If the platform cannot, the reply
+    /// links to the page.
     async fn open_form(
         &self,
         ask: &Ask,
@@ -270,8 +272,8 @@ impl IncomingMessage<'_> {
         let Some(ask) = self.inbound.gateway.ask(message.ask).await? else {
             return Ok(InboundResult::Silent);
         };
-        // Text that names no request answers the only one that waits, unless it is no answer to it and names
-        // an agent.
+        // Text that names no request answers the only one that waits, unless it is no answer to it
+        // and names an agent.
         let guessed = *about == InReplyTo::Nothing && text.len() == whole.len();
         let answers = ask.question.value().is_some_and(|question| read(question, text).is_some());
         if guessed
@@ -340,8 +342,8 @@ impl IncomingMessage<'_> {
         }
     }
 
-    /// The message that a code at the beginning of the text names, and the rest of the text; or the only
-    /// message whose ask is open.
+    /// The message that a code at the beginning of the text names, and the rest of the text; or the
+    /// only message whose ask is open.
     async fn split_reply_code<'t>(
         &self,
         text: &'t str,

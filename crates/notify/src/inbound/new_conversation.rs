@@ -1,5 +1,6 @@
-//! Messages that begin a conversation with an agent: an email to the person's address for that agent, or text
-//! in a chat. The command is the same as on the page. Messages that answer a request do not come here.
+//! Messages that begin a conversation with an agent: an email to the person's address for that
+//! agent, or text in a chat. The command is the same as on the page. Messages that answer a request
+//! do not come here.
 
 use channels::email::{Invitation, OpenedAddress};
 use channels::{SenderClaim, UnverifiedSender, slack};
@@ -40,8 +41,9 @@ impl IncomingMessage<'_> {
         }
     }
 
-    /// An email to an agent. It counts as written by the owner of the address that it was sent to, whatever
-    /// sender it names. The reply goes to that owner, so that they learn of an email they did not write.
+    /// An email to an agent. It counts as written by the owner of the address that it was sent to,
+    /// whatever sender it names. The reply goes to that owner, so that they learn of an email they
+    /// did not write.
     pub(super) async fn begin_by_email(
         &self,
         invitation: Invitation,
@@ -90,8 +92,8 @@ impl IncomingMessage<'_> {
         })
     }
 
-    /// Text in a chat that answers nothing. It begins a conversation if it names an agent; in Slack also if the
-    /// person can write to one agent only. An unknown person gets no reply.
+    /// Text in a chat that answers nothing. It begins a conversation if it names an agent; in Slack
+    /// also if the person can write to one agent only. An unknown person gets no reply.
     pub(super) async fn begin_by_chat(
         &self,
         text: &str,
@@ -159,7 +161,8 @@ impl IncomingMessage<'_> {
         Some(ConversationOrigin::Slack(SlackOrigin { team: said("team"), channel, user, ts }))
     }
 
-    /// Begins the conversation, once however often the message is delivered, even if its text changes.
+    /// Begins the conversation, once however often the message is delivered, even if its text
+    /// changes.
     async fn begin(&self, first: FirstMessage<'_>) -> Result<InboundResult, StoreError> {
         let FirstMessage { human, agent, text, origin, sender, lasting } = first;
         let from = &self.message.from;

@@ -38,8 +38,9 @@ impl IncomingMessage<'_> {
         Ok(InboundResult::Silent)
     }
 
-    /// The message that a report is about. For an email, the address it came to says for certain whose it was
-    /// and about which ask; the id in the report only says which of their emails, if it is there.
+    /// The message that a report is about. For an email, the address it came to says for certain
+    /// whose it was and about which ask; the id in the report only says which of their emails, if
+    /// it is there.
     async fn reported_message(&self, posted: &str) -> Result<Option<Message>, StoreError> {
         if self.channel.name() != email::NAME {
             return self.message_at(Some(posted)).await;
@@ -80,8 +81,9 @@ impl IncomingMessage<'_> {
 }
 
 impl InboundProcessor {
-    /// The platform accepted a message and could not deliver it. The person's next contact method is tried at
-    /// once; if the message went to the place that the agent chose, the assignees are notified instead.
+    /// The platform accepted a message and could not deliver it. The person's next contact method
+    /// is tried at once; if the message went to the place that the agent chose, the assignees are
+    /// notified instead.
     async fn not_delivered(&self, message: &Message) -> Result<(), StoreError> {
         let ask = self.gateway.ask(message.ask).await?;
         let Some(ask) = ask.filter(|ask| ask.is_open()) else { return Ok(()) };

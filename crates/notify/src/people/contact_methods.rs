@@ -1,4 +1,5 @@
-//! The contact methods by which a person can be notified now, and whether the person may be notified.
+//! The contact methods by which a person can be notified now, and whether the person may be
+//! notified.
 
 use std::sync::Arc;
 
@@ -117,7 +118,7 @@ pub fn digest_cadence(human: &Human) -> DigestFrequency {
     notices.map(|notices| notices.digest).unwrap_or_default()
 }
 
-/// The address of this mark, as the person writes it, if notifications may go there.
+/// The address with this digest, as the person wrote it, if notifications may go there.
 pub(super) fn address(human: &Human, mark: &Digest) -> Option<(ContactMethod, String)> {
     let profile = human.profile.value()?;
     if let Some((means, address)) = profile.email_address(mark) {

@@ -1,5 +1,5 @@
-//! Where a conversation began. The agent's messages continue that email or Slack thread, if the person is
-//! notified by the same contact method.
+//! Where a conversation began. The agent's messages continue that email or Slack thread, if the
+//! person is notified by the same contact method.
 
 use dialects::a2h::EmailOptions;
 use dialects::conversation_origin::{ConversationOrigin, EmailOrigin};
@@ -10,7 +10,8 @@ use store::StoreError;
 
 use views::email::reply_subject;
 
-/// Where the conversation began that an ask belongs to, if this person began it outside of Countersign.
+/// Where the conversation began that an ask belongs to, if this person began it outside of
+/// Countersign.
 pub(super) async fn origin_of(
     gateway: &Gateway,
     ask: &Ask,
@@ -22,8 +23,8 @@ pub(super) async fn origin_of(
     Ok(opening.as_deref().and_then(ConversationOrigin::of))
 }
 
-/// Puts an email into the thread of the email that began the conversation, unless the agent wants another
-/// thread.
+/// Puts an email into the thread of the email that began the conversation, unless the agent wants
+/// another thread.
 pub(super) fn in_origin_thread(
     wish: EmailOptions,
     origin: Option<&ConversationOrigin>,
@@ -40,8 +41,8 @@ pub(super) fn in_origin_thread(
     }
 }
 
-/// The Slack channel and thread of the conversation, if it is a direct message. A conversation that began in
-/// public continues in private.
+/// The Slack channel and thread of the conversation, if it is a direct message. A conversation that
+/// began in public continues in private.
 pub(super) fn thread<'a>(
     means: &ContactMethod,
     origin: Option<&'a ConversationOrigin>,

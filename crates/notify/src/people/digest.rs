@@ -1,7 +1,8 @@
 //! The digest: one notification, at a time the person chose, of all requests that can wait.
 //!
-//! The delivery is named by the person and the time, and is written only before that time. Its content is
-//! looked up when it is sent, so it lists no closed request, omits no open one, and is sent once in a period.
+//! The delivery is named by the person and the time, and is written only before that time. Its
+//! content is looked up when it is sent, so it lists no closed request, omits no open one, and is
+//! sent once in a period.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +46,7 @@ pub(crate) struct DigestDelivery<'a> {
     pub(crate) tried: &'a [Digest],
 }
 
-/// Sends digests.
+/// Collects requests that can wait, and sends each person one digest of them.
 pub(crate) struct Digests {
     pub(super) gateway: Gateway,
     pub(super) contacts: ContactMethods,
@@ -86,7 +87,8 @@ impl Digests {
         Ok(Settlement::Split { into })
     }
 
-    /// A digest that is late by a whole period is merged into the next one. None is sent in quiet hours.
+    /// A digest that is late by a whole period is merged into the next one. None is sent in quiet
+    /// hours.
     fn postpone(&self, human: &Human, at: Time) -> Option<Settlement> {
         let now = self.gateway.now();
         let (digest, about) = (addressee(human, &[]).digest, human.profile_settings());
@@ -225,9 +227,9 @@ impl Digests {
         self.steps.settle(result, attempt, None).await
     }
 
-    /// Counts a digest as a notification: for its person, and for each agent whose requests it lists. The
-    /// requests of an agent whose quota is used up are left out, so that they delay no others. The error is
-    /// the quota that leaves nothing to send.
+    /// Counts a digest as a notification: for its person, and for each agent whose requests it
+    /// lists. The requests of an agent whose quota is used up are left out, so that they delay no
+    /// others. The error is the quota that leaves nothing to send.
     async fn charge_quotas(
         &self,
         human: &Human,

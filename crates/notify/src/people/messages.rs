@@ -1,6 +1,6 @@
-//! Sends one message to one address: to a person by one of their contact methods, or to the place that the
-//! agent chose. The result is stored before the delivery is settled, so a crash in between does not repeat a
-//! message that the platform accepted.
+//! Sends one message to one address: to a person by one of their contact methods, or to the place
+//! that the agent chose. The result is stored before the delivery is settled, so a crash in between
+//! does not repeat a message that the platform accepted.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ use views::site::paths;
 /// A message to be sent.
 pub(crate) struct MessageDelivery<'a> {
     pub(crate) about: Notification,
-    /// The mark of the address.
+    /// The digest of the address.
     pub(crate) to: Digest,
     /// The person and their notification plan; absent if the agent chose the place.
     pub(crate) chain: Option<&'a NotificationPlan>,
@@ -140,8 +140,8 @@ impl MessageSender {
         tolerated.then_some(Settlement::Back { at })
     }
 
-    /// Settles a message to the place that the agent chose. If it cannot be sent there, the assignees are
-    /// notified instead.
+    /// Settles a message to the place that the agent chose. If it cannot be sent there, the
+    /// assignees are notified instead.
     async fn settle_chosen_place(
         &self,
         about: Notification,
@@ -308,8 +308,8 @@ impl MessageSender {
         MessageCard::of(ask, &self.gateway.directory(), self.gateway.now(), context)
     }
 
-    /// Makes the review link in a message work. Returns the changed ask, unless it worked before or the person
-    /// is known and signs in.
+    /// Makes the review link in a message work. Returns the changed ask, unless it worked before or
+    /// the person is known and signs in.
     async fn grant_link(
         &self,
         ask: &Ask,
@@ -329,7 +329,8 @@ impl MessageSender {
         Ok(self.gateway.run(Actor::System, grant).await?.ask)
     }
 
-    /// The page of the request. A known person signs in there; any other gets a link for this request alone.
+    /// The page of the request. A known person signs in there; any other gets a link for this
+    /// request alone.
     fn link_for(&self, ask: &Ask, recipient: &Recipient<'_>, name: Digest) -> String {
         match recipient.human {
             Some(_) => self.links.page(&paths::request(ask.id)),
@@ -392,8 +393,8 @@ impl MessageSender {
         Ok(email.email())
     }
 
-    /// The address for answers by email. An email to a person we know has none if the agent has it copied
-    /// to others: each of them could answer in the name of that person.
+    /// The address for answers by email. An email to a person we know has none if the agent has it
+    /// copied to others: each of them could answer in the name of that person.
     fn reply_address(&self, ask: &Ask, recipient: &Recipient<'_>) -> Option<String> {
         if recipient.human.is_some() && dialects::a2h::is_copied(ask) {
             return None;
@@ -401,8 +402,8 @@ impl MessageSender {
         self.channels.email.as_ref()?.reply_to(ask.id, &recipient.means)
     }
 
-    /// The HTML of an email by the agent's template. If the template fails, the default email is sent
-    /// (A2H-090).
+    /// The HTML of an email by the agent's template. If the template fails, the default email is
+    /// sent (A2H-090).
     fn agent_template(ask: &Ask, template: &str, link: &str) -> Option<AgentEmailBody> {
         let event = dialects::a2h::call(ask, dialects::a2h::CallContext::default())?;
         let mut base_url: Url = link.parse().ok()?;
@@ -527,8 +528,8 @@ fn rendered(channel: &dyn Channel, ask: &Ask, card: &MessageCard) -> Value {
 /// For how many seconds a platform may postpone a message before that counts as a failure.
 const LONGEST_POSTPONED: u64 = 1_800;
 
-/// The id of a person who may answer at the place that the agent chose: one it named, or the owner of the
-/// address.
+/// The id of a person who may answer at the place that the agent chose: one it named, or the owner
+/// of the address.
 fn answering_person(ask: &Ask) -> &str {
     let place = ask.posting_address.as_ref().and_then(|place| place.value());
     let named = place.and_then(|place| place.only.first()).map(String::as_str);

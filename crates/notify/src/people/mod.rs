@@ -1,20 +1,21 @@
 //! Notifies people, by the contact methods they have.
 //!
 //! ```text
-//! Notify ──▶ Reach, one for each person ──▶ Send, or Push for each device
-//!              ▲   │                               │
-//!              │   └─▶ Gather: the digest          │ sent: if the person does not respond
-//!              └───────────────────────────────────┘ failed: at once
+//! Notify ──▶ NotificationStep, one for each person ──▶ Send, or Push for each device
+//!              ▲   │                                          │
+//!              │   └─▶ Digest                                 │ sent: if there is no response
+//!              └──────────────────────────────────────────────┘ failed: at once
 //! ```
 //!
-//! Each arrow is one commit that settles a delivery and writes the next one, so a crash loses nothing and
-//! repeats at most the delivery under way. The rules are in [`kernel::reach`].
+//! Each arrow is one commit that settles a delivery and writes the next one, so a crash loses
+//! nothing and repeats at most the delivery under way. The rules are in
+//! [`kernel::notification_steps`].
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`contact_methods`] | how a person can be notified now, and whether they may be |
 //! | `recipients` | from assignees to people, and from closed asks to the messages about them |
-//! | `steps` | the next contact method, and what follows an attempt |
+//! | `notification_steps` | the next contact method, and what follows an attempt |
 //! | `messages` | one message to one address |
 //! | `conversation_origin`, `reply_codes` | the thread a message belongs to; the code that a written answer begins with |
 //! | [`push`] | one push notification to one device |

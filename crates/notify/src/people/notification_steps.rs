@@ -25,7 +25,8 @@ pub(crate) struct Notification {
 pub(super) struct Continuation<'a> {
     pub(super) about: Notification,
     pub(super) chain: &'a NotificationPlan,
-    /// The same delivery without a continuation, for when the next contact method is tried meanwhile.
+    /// The same delivery without a continuation, for when the next contact method is tried
+    /// meanwhile.
     pub(super) alone: Work,
 }
 
@@ -95,7 +96,8 @@ impl NotificationSteps {
         Ok(devices.into_iter().rev().map(|(device, _)| device.name).map(push).collect())
     }
 
-    /// Whether an ask still waits for a person. If they were notified before, whether they have not reacted.
+    /// Whether an ask still waits for a person. If they were notified before, whether they have not
+    /// reacted.
     pub(super) async fn still_concerns(
         &self,
         ask: AskId,
@@ -114,7 +116,8 @@ impl NotificationSteps {
         Ok(!views && !notification_steps::has_reacted(&ask, &human.id))
     }
 
-    /// Settles a delivery after an attempt. `continuation` is absent if nothing follows the delivery.
+    /// Settles a delivery after an attempt. `continuation` is absent if nothing follows the
+    /// delivery.
     pub(super) async fn settle(
         &self,
         result: AttemptResult,

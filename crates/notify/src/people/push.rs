@@ -36,7 +36,8 @@ pub struct OfferedAnswer {
     pub device: Digest,
 }
 
-/// A push notification, and the number of the attempt. Without `why` it says that the ask was closed.
+/// A push notification, and the number of the attempt. Without `why` it says that the ask was
+/// closed.
 #[derive(Clone, Copy)]
 pub(super) struct DevicePush<'a> {
     pub(crate) device: Digest,
@@ -102,7 +103,8 @@ impl DeviceNotifications {
         Ok(result)
     }
 
-    /// The quota that does not allow the notification now. That a request was closed does not count.
+    /// The quota that does not allow the notification now. That a request was closed does not
+    /// count.
     async fn exceeded_quota(
         &self,
         device: &Device,
@@ -267,8 +269,8 @@ impl DeviceNotifications {
         PushMessage { topic, ..PushMessage::new(notice, keep, ask.priority) }
     }
 
-    /// The sealed token of the buttons: valid for this request and the session of this device alone, until the
-    /// request expires. `None` if the request does not accept a plain yes or no.
+    /// The sealed token of the buttons: valid for this request and the session of this device
+    /// alone, until the request expires. `None` if the request does not accept a plain yes or no.
     async fn offer(&self, ask: &Ask, device: &Device) -> Result<Option<String>, StoreError> {
         let Some(session) = device.key else { return Ok(None) };
         let answers = [Answer::Approved { edits: None }, Answer::Rejected { option: None }];

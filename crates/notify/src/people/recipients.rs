@@ -1,6 +1,7 @@
-//! From follow-ups to deliveries. A follow-up for an assignee becomes one delivery for each person who can be
-//! notified. One that says that an ask was closed becomes one for each device that was notified and for each
-//! message that was sent. So a failure for one of them delays and repeats no other.
+//! From follow-ups to deliveries. A follow-up for an assignee becomes one delivery for each person
+//! who can be notified. One that says that an ask was closed becomes one for each device that was
+//! notified and for each message that was sent. So a failure for one of them delays and repeats no
+//! other.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -22,8 +23,8 @@ use crate::delivery_follower::DeliveryPlanner;
 /// How many people are looked up at once.
 const PEOPLE_PER_READ: usize = 1000;
 
-/// The people that a batch of follow-ups concerns. They are looked up together, because most people are
-/// notified in the inbox alone.
+/// The people that a batch of follow-ups concerns. They are looked up together, because most people
+/// are notified in the inbox alone.
 #[derive(Default)]
 struct FollowUpRecipients {
     reachable: BTreeSet<HumanId>,
@@ -107,9 +108,9 @@ impl FollowUpRecipients {
 
 #[async_trait]
 impl DeliveryPlanner for PeopleNotifier {
-    /// A follow-up for an assignee becomes a delivery for each person who can be notified, and one that
-    /// says that an ask is closed becomes one for each device and message that showed it. Every other
-    /// follow-up is a delivery by itself.
+    /// A follow-up for an assignee becomes a delivery for each person who can be notified, and one
+    /// that says that an ask is closed becomes one for each device and message that showed it.
+    /// Every other follow-up is a delivery by itself.
     async fn deliveries(
         &self,
         follow_ups: Vec<(Time, Work)>,

@@ -14,8 +14,8 @@ const MESSAGES_CHECKED: usize = 100;
 const CODE_CHARACTERS: &[u8] = b"ABCDEFGHJKLMNPRSTUVWXYZ";
 const ALL_CODES: usize = CODE_CHARACTERS.len() * 8;
 
-/// The code that a written answer begins with, where the platform has no threads: the same for the same ask,
-/// and different from those of other asks that were sent there recently.
+/// The code that a written answer begins with, where the platform has no threads: the same for the
+/// same ask, and different from those of other asks that were sent there recently.
 pub(super) async fn reply_code(
     gateway: &Gateway,
     ask: &Ask,

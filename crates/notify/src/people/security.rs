@@ -1,5 +1,5 @@
-//! Notifies a person of a change to their access, by every contact method they verified: an attacker who made
-//! the change must not be the only one who knows.
+//! Notifies a person of a change to their access, by every contact method they verified: an
+//! attacker who made the change must not be the only one who knows.
 
 use channels::OutboundMessage;
 use gateway::Gateway;
@@ -22,7 +22,7 @@ use views::site::paths;
 pub(super) struct SecurityNotice<'a> {
     pub(crate) human: &'a HumanId,
     pub(crate) event: SecurityEvent,
-    /// The mark of the address.
+    /// The digest of the address.
     pub(crate) to: Digest,
 }
 
@@ -36,8 +36,8 @@ pub(super) struct SecurityNotices {
 }
 
 impl SecurityNotices {
-    /// Sends a notification. The change itself decided whom to notify, so an address that is no longer
-    /// verified still gets it; an address that was removed does not.
+    /// Sends a notification. The change itself decided whom to notify, so an address that is no
+    /// longer verified still gets it; an address that was removed does not.
     pub(super) async fn send(
         &self,
         notice: SecurityNotice<'_>,

@@ -1,4 +1,5 @@
-//! Codes that verify a contact method: the server sends a code to the address, and the person enters it.
+//! Codes that verify a contact method: the server sends a code to the address, and the person
+//! enters it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,8 +48,8 @@ pub struct VerificationCodes {
 }
 
 impl VerificationCodes {
-    /// Sends a code to an address of a person. It is sent at once and not as a delivery, so that the person
-    /// who waits for it learns that it failed.
+    /// Sends a code to an address of a person. It is sent at once and not as a delivery, so that
+    /// the person who waits for it learns that it failed.
     pub async fn send(&self, human: &Human, means: &ContactMethod) -> Result<CodeSent, StoreError> {
         let mark = means.digest();
         let mail = human.profile.value().and_then(|profile| profile.email_address(&mark));

@@ -1,5 +1,5 @@
-//! Calls to webhook endpoints, and the callbacks of asks: the body, the signature (Standard Webhooks), and when
-//! a failed call is repeated. `deliveries` makes the calls.
+//! Calls to webhook endpoints, and the callbacks of asks: the body, the signature (Standard
+//! Webhooks), and when a failed call is repeated. `deliveries` makes the calls.
 //!
 //! | module | contents |
 //! |---|---|
@@ -37,8 +37,8 @@ pub struct Webhooks {
 }
 
 impl Webhooks {
-    /// The secrets that sign the calls to an endpoint now: the newest, and the previous one while it is still
-    /// valid.
+    /// The secrets that sign the calls to an endpoint now: the newest, and the previous one while
+    /// it is still valid.
     fn secrets(&self, webhook: &Webhook, now: Time) -> Vec<CallSigningSecret> {
         let of =
             |generation| CallSigningSecret(self.secrets.webhook_secret(webhook.id, generation));

@@ -8,11 +8,11 @@ const RETRY_SECONDS: [u64; 7] = [5, 60, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 
 /// No endpoint can postpone a call for longer.
 const MAX_POSTPONE_SECONDS: u64 = 24 * 3600;
 
-/// When to repeat a call after this attempt, counted from 1; `None` when it is given up. `not_before` is what
-/// the endpoint asked for.
+/// When to repeat a call after this attempt, counted from 1; `None` when it is given up.
+/// `not_before` is what the endpoint asked for.
 ///
-/// Each delay varies by up to a tenth, so that calls that failed together are not repeated together. The
-/// variation is derived from the id, so it is the same on every node.
+/// Each delay varies by up to a tenth, so that calls that failed together are not repeated
+/// together. The variation is derived from the id, so it is the same on every node.
 pub fn next(id: &str, attempt: u32, now: Time, not_before: Option<Time>) -> Option<Time> {
     let place = usize::try_from(attempt.saturating_sub(1)).unwrap_or(usize::MAX);
     let seconds = *RETRY_SECONDS.get(place)?;

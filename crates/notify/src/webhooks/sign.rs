@@ -1,5 +1,5 @@
-//! Signs calls as [Standard Webhooks](channels::standard) specifies, with each valid secret. Svix, which
-//! `HumanLayer`'s receivers use, is the same with other header names (A2H-116).
+//! Signs calls as [Standard Webhooks](channels::standard_webhooks) specifies, with each valid
+//! secret. Svix, which `HumanLayer`'s receivers use, is the same with other header names (A2H-116).
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ impl fmt::Debug for CallSigningSecret {
 /// The names of the headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeaderFamily {
-    /// `webhook-…`
+    /// The header names of Standard Webhooks: `webhook-…`.
     Webhook,
     /// `svix-…`, and `webhook-…` beside it.
     Svix,

@@ -64,7 +64,8 @@ macro_rules! delegate {
     };
 }
 
-/// Collects methods, then writes the whole implementation at once, because `async_trait` must see it.
+/// Collects methods, then writes the whole implementation at once, because `async_trait` must see
+/// it.
 macro_rules! delegate_methods {
     ($group:ident [$($done:tt)*]) => {
         #[async_trait]

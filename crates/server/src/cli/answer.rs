@@ -19,8 +19,8 @@ use super::requests::{native_id, print};
 pub(super) struct AnswerArgs {
     /// The request, under any prefix: `ask_…`, `hxp_…`
     id: String,
-    /// approve, reject (with one of the reasons offered) or changes; confirm or decline; retry, skip or abort; an option; a value,
-    /// or KEY=VALUE for each field of a form
+    /// approve, reject (with one of the reasons offered) or changes; confirm or decline; retry,
+    /// skip or abort; an option; a value, or KEY=VALUE for each field of a form
     #[arg(required_unless_present = "changes", value_name = "ANSWER")]
     words: Vec<String>,
     /// Request changes of an approval: send it back with the comment
@@ -32,8 +32,8 @@ pub(super) struct AnswerArgs {
     /// A reason or note
     #[arg(long, short, value_name = "TEXT")]
     comment: Option<String>,
-    /// Do not ask for confirmation where the request can't be undone or is critical; `--json` does not
-    /// ask either
+    /// Do not ask for confirmation where the request can't be undone or is critical; `--json` does
+    /// not ask either
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]

@@ -45,8 +45,8 @@ pub(super) struct AskArgs {
     /// The person who approves may change the details
     #[arg(long, requires = "details", conflicts_with_all = ["option", "provide", "message"])]
     editable: bool,
-    /// Who is asked: `owner` (of the agent), `delegate`, `pool` (anybody in the project), `@GROUP`, or
-    /// the id of a person (`person:ID` where it reads like one of these)
+    /// Who is asked: `owner` (of the agent), `delegate`, `pool` (anybody in the project), `@GROUP`,
+    /// or the id of a person (`person:ID` where it reads like one of these)
     #[arg(long, value_name = "WHO", default_value = "owner", value_parser = route)]
     route: Route,
     /// What the request is about, for rules and search; repeat it for several

@@ -49,13 +49,15 @@ struct AuditVerifyArgs {
     /// Check an export instead of a store; `-` for standard input
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
-    /// Public keys (JWKS) to check signatures with [default: those of the data folder or the export]
+    /// Public keys (JWKS) to check signatures with [default: those of the data folder or the
+    /// export]
     #[arg(long, value_name = "FILE")]
     jwks: Option<PathBuf>,
     /// A block you know, as NUMBER:HASH; the chain must contain it
     #[arg(long, value_name = "N:HASH", value_parser = known)]
     since_block: Option<(u64, Digest)>,
-    /// Leave out the database's own integrity check and the comparison of lists, deadlines and the search index with the states they derive from
+    /// Leave out the database's own integrity check and the comparison of lists, deadlines and the
+    /// search index with the states they derive from
     #[arg(long)]
     quick: bool,
     /// Print JSON

@@ -40,7 +40,8 @@ pub(super) struct BackupArgs {
     /// Where to write it: a folder that is not there yet, or is empty
     #[arg(long, value_name = "FOLDER")]
     to: PathBuf,
-    /// Leave out the database's own integrity check of the copy and the comparison of lists and deadlines with the states they derive from
+    /// Leave out the database's own integrity check of the copy and the comparison of lists and
+    /// deadlines with the states they derive from
     #[arg(long)]
     quick: bool,
     /// Print JSON

@@ -39,15 +39,15 @@ enum EnvelopeCommand {
                         not be read."
 )]
 struct EnvelopeCheckArgs {
-    /// Files with one message, or with one on each line; `-` for standard input. A `*` in a name that
-    /// no shell has replaced stands for anything
+    /// Files with one message, or with one on each line; `-` for standard input. A `*` in a name
+    /// that no shell has replaced stands for anything
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     /// The level the messages should have; what they lack is told
     #[arg(long, value_name = "LEVEL")]
     level: Option<LevelArg>,
-    /// Take known fields only, real versions and languages, no name twice; and with --level, nothing
-    /// that lacks something
+    /// Take known fields only, real versions and languages, no name twice; and with --level,
+    /// nothing that lacks something
     #[arg(long)]
     strict: bool,
     /// One message on each line, whatever the first line looks like

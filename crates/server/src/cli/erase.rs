@@ -19,8 +19,8 @@ use super::requests::{native_id, print};
 
 #[derive(Args)]
 pub(super) struct EraseArgs {
-    /// What to erase, once it is over: a request (`ask_…`, `hxp_…`), a task (`task_…`) or an artifact
-    /// (`art_…`)
+    /// What to erase, once it is over: a request (`ask_…`, `hxp_…`), a task (`task_…`) or an
+    /// artifact (`art_…`)
     #[arg(required_unless_present = "person")]
     id: Option<String>,
     /// Erase this person instead: name, addresses, credentials, devices, and what they wrote

@@ -61,7 +61,8 @@ enum KeysCommand {
     Revoke {
         /// Its id, as listed
         id: KeyId,
-        /// Also end the review, submit and poll tokens of the open requests made with an agent's key
+        /// Also end the review, submit and poll tokens of the open requests made with an agent's
+        /// key
         #[arg(long)]
         end_tokens: bool,
         #[command(flatten)]

@@ -75,7 +75,8 @@ enum PeopleCommand {
         #[command(flatten)]
         place: TargetArgs,
     },
-    /// End everything that lets a person in: sessions, tokens, sign-in links, passkeys, channel identities
+    /// End everything that lets a person in: sessions, tokens, sign-in links, passkeys, channel
+    /// identities
     EndAccess {
         /// Who
         id: HumanId,

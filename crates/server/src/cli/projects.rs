@@ -43,7 +43,8 @@ struct ProjectSetArgs {
     /// Whether an agent may have a default taken when nobody answers
     #[arg(long, value_name = "BOOL")]
     default_on_silence: Option<bool>,
-    /// How sure it must be who answers: `none`, `agent-attested`, `link`, `channel`, `session` or `passkey`
+    /// How sure it must be who answers: `none`, `agent-attested`, `link`, `channel`, `session` or
+    /// `passkey`
     #[arg(long, value_name = "ASSURANCE", value_parser = parse_name::<Assurance>)]
     floor: Option<Assurance>,
     /// When to remind, after the request: 30m, 2h, 1d; give it several times
@@ -77,11 +78,12 @@ struct ProjectSetArgs {
     /// Allow no addresses besides
     #[arg(long)]
     no_allowed_recipients: bool,
-    /// Quotas that differ from the server's: `agent.open_asks=100,project.uploads=0`; `usual` for none
+    /// Quotas that differ from the server's: `agent.open_asks=100,project.uploads=0`; `usual` for
+    /// none
     #[arg(long, value_name = "NAME=N", value_parser = quotas)]
     quotas: Option<Limits>,
-    /// How sure it must be who approves a request that is irreversible or critical, if more than the
-    /// floor: `link`, `channel`, `session` or `passkey`, or `none` for no such rule
+    /// How sure it must be who approves a request that is irreversible or critical, if more than
+    /// the floor: `link`, `channel`, `session` or `passkey`, or `none` for no such rule
     #[arg(long, value_name = "ASSURANCE", value_parser = parse_name::<Assurance>)]
     irreversible_assurance: Option<Assurance>,
     #[command(flatten)]

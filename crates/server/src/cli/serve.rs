@@ -18,10 +18,12 @@ use crate::telemetry;
 pub(super) struct ServeArgs {
     #[command(flatten)]
     local: LocalArgs,
-    /// Make new server keys for a database whose keys are lost; what they signed or encrypted cannot be proven or read any more
+    /// Make new server keys for a database whose keys are lost; what they signed or encrypted
+    /// cannot be proven or read any more
     #[arg(long)]
     new_server_keys: bool,
-    /// Start although acknowledged events are missing from the database; the loss stays written down
+    /// Start although acknowledged events are missing from the database; the loss stays written
+    /// down
     #[arg(long)]
     accept_loss: bool,
 }

@@ -42,8 +42,8 @@ use super::output::say;
 pub(super) struct VerifyArgs {
     /// The receipt: a file, `-` for standard input, or the receipt itself
     receipt: String,
-    /// The keys to trust, a JWKS as the issuer publishes it [default: those of the data folder, else
-    /// the issuer's]
+    /// The keys to trust, a JWKS as the issuer publishes it [default: those of the data folder,
+    /// else the issuer's]
     #[arg(long, value_name = "FILE|URL")]
     jwks: Option<String>,
     /// The data folder whose keys to trust, unless --jwks is given [default: ./countersign-data, if
@@ -62,8 +62,8 @@ pub(super) struct VerifyArgs {
     /// The proof that it stands in the audit record, as JSON
     #[arg(long, value_name = "FILE")]
     proof: Option<PathBuf>,
-    /// The passkey evidence that came with the receipt, as JSON [default: in the file of the receipt, if
-    /// it is the JSON of `countersign receipt --json`]
+    /// The passkey evidence that came with the receipt, as JSON [default: in the file of the
+    /// receipt, if it is the JSON of `countersign receipt --json`]
     #[arg(long, value_name = "FILE")]
     evidence: Option<PathBuf>,
     /// The enrolment of the passkey: the proof from `…/receipt/enrolment`, or an audit export

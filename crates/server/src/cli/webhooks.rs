@@ -46,7 +46,8 @@ enum WebhooksCommand {
         /// It hears of all agents of this project that have no endpoint of their own
         #[arg(long, value_name = "ID")]
         project: Option<ProjectId>,
-        /// What it hears of, such as `ask.answered`; give it several times [default: how requests end]
+        /// What it hears of, such as `ask.answered`; give it several times [default: how requests
+        /// end]
         #[arg(long, value_name = "EVENT", value_parser = parse_name::<Topic>)]
         event: Vec<Topic>,
         /// How it is told: `standard`, `humanlayer`, `humanlayer-v1beta1` or `humanlayer-v1beta3`

@@ -30,7 +30,8 @@ macro_rules! settings {
 }
 
 settings! {
-    /// Address to listen on; `localhost:PORT` means both loopback addresses [default: localhost:3402]
+    /// Address to listen on; `localhost:PORT` means both loopback addresses [default:
+    /// localhost:3402]
     #[arg(long, env = "COUNTERSIGN_LISTEN", value_name = "HOST:PORT")]
     listen: String,
     /// Folder for the database, keys and uploads [default: ./countersign-data]
@@ -39,7 +40,8 @@ settings! {
     /// Database: `postgres://…`, `sqlite:FILE` or `memory:` [default: sqlite in the data folder]
     #[arg(long, env = "COUNTERSIGN_DATABASE", hide_env_values = true, value_name = "URL")]
     database: DatabaseUrl,
-    /// Where uploads and artifacts are kept: `s3://BUCKET/PREFIX` with its options [default: a folder beside the database, or in a shared one]
+    /// Where uploads and artifacts are kept: `s3://BUCKET/PREFIX` with its options [default: a
+    /// folder beside the database, or in a shared one]
     #[arg(long, env = "COUNTERSIGN_FILES", hide_env_values = true, value_name = "URL")]
     files: FilesUrl,
     /// Key to that bucket [default: what the AWS variables or the machine say]
@@ -81,46 +83,57 @@ settings! {
     /// Largest artifact in bytes [default: 1073741824]
     #[arg(long, env = "COUNTERSIGN_ARTIFACT_LIMIT", value_name = "BYTES")]
     artifact_limit: u64,
-    /// Requests per second allowed to one key, with bursts of twice that; 0 for no limit [default: 100]
+    /// Requests per second allowed to one key, with bursts of twice that; 0 for no limit [default:
+    /// 100]
     #[arg(long, env = "COUNTERSIGN_RATE_LIMIT", value_name = "N")]
     rate_limit: u32,
-    /// Close new records into a signed block after this many seconds; 0 for every second [default: 10]
+    /// Close new records into a signed block after this many seconds; 0 for every second [default:
+    /// 10]
     #[arg(long, env = "COUNTERSIGN_SEAL_SECONDS", value_name = "N")]
     seal_seconds: u64,
     /// Command that gets every block, to keep it somewhere else too; run by `/bin/sh -c`
     #[arg(long, env = "COUNTERSIGN_ANCHOR_COMMAND", value_name = "COMMAND")]
     anchor_command: String,
-    /// Streams (server-sent events, WebSockets) one key may have open; 0 for no limit [default: 100]
+    /// Streams (server-sent events, WebSockets) one key may have open; 0 for no limit [default:
+    /// 100]
     #[arg(long, env = "COUNTERSIGN_STREAM_LIMIT", value_name = "N")]
     stream_limit: u32,
-    /// Quotas that differ from the defaults, such as `agent.open_asks=10000,project.notifications=500`; 0 for no limit
+    /// Quotas that differ from the defaults, such as
+    /// `agent.open_asks=10000,project.notifications=500`; 0 for no limit
     #[arg(long, env = "COUNTERSIGN_QUOTAS", value_name = "NAME=N")]
     quotas: String,
-    /// Connections open at once; further ones are refused with 503 [default: as many as the limit of open files allows, at most 50000]
+    /// Connections open at once; further ones are refused with 503 [default: as many as the limit
+    /// of open files allows, at most 50000]
     #[arg(long, env = "COUNTERSIGN_CONNECTION_LIMIT", value_name = "N")]
     connection_limit: usize,
-    /// Connections open at once from one client address (IPv6: one /64 network), except loopback and `trusted_proxies`; 0 for no limit [default: 1000]
+    /// Connections open at once from one client address (IPv6: one /64 network), except loopback
+    /// and `trusted_proxies`; 0 for no limit [default: 1000]
     #[arg(long, env = "COUNTERSIGN_CONNECTION_LIMIT_PER_ADDRESS", value_name = "N")]
     connection_limit_per_address: usize,
-    /// Address for `/healthz`, `/readyz` and `/metrics` alone, in plain HTTP; `/metrics` is then served only there [default: none, they are served on `listen`]
+    /// Address for `/healthz`, `/readyz` and `/metrics` alone, in plain HTTP; `/metrics` is then
+    /// served only there [default: none, they are served on `listen`]
     #[arg(long, env = "COUNTERSIGN_OPERATIONS_LISTEN", value_name = "HOST:PORT")]
     operations_listen: String,
     /// Name projects in `/metrics` [default: false]
     #[arg(long, env = "COUNTERSIGN_METRICS_PROJECTS", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     metrics_projects: bool,
-    /// Addresses callbacks may go to although they are not public: ranges such as 10.0.0.0/8, comma-separated
+    /// Addresses callbacks may go to although they are not public: ranges such as 10.0.0.0/8,
+    /// comma-separated
     #[arg(long, env = "COUNTERSIGN_CALLBACK_ALLOW", value_delimiter = ',', value_name = "RANGE")]
     callback_allow: Vec<String>,
-    /// Commands that are told what the runtimes of agents have to do: AGENT=COMMAND, comma-separated; run by `/bin/sh -c`
+    /// Commands that are told what the runtimes of agents have to do: AGENT=COMMAND,
+    /// comma-separated; run by `/bin/sh -c`
     #[arg(long, env = "COUNTERSIGN_RUNTIME_COMMAND", value_delimiter = ',', value_name = "AGENT=COMMAND")]
     runtime_command: Vec<String>,
-    /// How long the words of a request are kept after its end: days such as 30d, hours such as 12h, or off [default: off]
+    /// How long the words of a request are kept after its end: days such as 30d, hours such as 12h,
+    /// or off [default: off]
     #[arg(long, env = "COUNTERSIGN_RETENTION", value_name = "DURATION")]
     retention: RetentionSetting,
     /// How long the counts of `/insights` are kept: days such as 730d, or off [default: off]
     #[arg(long, env = "COUNTERSIGN_INSIGHTS_RETENTION", value_name = "DURATION")]
     insights_retention: RetentionSetting,
-    /// After how many seconds an A2H call gets the answer that nobody answered [default: it waits for ever]
+    /// After how many seconds an A2H call gets the answer that nobody answered [default: it waits
+    /// for ever]
     #[arg(long, env = "COUNTERSIGN_A2H_TIMEOUT", value_name = "N")]
     a2h_timeout: u64,
     /// How the HXP evidence hash is formed: `seed` or `upstream` [default: seed]
@@ -168,7 +181,8 @@ settings! {
     /// File that holds human tokens to accept, one to a line
     #[arg(long, env = "COUNTERSIGN_HUMAN_TOKENS_FILE", value_name = "FILE")]
     human_tokens_file: PathBuf,
-    /// How long a browser stays signed in, in hours, however much it is used [default: 720, 30 days]
+    /// How long a browser stays signed in, in hours, however much it is used [default: 720, 30
+    /// days]
     #[arg(long, env = "COUNTERSIGN_SESSION_HOURS", value_name = "N")]
     session_hours: u64,
     /// After how many minutes without use a browser is signed out [default: 10080, a week]
@@ -178,7 +192,8 @@ settings! {
     /// administrator confirms it before [default: 24]
     #[arg(long, env = "COUNTERSIGN_PASSKEY_WAIT_HOURS", value_name = "N")]
     passkey_wait_hours: u64,
-    /// Where sign-in links go out by mail: `smtp://USER:PASSWORD@HOST:PORT?from=ADDRESS`, or `smtps://`
+    /// Where sign-in links go out by mail: `smtp://USER:PASSWORD@HOST:PORT?from=ADDRESS`, or
+    /// `smtps://`
     #[arg(long, env = "COUNTERSIGN_SMTP_URL", hide_env_values = true, value_name = "URL")]
     smtp_url: SecretString,
     /// File that holds it
@@ -187,7 +202,8 @@ settings! {
     /// Tell people's devices through the push services of their browsers [default: true]
     #[arg(long, env = "COUNTERSIGN_PUSH", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     push: bool,
-    /// Whom push services may write to: `mailto:ADDRESS` or an https address [default: `public_url`]
+    /// Whom push services may write to: `mailto:ADDRESS` or an https address [default:
+    /// `public_url`]
     #[arg(long, env = "COUNTERSIGN_PUSH_CONTACT", value_name = "URL")]
     push_contact: String,
     /// OpenID provider people may sign in with: its issuer address
@@ -208,7 +224,8 @@ settings! {
     /// Scopes to ask for, comma-separated [default: openid,email,profile]
     #[arg(long, env = "COUNTERSIGN_OIDC_SCOPES", value_delimiter = ',', value_name = "SCOPE")]
     oidc_scopes: Vec<String>,
-    /// How its people are found: by verified `email`, or their `subject` is their name here [default: email]
+    /// How its people are found: by verified `email`, or their `subject` is their name here
+    /// [default: email]
     #[arg(long, env = "COUNTERSIGN_OIDC_IDENTIFY", value_name = "HOW", hide_possible_values = true)]
     oidc_identify: Identify,
     /// Add people nobody added before
@@ -229,7 +246,8 @@ settings! {
     /// Attempts to sign in per minute from one address; 0 for no limit [default: 30]
     #[arg(long, env = "COUNTERSIGN_SIGN_IN_LIMIT", value_name = "N")]
     sign_in_limit: u32,
-    /// Proxies whose X-Forwarded-For is believed: addresses or ranges such as 10.0.0.0/8, comma-separated
+    /// Proxies whose X-Forwarded-For is believed: addresses or ranges such as 10.0.0.0/8,
+    /// comma-separated
     #[arg(long, env = "COUNTERSIGN_TRUSTED_PROXIES", value_delimiter = ',', value_name = "RANGE")]
     trusted_proxies: Vec<String>,
     /// Slack: the bot token of the app, `xoxb-…`
@@ -319,10 +337,12 @@ settings! {
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_WHATSAPP_VERIFY_TOKEN_FILE", value_name = "FILE", help_heading = "Channels")]
     whatsapp_verify_token_file: PathBuf,
-    /// WhatsApp: an approved template for whoever has not written for a day, as NAME:LANGUAGE:SLOT,SLOT…
+    /// WhatsApp: an approved template for whoever has not written for a day, as
+    /// NAME:LANGUAGE:SLOT,SLOT…
     #[arg(long, env = "COUNTERSIGN_WHATSAPP_TEMPLATE", value_name = "TEMPLATE", help_heading = "Channels")]
     whatsapp_template: String,
-    /// WhatsApp through Meta: where it is, with a version [default: `https://graph.facebook.com/v23.0`]
+    /// WhatsApp through Meta: where it is, with a version [default:
+    /// `https://graph.facebook.com/v23.0`]
     #[arg(long, env = "COUNTERSIGN_WHATSAPP_API", value_name = "URL", help_heading = "Channels")]
     whatsapp_api: String,
     /// ntfy: the server notices go through, such as `https://ntfy.sh`
@@ -343,7 +363,8 @@ settings! {
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_CHANNEL_WEBHOOK_SECRET_FILE", value_name = "FILE", help_heading = "Channels")]
     channel_webhook_secret_file: PathBuf,
-    /// Mail: the address answers go to, such as ask@example.com; each letter gets its own behind a `+`
+    /// Mail: the address answers go to, such as ask@example.com; each letter gets its own behind a
+    /// `+`
     #[arg(long, env = "COUNTERSIGN_MAIL_REPLIES", value_name = "ADDRESS", help_heading = "Channels")]
     mail_replies: String,
     /// Mail: the mailbox answers come into: `imaps://USER:PASSWORD@HOST/FOLDER`
@@ -355,19 +376,24 @@ settings! {
     /// Mail: take answers as a mail server here: `smtp://HOST:PORT` or `lmtp://HOST:PORT`
     #[arg(long, env = "COUNTERSIGN_MAIL_LISTEN", value_name = "URL", help_heading = "Channels")]
     mail_listen: String,
-    /// Mail: take answers a provider posts: `mailgun:KEY`, `postmark:USER:PASSWORD` or `signed:whsec_…`
+    /// Mail: take answers a provider posts: `mailgun:KEY`, `postmark:USER:PASSWORD` or
+    /// `signed:whsec_…`
     #[arg(long, env = "COUNTERSIGN_MAIL_INBOUND", hide_env_values = true, value_name = "TEXT", help_heading = "Channels")]
     mail_inbound: SecretString,
     /// File that holds it
     #[arg(long, env = "COUNTERSIGN_MAIL_INBOUND_FILE", value_name = "FILE", help_heading = "Channels")]
     mail_inbound_file: PathBuf,
-    /// Email: the name servers that DKIM keys of senders are looked up with: `system`, IP addresses such as `10.0.0.53` or `10.0.0.53:5353` with commas between them, or `off`, which leaves every reply at the assurance `link` [default: system]
+    /// Email: the name servers that DKIM keys of senders are looked up with: `system`, IP addresses
+    /// such as `10.0.0.53` or `10.0.0.53:5353` with commas between them, or `off`, which leaves
+    /// every reply at the assurance `link` [default: system]
     #[arg(long, env = "COUNTERSIGN_MAIL_DNS", value_name = "SERVERS", help_heading = "Channels")]
     mail_dns: String,
-    /// Email: how many seconds verifying a sender may take; after that the reply counts as not verified [default: 5]
+    /// Email: how many seconds verifying a sender may take; after that the reply counts as not
+    /// verified [default: 5]
     #[arg(long, env = "COUNTERSIGN_MAIL_DNS_TIMEOUT", value_name = "SECONDS", help_heading = "Channels")]
     mail_dns_timeout: u64,
-    /// Email: domains of forwarders whose ARC seals are trusted, with commas between them [default: none]
+    /// Email: domains of forwarders whose ARC seals are trusted, with commas between them [default:
+    /// none]
     #[arg(long, env = "COUNTERSIGN_MAIL_ARC_SEALERS", value_name = "DOMAINS", help_heading = "Channels")]
     mail_arc_sealers: String,
     /// Who can prove that a person is there: tables of the file only

@@ -1,5 +1,5 @@
-//! The services that handlers use. They are built once, here, and a handler names the ones it needs:
-//! `State(gateway): State<Gateway>`.
+//! The services that handlers use. They are built once, here, and a handler names the ones it
+//! needs: `State(gateway): State<Gateway>`.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -100,8 +100,8 @@ pub struct CoreServices {
 pub struct Streaming {
     /// Streams of agents and people.
     pub streams: Arc<Streams>,
-    /// Open pages that wait for their request to be resolved. They are counted apart, so that neither
-    /// uses up the other's limit.
+    /// Open pages that wait for their request to be resolved. They are counted apart, so that
+    /// neither uses up the other's limit.
     pub watchers: Arc<Streams>,
     /// Ends long connections when the server stops.
     pub stop: CancellationToken,

@@ -136,8 +136,8 @@ fn a_project_says_whom_agents_may_reach_and_how_much_they_use() {
     assert!(wrong.contains("agent.open_asks"), "{wrong}");
 }
 
-/// The minimum assurance for approving what is irreversible: set, kept, shown and removed, through a
-/// server and on a folder alike.
+/// The minimum assurance for approving what is irreversible: set, kept, shown and removed, through
+/// a server and on a folder alike.
 #[test]
 fn the_minimum_assurance_for_irreversible_requests_is_a_rule_of_a_project() {
     let data = tempfile::tempdir().unwrap();

@@ -76,8 +76,8 @@ fn programs_of_runtimes_are_looked_for() {
     }
 }
 
-/// Who can prove that a person is there is listed, and half of it is wrong. Their keys are nobody's to
-/// read here.
+/// Who can prove that a person is there is listed, and half of it is wrong. Their keys are nobody's
+/// to read here.
 #[test]
 fn providers_of_proofs_are_listed() {
     let data = tempfile::tempdir().unwrap();
@@ -179,7 +179,8 @@ fn an_address_in_use_is_wrong_unless_it_is_ours() {
     assert!(other.out.contains("Address already in use"), "{}", other.out);
 }
 
-/// Blocks that nobody else knows can be taken back with everything else: it is recommended, not wrong.
+/// Blocks that nobody else knows can be taken back with everything else: it is recommended, not
+/// wrong.
 #[test]
 fn anchoring_is_recommended() {
     let data = tempfile::tempdir().unwrap();

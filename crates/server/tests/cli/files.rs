@@ -1,5 +1,5 @@
-//! Files in a bucket, as operators meet it: `doctor`, `files copy`, `backup`, `migrate`, and settings
-//! that cannot be used.
+//! Files in a bucket, as operators meet it: `doctor`, `files copy`, `backup`, `migrate`, and
+//! settings that cannot be used.
 
 use std::path::Path;
 use std::process::Command;
@@ -80,8 +80,8 @@ fn keep(data: &Path, text: &str) -> String {
     digest
 }
 
-/// From the folder to the bucket and back, as often as one likes: the names are the same, what is there
-/// is passed over, and what is damaged does not travel.
+/// From the folder to the bucket and back, as often as one likes: the names are the same, what is
+/// there is passed over, and what is damaged does not travel.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_are_copied_to_a_bucket_and_back() {
     let bucket = Bucket::start().await;

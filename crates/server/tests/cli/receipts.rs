@@ -258,8 +258,8 @@ fn the_issuer_is_asked_last_and_it_is_said() {
     assert!(strange.contains("the revocations are those of"), "{strange}");
 }
 
-/// Keys change beside a running server, which follows; old receipts stay valid, unless their key was
-/// called back.
+/// Keys change beside a running server, which follows; old receipts stay valid, unless their key
+/// was called back.
 #[test]
 fn keys_are_rotated_and_revoked_beside_a_running_server() {
     let kept = Kept::new();
@@ -364,7 +364,8 @@ fn a_retired_key_is_destroyed_and_its_receipts_stay() {
     server.stop();
 }
 
-/// A block of one event, sealed by hand with the folder's key, is found to hold the receipt's event.
+/// A block of one event, sealed by hand with the folder's key, is found to hold the receipt's
+/// event.
 #[test]
 fn a_proof_of_inclusion_is_checked_offline() {
     let kept = Kept::new();

@@ -99,8 +99,8 @@ pub(crate) async fn fetched(caller: &Caller, path: &str) -> (u64, String) {
     (size, format!("sha256:{}", Digest(hash.finalize().into())))
 }
 
-/// A request on a line of its own, written by hand: a client must not be what takes the time. What comes
-/// back, as far as the body.
+/// A request on a line of its own, written by hand: a client must not be what takes the time. What
+/// comes back, as far as the body.
 fn asked(server: &Server, request: &str, mebibytes: u64, hash: &mut Sha256) -> TcpStream {
     let mut line = TcpStream::connect(("127.0.0.1", server.port().parse().unwrap())).unwrap();
     line.set_read_timeout(Some(LONGEST)).unwrap();
@@ -160,8 +160,8 @@ fn a_gibibyte_comes_and_goes_in_constant_memory() {
     comes_and_goes(Place::sqlite().dev(), 9, 1024);
 }
 
-/// The same where nodes share a database. Every connection to it keeps room for a piece or two once it
-/// had one, so all of them have some before it counts.
+/// The same where nodes share a database. Every connection to it keeps room for a piece or two once
+/// it had one, so all of them have some before it counts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_mebibytes_come_and_go_through_postgres() {
     if let Some(place) = Place::postgres().await {

@@ -40,8 +40,8 @@ async fn many_mebibytes_come_and_go_through_a_bucket() {
     assert!(!place.data().join("files").exists(), "nothing beside the database");
 }
 
-/// HACP-028: an upload begun at one node is finished at another, both hand it out, either takes it away,
-/// and the database has none of its bytes.
+/// HACP-028: an upload begun at one node is finished at another, both hand it out, either takes it
+/// away, and the database has none of its bytes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_share_a_bucket() {
     let Some(place) = Place::postgres().await else { return };
@@ -86,8 +86,8 @@ async fn an_installation_moves_to_nodes_and_its_files_to_a_bucket() {
     node.stop();
 }
 
-/// Two nodes give and take away the same few files at the same time. Whoever was given one and was not
-/// taken it away has it, and in the end nothing is left.
+/// Two nodes give and take away the same few files at the same time. Whoever was given one and was
+/// not taken it away has it, and in the end nothing is left.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_one_node_is_given_no_other_takes_away() {
     let Some(place) = Place::postgres().await else { return };

@@ -1,6 +1,6 @@
-//! A server that dies with messages to people on their way: everybody is told of everything that was
-//! acknowledged, and what a platform had taken comes again under the same id, or not at all once that was
-//! noted.
+//! A server that dies with messages to people on their way: everybody is told of everything that
+//! was acknowledged, and what a platform had taken comes again under the same id, or not at all
+//! once that was noted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -149,8 +149,8 @@ async fn before_the_delivery(place: Place) {
     place.sound().await;
 }
 
-/// Taken, and the server died before it could note so: told again under the same id. Noted, and it died:
-/// not told again. That it is over is said once it is.
+/// Taken, and the server died before it could note so: told again under the same id. Noted, and it
+/// died: not told again. That it is over is said once it is.
 async fn after_the_delivery(place: Place) {
     let stand = Stand::open(Mood::Mute).await;
     let server = stand.serve(&place);
@@ -183,8 +183,8 @@ async fn after_the_delivery(place: Place) {
     place.sound().await;
 }
 
-/// Many at once, and the server dies among them: everything that was acknowledged is told, each under one
-/// id.
+/// Many at once, and the server dies among them: everything that was acknowledged is told, each
+/// under one id.
 async fn among_many(place: Place) {
     let stand = Stand::open(Mood::Takes).await;
     let server = stand.serve(&place);

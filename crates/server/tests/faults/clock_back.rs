@@ -1,4 +1,5 @@
-//! A clock that is set back: the record never runs backwards, deadlines hold, and receipts stay the same.
+//! A clock that is set back: the record never runs backwards, deadlines hold, and receipts stay the
+//! same.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

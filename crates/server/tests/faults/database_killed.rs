@@ -82,7 +82,8 @@ async fn whoever_waits_goes_on_and_nothing_acknowledged_is_lost() {
     assert!(ended.values().all(|what| what == "answered"), "{ended:?}");
 }
 
-/// How often the log says that the database failed and that it recovered, and after how many failures.
+/// How often the log says that the database failed and that it recovered, and after how many
+/// failures.
 fn outages(log: &str) -> (usize, usize, u64) {
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let lines: Vec<Value> = lines.filter(|line| line["dependency"] == "database").collect();

@@ -1,5 +1,5 @@
-//! A server that dies between a commit and the deliveries that follow from it: the next server delivers
-//! them.
+//! A server that dies between a commit and the deliveries that follow from it: the next server
+//! delivers them.
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -64,8 +64,8 @@ async fn left_is_delivered(place: Place) {
     place.sound().await;
 }
 
-/// A node dies with a delivery in its hands: nobody touches it while the claim holds, and after that
-/// another node delivers it.
+/// A node dies with a delivery in its hands: nobody touches it while the claim holds, and after
+/// that another node delivers it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_killed_node_had_claimed_is_delivered_when_the_claim_ends() {
     let Some(place) = Place::postgres().await else { return };

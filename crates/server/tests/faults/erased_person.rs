@@ -1,5 +1,5 @@
-//! A person who is erased while the process dies: what was acknowledged holds, and the same server started
-//! again, or another node, goes on until nothing that the person wrote is left.
+//! A person who is erased while the process dies: what was acknowledged holds, and the same server
+//! started again, or another node, goes on until nothing that the person wrote is left.
 
 use reqwest::Method;
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! Several nodes start on an empty database at the same moment: one of them sets it up and prints the
-//! credentials, the others say that another node did.
+//! Several nodes start on an empty database at the same moment: one of them sets it up and prints
+//! the credentials, the others say that another node did.
 
 use std::thread;
 

@@ -1,5 +1,5 @@
-//! The follower of the event feed is killed, held up, poisoned and taken over: every webhook arrives, and
-//! each message id belongs to one event.
+//! The follower of the event feed is killed, held up, poisoned and taken over: every webhook
+//! arrives, and each message id belongs to one event.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -42,8 +42,8 @@ async fn every_event_is_delivered_however_often_the_node_of_the_follower_is_kill
     }
 }
 
-/// Agents ask, and people answer. The server is killed as soon as a few are acknowledged, so most of these
-/// are committed and not followed yet: the follower waits 20 ms for the end of a burst.
+/// Agents ask, and people answer. The server is killed as soon as a few are acknowledged, so most
+/// of these are committed and not followed yet: the follower waits 20 ms for the end of a burst.
 async fn killed_often(place: Place, rounds: usize) {
     let receiver = Receiver::open().await;
     let mut expected = BTreeSet::new();
@@ -87,7 +87,8 @@ async fn killed_often(place: Place, rounds: usize) {
     place.sound().await;
 }
 
-/// The follower dies in its commit, exactly: the database holds the commit back until the node is dead.
+/// The follower dies in its commit, exactly: the database holds the commit back until the node is
+/// dead.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_follower_that_is_killed_in_its_commit_loses_and_repeats_nothing() {
     let Some(place) = Place::postgres().await else { return };

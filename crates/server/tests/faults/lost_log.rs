@@ -1,5 +1,5 @@
-//! A write-ahead log that was damaged or cut loses acknowledged requests that are in no block yet: the
-//! next start refuses and says which, and so does `audit verify`.
+//! A write-ahead log that was damaged or cut loses acknowledged requests that are in no block yet:
+//! the next start refuses and says which, and so does `audit verify`.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -21,8 +21,8 @@ fn server(data: &Path) -> Server {
     Server::start(serve(data).arg("--dev").args(["--seal-seconds", "86400"]))
 }
 
-/// A server that was killed after its last requests were acknowledged, unsealed, and their place in the
-/// feed was written down; the position of the last.
+/// A server that was killed after its last requests were acknowledged, unsealed, and their place in
+/// the feed was written down; the position of the last.
 async fn killed(data: &Path) -> u64 {
     let server = server(data);
     let caller = Caller::of(&server);
@@ -148,8 +148,8 @@ async fn a_stop_keeps_the_head() {
     assert!(said.contains(&events), "{said}: {events}");
 }
 
-/// A node that finds events missing from the shared database goes on, says so, and `audit verify` on
-/// that node does not hold.
+/// A node that finds events missing from the shared database goes on, says so, and `audit verify`
+/// on that node does not hold.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_notices_a_shared_database_that_lost_events() {
     let Some(place) = Place::postgres().await else { return };

@@ -1,5 +1,5 @@
-//! An installation that moves from the embedded store to nodes, and a database that comes back from a
-//! dump: everything acknowledged is there, and what was signed before is still valid.
+//! An installation that moves from the embedded store to nodes, and a database that comes back from
+//! a dump: everything acknowledged is there, and what was signed before is still valid.
 
 use std::process::{Command, Stdio};
 

@@ -1,4 +1,5 @@
-//! Deadlines that pass while no server runs: what is late ends at once, once, dated by its deadline.
+//! Deadlines that pass while no server runs: what is late ends at once, once, dated by its
+//! deadline.
 
 use std::time::{Duration, Instant};
 

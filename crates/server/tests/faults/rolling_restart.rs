@@ -1,5 +1,5 @@
-//! Agents wait while every node is restarted, one after the other: each is told its answer once, and
-//! it is the one that was acknowledged to the person who gave it.
+//! Agents wait while every node is restarted, one after the other: each is told its answer once,
+//! and it is the one that was acknowledged to the person who gave it.
 //!
 //! `COUNTERSIGN_FAULTS_WAITING=10000` has as many wait; that needs as many open files and some more
 //! (`ulimit -n 20000`) and two minutes on two cores.

@@ -55,8 +55,8 @@ async fn what_was_committed_before_a_kill_is_sealed_after_it() {
     assert_eq!(stopped["not_sealed"], 0, "a graceful stop seals everything");
 }
 
-/// The chain of blocks goes on through every kill and never forks; a check beside the running server
-/// finds nothing wrong, and neither does one of an export made meanwhile.
+/// The chain of blocks goes on through every kill and never forks; a check beside the running
+/// server finds nothing wrong, and neither does one of an export made meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_kill_under_load_leaves_one_chain() {
     let data = tempfile::tempdir().unwrap();

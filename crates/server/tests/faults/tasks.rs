@@ -1,5 +1,5 @@
-//! `kill -9` in the middle of tasks: an operation is there whole or not at all, and whoever sends it
-//! again under its key does it once.
+//! `kill -9` in the middle of tasks: an operation is there whole or not at all, and whoever sends
+//! it again under its key does it once.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;

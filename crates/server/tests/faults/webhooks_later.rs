@@ -1,5 +1,5 @@
-//! A server that dies with webhooks on their way: the endpoint hears everything that was acknowledged,
-//! what it had heard already under the same id.
+//! A server that dies with webhooks on their way: the endpoint hears everything that was
+//! acknowledged, what it had heard already under the same id.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};

@@ -49,8 +49,8 @@ pub(crate) fn refused(reply: Reply, status: u16, code: &str) -> Reply {
     reply
 }
 
-/// A2H-001, A2H-002, A2H-003, A2H-010, A2H-020, A2H-040, A2H-041, A2H-042, A2H-043, A2H-048: made under
-/// one name, read under every other.
+/// A2H-001, A2H-002, A2H-003, A2H-010, A2H-020, A2H-040, A2H-041, A2H-042, A2H-043, A2H-048: made
+/// under one name, read under every other.
 #[tokio::test]
 async fn one_call_under_every_address() {
     let world = World::dev().await;
@@ -132,8 +132,8 @@ async fn every_answer_is_json() {
     world.end().await;
 }
 
-/// A2H-023, A2H-051, A2H-052, A2H-054, A2H-056, A2H-063, A2H-070, A2H-086: a person answers, and the
-/// receipt says what they said.
+/// A2H-023, A2H-051, A2H-052, A2H-054, A2H-056, A2H-063, A2H-070, A2H-086: a person answers, and
+/// the receipt says what they said.
 #[tokio::test]
 async fn a_person_answers_a_function_call() {
     let world = World::dev().await;
@@ -183,7 +183,8 @@ async fn a_name_is_given_once() {
     refused(world.agent_2().get(&format!("{A2H}/function_calls/one")).await, 404, "not_found");
     let theirs = make(&world.agent_2(), "function_calls", other).await;
     assert_ne!(theirs["status"]["ask_id"], first["status"]["ask_id"]);
-    // An agent of the same project whose key sees only its own learns no more than that it is taken.
+    // An agent of the same project whose key sees only its own learns no more than that it is
+    // taken.
     world.add_agent("clerk", "dev", "user_dev").await;
     let key = world.human().post("/api/v1/keys", json!({ "agent": "clerk" })).await.is(201);
     let clerk = world.bearer(key["secret"].as_str().unwrap());
@@ -195,8 +196,8 @@ async fn a_name_is_given_once() {
     world.end().await;
 }
 
-/// A2H-044, A2H-045, A2H-052, A2H-055, A2H-056, A2H-057, A2H-058: only with a key that was issued for it,
-/// once, and recorded as what it is.
+/// A2H-044, A2H-045, A2H-052, A2H-055, A2H-056, A2H-057, A2H-058: only with a key that was issued
+/// for it, once, and recorded as what it is.
 #[tokio::test]
 async fn an_agent_passes_on_what_a_person_said() {
     let world = World::dev().await;
@@ -254,8 +255,8 @@ async fn a_strict_project_takes_no_agents_word() {
     world.end().await;
 }
 
-/// A2H-046, A2H-100, A2H-101, A2H-102, A2H-103, A2H-104, A2H-105: it is told again, to more people, and
-/// stays as open as it was.
+/// A2H-046, A2H-100, A2H-101, A2H-102, A2H-103, A2H-104, A2H-105: it is told again, to more people,
+/// and stays as open as it was.
 #[tokio::test]
 async fn an_escalation_reaches_more_people() {
     let world = World::dev().await;

@@ -26,9 +26,9 @@ async fn called(world: &World, email: &Value) -> String {
     made["call_id"].as_str().unwrap().to_owned()
 }
 
-/// A2H-088, A2H-089, A2H-090, A2H-091: to somebody nobody here knows, in the thread the agent named, to
-/// others as well, as the agent laid it out; its links lead to the page, with the token of this letter,
-/// and looking decides nothing.
+/// A2H-088, A2H-089, A2H-090, A2H-091: to somebody nobody here knows, in the thread the agent
+/// named, to others as well, as the agent laid it out; its links lead to the page, with the token
+/// of this letter, and looking decides nothing.
 #[tokio::test]
 async fn a_letter_is_as_its_channel_wants_it() {
     let post = Post::open(&[]).await;
@@ -83,8 +83,8 @@ async fn a_broken_template_is_the_usual_letter() {
     world.end().await;
 }
 
-/// Of this call an email goes to an address, with a copy to the agent or without: the request, and the
-/// email.
+/// Of this call an email goes to an address, with a copy to the agent or without: the request, and
+/// the email.
 async fn mailed(
     world: &World,
     post: &Post,
@@ -104,8 +104,8 @@ async fn mailed(
     (ask, sent)
 }
 
-/// An agent that has a copy of the email to a person sent to itself cannot answer as that person: the copy
-/// has no address for answers, and one that was sent earlier is not taken.
+/// An agent that has a copy of the email to a person sent to itself cannot answer as that person:
+/// the copy has no address for answers, and one that was sent earlier is not taken.
 #[tokio::test]
 async fn a_copy_lets_nobody_answer_as_the_person_it_was_for() {
     let (post, world) = open().await;
@@ -134,8 +134,8 @@ async fn a_copy_lets_nobody_answer_as_the_person_it_was_for() {
     world.end().await;
 }
 
-/// The same where the agent chose the address of a person it does not ask: what is in the copy proves no
-/// more than the agent's word.
+/// The same where the agent chose the address of a person it does not ask: what is in the copy
+/// proves no more than the agent's word.
 #[tokio::test]
 async fn a_link_or_a_reply_address_in_a_copy_is_the_agents_word() {
     let (post, world) = open().await;

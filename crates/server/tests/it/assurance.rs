@@ -1,5 +1,6 @@
-//! What an answer proves: links that agents were given and links that the server delivered, the minimum
-//! assurance for approving what is irreversible, silence, and what was displayed where it was answered.
+//! What an answer proves: links that agents were given and links that the server delivered, the
+//! minimum assurance for approving what is irreversible, silence, and what was displayed where it
+//! was answered.
 
 use kernel::ask::DisplayedContent;
 use kernel::directory::{IrreversibleSetting, NewProject};
@@ -47,8 +48,8 @@ fn irreversible() -> Value {
     hitl::with(hitl::approval(), json!({ "context": { "irreversible": true } }))
 }
 
-/// HITL-068: the agent approves its own case with the token from its own response: that is the agent's word and is
-/// recorded as that, in the record, on the page and on the receipt.
+/// HITL-068: the agent approves its own case with the token from its own response: that is the
+/// agent's word and is recorded as that, in the record, on the page and on the receipt.
 #[tokio::test]
 async fn a_link_that_an_agent_was_given_is_the_agents_word() {
     let world = World::dev().await;
@@ -72,7 +73,8 @@ async fn a_link_that_an_agent_was_given_is_the_agents_word() {
     world.end().await;
 }
 
-/// A minimum assurance of `link` leaves out the agent's copy: in the API, on the page, and everywhere.
+/// A minimum assurance of `link` leaves out the agent's copy: in the API, on the page, and
+/// everywhere.
 #[tokio::test]
 async fn a_minimum_of_link_leaves_out_the_agents_copy() {
     let world = World::dev().await;
@@ -100,8 +102,8 @@ async fn mailed(world: &World, post: &Post, to: &str) -> (String, String) {
     (ask, format!("/review/{}", &path[..end.unwrap_or(path.len())]))
 }
 
-/// A link counts as `link` where the server sent it to an address that a person verified. An address that
-/// the agent chose and nobody verified is the agent's.
+/// A link counts as `link` where the server sent it to an address that a person verified. An
+/// address that the agent chose and nobody verified is the agent's.
 #[tokio::test]
 async fn a_link_counts_where_the_server_sent_it_to_a_verified_address() {
     let post = Post::open(&[]).await;
@@ -132,8 +134,8 @@ async fn a_link_counts_where_the_server_sent_it_to_a_verified_address() {
     world.end().await;
 }
 
-/// A case that cannot be undone is not approved with the agent's word or a link where the project wants a
-/// session. Rejecting it is never blocked, and what can be undone is answered as ever.
+/// A case that cannot be undone is not approved with the agent's word or a link where the project
+/// wants a session. Rejecting it is never blocked, and what can be undone is answered as ever.
 #[tokio::test]
 async fn approving_what_is_irreversible_needs_a_sign_in() {
     let world = World::dev().await;
@@ -168,8 +170,8 @@ async fn approving_what_is_irreversible_needs_a_sign_in() {
     world.end().await;
 }
 
-/// Nothing is offered that would be refused: what lets the agent go ahead is replaced by the way to sign in,
-/// for every kind of question. What stops the agent stays.
+/// Nothing is offered that would be refused: what lets the agent go ahead is replaced by the way to
+/// sign in, for every kind of question. What stops the agent stays.
 #[tokio::test]
 async fn a_link_that_may_not_approve_is_offered_to_sign_in_instead() {
     let world = World::dev().await;
@@ -263,8 +265,8 @@ async fn the_request_page_asks_for_a_passkey_where_approving_needs_one() {
     world.end().await;
 }
 
-/// New projects have the rule, projects of a development server do not, and a project keeps what it has
-/// until somebody changes it.
+/// New projects have the rule, projects of a development server do not, and a project keeps what it
+/// has until somebody changes it.
 #[tokio::test]
 async fn new_projects_want_a_sign_in_for_what_is_irreversible() {
     let tokens = Some(vec![SecretString::new("admin")]);
@@ -327,8 +329,8 @@ async fn the_rule_is_set_on_the_settings_page() {
     world.end().await;
 }
 
-/// Where an answer needs more than the agent's word, silence gives none: refused when it is asked, in the
-/// words of each protocol.
+/// Where an answer needs more than the agent's word, silence gives none: refused when it is asked,
+/// in the words of each protocol.
 #[tokio::test]
 async fn silence_is_bound_by_the_minimum_assurance() {
     let world = World::dev().await;

@@ -1,4 +1,5 @@
-//! A passkey authenticator in software: it makes credentials and signs challenges as a browser sends them.
+//! A passkey authenticator in software: it makes credentials and signs challenges as a browser
+//! sends them.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;

@@ -17,7 +17,8 @@ use crate::world::World;
 const BOB: &str = "bob@example.com";
 const ADDRESS: &str = "/api/v1/agents/agent_dev/address";
 
-/// A server that hears letters, an agent that takes conversations, and somebody whose mail is known.
+/// A server that hears letters, an agent that takes conversations, and somebody whose mail is
+/// known.
 async fn written_to() -> (Post, World, String) {
     let (post, world) = open().await;
     opened(&world).await;
@@ -40,7 +41,8 @@ fn about(subject: &str, letter: &str) -> String {
     letter.replacen("Subject: Re: it", &format!("Subject: {subject}"), 1)
 }
 
-/// A2H-113, A2H-110: from the letter to the agent's webhook, to its answer below the letter, and back.
+/// A2H-113, A2H-110: from the letter to the agent's webhook, to its answer below the letter, and
+/// back.
 #[tokio::test]
 async fn a_letter_to_an_agent_begins_a_conversation() {
     let (post, world, to) = written_to().await;
@@ -111,8 +113,8 @@ async fn a_letter_to_an_agent_begins_a_conversation() {
     world.end().await;
 }
 
-/// A2H-113: who a letter says it is from means nothing; what is not theirs begins nothing, and what was
-/// heard is not heard again, whatever it says and however late.
+/// A2H-113: who a letter says it is from means nothing; what is not theirs begins nothing, and what
+/// was heard is not heard again, whatever it says and however late.
 #[tokio::test]
 async fn whose_address_it_is_writes() {
     let (post, world, to) = written_to().await;

@@ -37,8 +37,8 @@ async fn takes_conversations(world: &World, agent: &str) {
     world.human().put(&format!("/api/v1/agents/{agent}"), body).await.is(200);
 }
 
-/// A2H-114, A2H-110: what somebody tells the app alone is for the only agent that could be meant, and the
-/// agent goes on in that thread.
+/// A2H-114, A2H-110: what somebody tells the app alone is for the only agent that could be meant,
+/// and the agent goes on in that thread.
 #[tokio::test]
 async fn words_to_the_app_begin_a_conversation() {
     let (slack, world) = office().await;
@@ -80,8 +80,8 @@ async fn words_to_the_app_begin_a_conversation() {
     world.end().await;
 }
 
-/// A2H-114: a mention names the agent first. Who could mean several is told which; whoever we do not know
-/// is told nothing.
+/// A2H-114: a mention names the agent first. Who could mean several is told which; whoever we do
+/// not know is told nothing.
 #[tokio::test]
 async fn a_mention_names_an_agent() {
     let (slack, world) = office().await;
@@ -111,7 +111,8 @@ async fn a_mention_names_an_agent() {
     world.end().await;
 }
 
-/// What answers a request answers it; what cannot is for whom it names, and a word alone for nobody.
+/// What answers a request answers it; what cannot is for whom it names, and a word alone for
+/// nobody.
 #[tokio::test]
 async fn what_answers_a_request_begins_nothing() {
     let (slack, world) = office().await;

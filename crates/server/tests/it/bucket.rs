@@ -1,5 +1,5 @@
-//! Files in a bucket: what people upload and what agents deliver, against a real S3 server that checks
-//! every signature.
+//! Files in a bucket: what people upload and what agents deliver, against a real S3 server that
+//! checks every signature.
 
 use std::time::{Duration, Instant};
 
@@ -66,8 +66,8 @@ fn digest(text: &str) -> String {
     Digest::of(text.as_bytes()).to_string()
 }
 
-/// HACP-028: what people upload and what agents deliver is in the bucket, under the names it would have
-/// in the folder, and nowhere else.
+/// HACP-028: what people upload and what agents deliver is in the bucket, under the names it would
+/// have in the folder, and nowhere else.
 #[tokio::test]
 async fn uploads_and_artifacts_are_kept_in_the_bucket() {
     let bucket = Bucket::start().await;
@@ -93,8 +93,8 @@ async fn uploads_and_artifacts_are_kept_in_the_bucket() {
     world.end().await;
 }
 
-/// HACP-028: an upload that comes in parts of any size is cut into pieces, goes on after a restart, and
-/// any part of it can be read.
+/// HACP-028: an upload that comes in parts of any size is cut into pieces, goes on after a restart,
+/// and any part of it can be read.
 #[tokio::test]
 async fn an_upload_in_pieces_goes_on_and_is_read_in_part() {
     let bucket = Bucket::start().await;
@@ -133,8 +133,8 @@ async fn an_upload_in_pieces_goes_on_and_is_read_in_part() {
     world.end().await;
 }
 
-/// HACP-028: what is not what it was said to be is not finished, and what was spoilt in the bucket is not
-/// handed out, in any dialect.
+/// HACP-028: what is not what it was said to be is not finished, and what was spoilt in the bucket
+/// is not handed out, in any dialect.
 #[tokio::test]
 async fn what_is_spoilt_is_noticed() {
     let bucket = Bucket::start().await;
@@ -153,8 +153,8 @@ async fn what_is_spoilt_is_noticed() {
     world.end().await;
 }
 
-/// A call that needs a file says when to try again, in the words of its dialect; everything else works,
-/// and nothing is half done.
+/// A call that needs a file says when to try again, in the words of its dialect; everything else
+/// works, and nothing is half done.
 async fn everything_else_works(world: &World, file: Option<&str>) {
     let path = asked(&world.agent(), form()).await;
     let unkept = upload(&world.human(), &path, "new").await.problem(503, "unavailable");
@@ -207,7 +207,8 @@ async fn a_bucket_that_is_not_there_is_no_loss() {
     world.end().await;
 }
 
-/// Away and back: what had arrived is there, the same calls succeed, and somebody notices by themselves.
+/// Away and back: what had arrived is there, the same calls succeed, and somebody notices by
+/// themselves.
 #[tokio::test]
 async fn a_bucket_that_was_away_is_used_when_it_is_back() {
     let mut bucket = Bucket::start().await;
@@ -246,8 +247,8 @@ async fn a_bucket_that_says_nothing_is_not_waited_for() {
     world.end().await;
 }
 
-/// What is erased, by hand or by age, or given up, leaves the bucket; what another was given too stays,
-/// and what cannot go now goes later.
+/// What is erased, by hand or by age, or given up, leaves the bucket; what another was given too
+/// stays, and what cannot go now goes later.
 #[tokio::test]
 async fn what_is_erased_leaves_the_bucket() {
     let mut bucket = Bucket::start().await;

@@ -1,5 +1,5 @@
-//! Channels by their other ways in: WhatsApp through Meta and through Twilio, Telegram that calls, Slack
-//! over a socket, letters by Mailgun, by Postmark and handed over by a mail server.
+//! Channels by their other ways in: WhatsApp through Meta and through Twilio, Telegram that calls,
+//! Slack over a socket, letters by Mailgun, by Postmark and handed over by a mail server.
 
 use channels::testing::email::{self, Call};
 use channels::testing::fake_platform::Inbound;
@@ -43,7 +43,8 @@ async fn with_number(world: &World, came: impl Fn() -> Option<String>) {
     shown(&world.human(), &way, came).await;
 }
 
-/// Meta looks whether its calls are wanted, then brings a press; a call it did not sign is not heard.
+/// Meta looks whether its calls are wanted, then brings a press; a call it did not sign is not
+/// heard.
 #[tokio::test]
 async fn a_request_is_answered_in_whatsapp_through_meta() {
     let there = Whatsapp::start().await.unwrap();
@@ -276,8 +277,8 @@ async fn said(server: &mut BufReader<TcpStream>) -> String {
     }
 }
 
-/// A mail server hands letters over, each recipient answered for by itself; what is nobody's is refused
-/// there and then.
+/// A mail server hands letters over, each recipient answered for by itself; what is nobody's is
+/// refused there and then.
 #[tokio::test]
 async fn letters_are_handed_over_by_a_mail_server() {
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();

@@ -68,7 +68,8 @@ async fn slack_is_left_alone_for_as_long_as_it_wants() {
     world.end().await;
 }
 
-/// A platform that keeps failing holds up nobody: the next means is tried, and it goes on by itself.
+/// A platform that keeps failing holds up nobody: the next means is tried, and it goes on by
+/// itself.
 #[tokio::test]
 async fn after_three_failures_the_next_means_is_tried() {
     let (slack, post, world) = both().await;
@@ -116,8 +117,8 @@ async fn a_platform_that_hangs_holds_up_nobody() {
     world.end().await;
 }
 
-/// The platform has taken it and the note is there, but the server died before it settled the delivery:
-/// it is not said twice.
+/// The platform has taken it and the note is there, but the server died before it settled the
+/// delivery: it is not said twice.
 #[tokio::test]
 async fn what_the_platform_has_taken_is_not_sent_again() {
     let (slack, _post, mut world) = both().await;
@@ -176,8 +177,8 @@ async fn what_is_over_is_said_when_it_can_be() {
     world.end().await;
 }
 
-/// A platform that says when it takes more has not failed: until then nobody tries it, and it is not
-/// held against any message that it had to wait.
+/// A platform that says when it takes more has not failed: until then nobody tries it, and it is
+/// not held against any message that it had to wait.
 #[tokio::test]
 async fn what_waits_for_a_limit_is_neither_tried_nor_counted() {
     let (slack, post, world) = both().await;

@@ -1,5 +1,5 @@
-//! Replies by email whose sender is verified, and those whose sender is not: what each is worth, and what
-//! the receipt says of it.
+//! Replies by email whose sender is verified, and those whose sender is not: what each is worth,
+//! and what the receipt says of it.
 
 use channels::testing::dkim::{HEADERS, MailServer};
 use channels::testing::dns::{DnsBehavior, NameServer};
@@ -123,8 +123,8 @@ async fn the_receipt_says_how_the_sender_was_verified() {
     world.end().await;
 }
 
-/// Where a project wants a verified sender, a reply without is refused and told why and what to do; the
-/// next one, signed, is taken.
+/// Where a project wants a verified sender, a reply without is refused and told why and what to do;
+/// the next one, signed, is taken.
 #[tokio::test]
 async fn a_project_may_want_verified_senders() {
     let own = MailServer::new("example.com", 1);

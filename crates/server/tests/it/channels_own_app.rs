@@ -85,8 +85,8 @@ async fn an_agents_own_app_says_it_and_says_that_it_is_over() {
     world.end().await;
 }
 
-/// An app of the agent's own reads what it says: a link in such a message proves no more than the agent's
-/// word, although it went to somebody who verified the address.
+/// An app of the agent's own reads what it says: a link in such a message proves no more than the
+/// agent's word, although it went to somebody who verified the address.
 #[tokio::test]
 async fn a_link_said_by_an_agents_own_app_is_the_agents_word() {
     let (slack, world) = office().await;
@@ -148,8 +148,8 @@ async fn a_key_without_the_scope_brings_no_app() {
     world.end().await;
 }
 
-/// A token Slack does not take, and a call that ends before it could be said: the owner is told where
-/// there is something to tell, and nothing is kept.
+/// A token Slack does not take, and a call that ends before it could be said: the owner is told
+/// where there is something to tell, and nothing is kept.
 #[tokio::test]
 async fn what_was_lent_in_vain_is_given_back() {
     let (slack, world) = office().await;
@@ -188,8 +188,8 @@ async fn write_below(world: &World, message: &str, user: &str, words: &str) {
     slack_calls(world, &event(&written, world.now())).await.is(200);
 }
 
-/// A2H-085: plain text where the agent wants no blocks, with what to write instead of what to press; and
-/// blocks everywhere else.
+/// A2H-085: plain text where the agent wants no blocks, with what to write instead of what to
+/// press; and blocks everywhere else.
 #[tokio::test]
 async fn without_blocks_a_call_is_plain_text_and_is_answered_in_words() {
     let (slack, world) = office().await;

@@ -182,7 +182,8 @@ async fn what_became_of_a_text_is_shown() {
     world.end().await;
 }
 
-/// Telegram is asked what there is; what is pressed there is an answer, and the message then says so.
+/// Telegram is asked what there is; what is pressed there is an answer, and the message then says
+/// so.
 #[tokio::test]
 async fn a_request_is_answered_in_telegram() {
     const ADA: i64 = 77;

@@ -1,5 +1,5 @@
-//! Requests put where the agent wants them: who may answer there, and what happens when nobody can be
-//! reached.
+//! Requests put where the agent wants them: who may answer there, and what happens when nobody can
+//! be reached.
 
 use channels::testing::slack::inbound::{self, interaction};
 use channels::testing::slack::{Fault, person};
@@ -19,8 +19,8 @@ fn for_slack(call_id: &str, slack: &Value) -> Value {
     with(call(call_id), json!({ "spec": { "channel": { "slack": slack } } }))
 }
 
-/// A2H-030, A2H-063, A2H-081: it is put in the channel, below the message the agent named; nobody else is told,
-/// and whoever is there answers as a guest.
+/// A2H-030, A2H-063, A2H-081: it is put in the channel, below the message the agent named; nobody
+/// else is told, and whoever is there answers as a guest.
 #[tokio::test]
 async fn a_call_is_put_in_the_channel_the_agent_names() {
     let (slack, world) = office().await;

@@ -165,8 +165,8 @@ async fn a_forged_button_says_nothing() {
     world.end().await;
 }
 
-/// A2H-083: what Slack did not sign, or signed long ago, is not looked at; its challenge is answered, also
-/// where apps were told to call that were set up for HumanLayer.
+/// A2H-083: what Slack did not sign, or signed long ago, is not looked at; its challenge is
+/// answered, also where apps were told to call that were set up for HumanLayer.
 #[tokio::test]
 async fn what_slack_did_not_sign_is_not_heard() {
     let (slack, world) = office().await;
@@ -238,8 +238,8 @@ async fn a_reason_is_asked_for_in_a_modal() {
     world.end().await;
 }
 
-/// A form that was filled in wrongly stays open and says what is wrong below each field; nothing was taken,
-/// and the same form is sent again.
+/// A form that was filled in wrongly stays open and says what is wrong below each field; nothing
+/// was taken, and the same form is sent again.
 #[tokio::test]
 async fn what_is_wrong_in_a_form_is_said_in_the_form() {
     let (slack, world) = office().await;
@@ -269,8 +269,8 @@ async fn what_is_wrong_in_a_form_is_said_in_the_form() {
     world.end().await;
 }
 
-/// A2H-086, A2H-087: choices are buttons, forms are modals, and a conversation is the thread below its
-/// message.
+/// A2H-086, A2H-087: choices are buttons, forms are modals, and a conversation is the thread below
+/// its message.
 #[tokio::test]
 async fn each_kind_is_answered_in_slack() {
     let (slack, world) = office().await;
@@ -318,7 +318,8 @@ async fn each_kind_is_answered_in_slack() {
     world.end().await;
 }
 
-/// Whoever verified nothing is known by the address Slack had them confirm, where the request was put.
+/// Whoever verified nothing is known by the address Slack had them confirm, where the request was
+/// put.
 #[tokio::test]
 async fn people_are_recognised_by_the_address_slack_confirmed() {
     let (slack, world) = office().await;

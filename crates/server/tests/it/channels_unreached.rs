@@ -1,4 +1,5 @@
-//! Messages that a platform took and that did not arrive: nobody waits for their readers to stay silent.
+//! Messages that a platform took and that did not arrive: nobody waits for their readers to stay
+//! silent.
 
 use channels::testing::email;
 use channels::testing::twilio::{AUTH_TOKEN, NUMBER, SID, Twilio};

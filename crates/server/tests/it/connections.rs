@@ -1,5 +1,5 @@
-//! Connections: silent ones keep nobody out, there is a limit, and operators have an address of their
-//! own.
+//! Connections: silent ones keep nobody out, there is a limit, and operators have an address of
+//! their own.
 
 use futures_util::StreamExt;
 use serde_json::json;
@@ -53,8 +53,8 @@ async fn silent_connections_do_not_keep_others_out() {
     world.end().await;
 }
 
-/// Streams and WebSockets are never closed for others. When they take every place, a new connection is
-/// told so at once, in its own dialect; the operations address still answers.
+/// Streams and WebSockets are never closed for others. When they take every place, a new connection
+/// is told so at once, in its own dialect; the operations address still answers.
 #[tokio::test]
 async fn streams_live_on_and_the_rest_is_refused() {
     let operations_listen = Some("127.0.0.1:0".to_owned());

@@ -1,5 +1,5 @@
-//! Conversations people begin, over HTTP: written once, told to the agent, found without being told,
-//! continued by it and answered. A2H-131, A2H-132, A2H-133.
+//! Conversations people begin, over HTTP: written once, told to the agent, found without being
+//! told, continued by it and answered. A2H-131, A2H-132, A2H-133.
 
 use serde_json::{Value, json};
 

@@ -517,8 +517,8 @@ async fn every_command_leaves_a_record() {
         expires_at: story.world.now().plus_seconds(60),
     };
     story.run(system(), DirectoryCommand::MailLink(mailed)).await;
-    // Without a mail server the email is given up. Later commands end the link, and an email about a
-    // link that has ended counts as done.
+    // Without a mail server the email is given up. Later commands end the link, and an email about
+    // a link that has ended counts as done.
     eventually("the email to be given up", async || {
         story.world.gateway().store().backlog().await.unwrap().dead == 1
     })

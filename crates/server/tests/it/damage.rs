@@ -1,7 +1,7 @@
 //! One byte of the database file is damaged: `audit verify` finds it, or nobody can tell the
-//! difference. Bytes are flipped in pages of every kind of every table and index that holds records,
-//! states, lists and deadlines. The dice fall the same way in every run unless `DAMAGE_SEED` and
-//! `DAMAGE_FLIPS` (per kind of page) say otherwise; a failure names its byte.
+//! difference. Bytes are flipped in pages of every kind of every table and index that holds
+//! records, states, lists and deadlines. The dice fall the same way in every run unless
+//! `DAMAGE_SEED` and `DAMAGE_FLIPS` (per kind of page) say otherwise; a failure names its byte.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -202,8 +202,8 @@ impl Dice {
     }
 }
 
-/// A place in a page. One in eight is anywhere. Of the others half are in its header and the places of its
-/// cells, and half in its cells: what lies between them is unused.
+/// A place in a page. One in eight is anywhere. Of the others half are in its header and the places
+/// of its cells, and half in its cells: what lies between them is unused.
 fn place(page: &[u8], kind: &str, dice: &mut Dice) -> usize {
     if kind == "overflow" || dice.roll(8) == 0 {
         return dice.roll(page.len());

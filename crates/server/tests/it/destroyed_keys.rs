@@ -230,8 +230,8 @@ async fn receipts_keep_their_bytes_on_postgres() {
     bytes_stay(World::with(settings).await).await;
 }
 
-/// A receipt that changes because its comment was erased is signed with the next key, and keeps these
-/// bytes when that one is destroyed too.
+/// A receipt that changes because its comment was erased is signed with the next key, and keeps
+/// these bytes when that one is destroyed too.
 #[tokio::test]
 async fn what_changes_later_is_signed_by_the_next_key() {
     let world = World::with(sqlite()).await;

@@ -1,5 +1,5 @@
-//! The tables of what one ask is in each dialect, cell by cell: every question and every state, asked
-//! in one dialect, answered through each door, watched in the others.
+//! The tables of what one ask is in each dialect, cell by cell: every question and every state,
+//! asked in one dialect, answered through each door, watched in the others.
 
 use kernel::form::FormProgress;
 use kernel::{Actor, AskCommand, Command};
@@ -334,7 +334,8 @@ async fn asked_over_hitl_answered_through_every_door() {
     world.end().await;
 }
 
-/// The table of states, each reached in the dialect that has a word for it and watched in the others.
+/// The table of states, each reached in the dialect that has a word for it and watched in the
+/// others.
 #[tokio::test]
 async fn every_state_in_every_dialect() {
     let world = World::dev().await;

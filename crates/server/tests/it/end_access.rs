@@ -1,5 +1,5 @@
-//! Ending all access of a person also ends what was sent to them: review links, and emails and messages
-//! that can be answered.
+//! Ending all access of a person also ends what was sent to them: review links, and emails and
+//! messages that can be answered.
 
 use channels::testing::slack::Workspace;
 use serde_json::{Value, json};
@@ -52,8 +52,9 @@ async fn mailed(world: &World, post: &Post, to: &str) -> (String, String) {
     (ask, format!("/review/{}", &path[..end.unwrap_or(path.len())]))
 }
 
-/// A review link that was sent to a verified address of the person opens nothing any more, also after they
-/// verified the address anew. Links that were sent to others, and links that are sent later, work.
+/// A review link that was sent to a verified address of the person opens nothing any more, also
+/// after they verified the address anew. Links that were sent to others, and links that are sent
+/// later, work.
 #[tokio::test]
 async fn review_links_that_were_sent_to_a_person_end_with_their_access() {
     let post = Post::open(&[]).await;
@@ -111,8 +112,8 @@ async fn reverified(world: &World, secret: &str, post: &Post) {
     own.post(&format!("{contact}/verify"), json!({ "code": code })).await.is(200);
 }
 
-/// An email that was sent to the person, at their own address or where an agent placed the request, is not
-/// answered by writing back.
+/// An email that was sent to the person, at their own address or where an agent placed the request,
+/// is not answered by writing back.
 #[tokio::test]
 async fn emails_that_were_sent_to_a_person_are_answered_no_more() {
     let (post, world) = open().await;
@@ -144,8 +145,8 @@ async fn emails_that_were_sent_to_a_person_are_answered_no_more() {
     world.end().await;
 }
 
-/// A button in a chat does nothing for somebody whose access was ended, also where Slack vouches for the
-/// email address they sign in with.
+/// A button in a chat does nothing for somebody whose access was ended, also where Slack vouches
+/// for the email address they sign in with.
 #[tokio::test]
 async fn buttons_in_a_chat_end_with_access() {
     let slack = Workspace::begin().await.unwrap();

@@ -1,5 +1,5 @@
-//! Streams, long polls and open pages end as soon as the credential they were opened with does, although
-//! nothing happens to what they are about.
+//! Streams, long polls and open pages end as soon as the credential they were opened with does,
+//! although nothing happens to what they are about.
 
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -43,7 +43,8 @@ async fn pages(browser: &Browser, ask: &str, task: &str) -> Vec<Events> {
     open
 }
 
-/// Reads to the end, whatever comes before it; it comes before the first sign of life of an idle stream.
+/// Reads to the end, whatever comes before it; it comes before the first sign of life of an idle
+/// stream.
 pub(crate) async fn cut(stream: &mut Events) {
     soon("the end of a stream", async { while stream.block().await.is_some() {} }).await;
 }

@@ -128,7 +128,8 @@ async fn headers_of_both_protocols_are_exposed() {
     world.end().await;
 }
 
-/// HXPE-048, HXPE-058: claims are shown as claims, findings where they belong, hostile text as text.
+/// HXPE-048, HXPE-058: claims are shown as claims, findings where they belong, hostile text as
+/// text.
 #[tokio::test]
 async fn a_message_can_be_looked_at() {
     let world = World::dev().await;

@@ -83,8 +83,8 @@ fn id(way: &str, made: &Value) -> String {
     format!("ask_{ulid}")
 }
 
-/// HXPE-005, HXPE-049, HXPE-058: sent in every protocol, kept as it came, shown in every other one, and
-/// the verdict stands in the record without a word of the envelope.
+/// HXPE-005, HXPE-049, HXPE-058: sent in every protocol, kept as it came, shown in every other one,
+/// and the verdict stands in the record without a word of the envelope.
 #[tokio::test]
 async fn every_protocol_takes_an_envelope_and_gives_it_back() {
     let world = World::dev().await;
@@ -228,8 +228,8 @@ async fn a_checkpoint_takes_an_envelope() {
     world.end().await;
 }
 
-/// HXPE-054: our own stream of an ask begins with its envelope, exactly once; HITL's does for whoever
-/// asks for it.
+/// HXPE-054: our own stream of an ask begins with its envelope, exactly once; HITL's does for
+/// whoever asks for it.
 #[tokio::test]
 async fn streams_begin_with_the_envelope() {
     let world = World::dev().await;
@@ -342,8 +342,8 @@ async fn pages_show_what_the_agent_claims() {
     world.end().await;
 }
 
-/// HXPE-060: a pick goes back to the agent, counts once, and decides nothing, whichever page it comes
-/// from.
+/// HXPE-060: a pick goes back to the agent, counts once, and decides nothing, whichever page it
+/// comes from.
 #[tokio::test]
 async fn a_picked_action_goes_back_to_the_agent() {
     let world = World::dev().await;

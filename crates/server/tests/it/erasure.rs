@@ -1,4 +1,5 @@
-//! Erasing personal data (GDPR): requests with the copies their tasks hold, tasks, artifacts, people.
+//! Erasing personal data (GDPR): requests with the copies their tasks hold, tasks, artifacts,
+//! people.
 
 use gateway::audit::check_export;
 use reqwest::Method;
@@ -66,8 +67,8 @@ async fn gone(world: &World, words: &str) {
     .await;
 }
 
-/// Issue 21, point 15: the task's own events and the contracts of its runtime showed the comment after
-/// the checkpoint was erased.
+/// Issue 21, point 15: the task's own events and the contracts of its runtime showed the comment
+/// after the checkpoint was erased.
 #[tokio::test]
 async fn an_erased_checkpoint_is_gone_everywhere() {
     let world = World::dev().await;

@@ -201,7 +201,8 @@ async fn a_repeated_call_is_answered_as_it_was() {
     assert_eq!(again.is(200).json, amended.json);
     let again = send(&alice, "checkpoint.resolve", answered, json!({ "idempotency_key": "three" }));
     assert_eq!(again.await.is(200)["state"], "resolved");
-    // The same key for something else, or by somebody else, is a mistake that waiting does not mend.
+    // The same key for something else, or by somebody else, is a mistake that waiting does not
+    // mend.
     let other = json!({ "task_id": id, "text": "slowly" });
     let other = send(&alice, "task.amend", other, json!({ "idempotency_key": "two" })).await;
     assert_eq!(refused(other, 409, "CONFLICT")["error"]["retryable"], false);
@@ -214,8 +215,8 @@ async fn a_repeated_call_is_answered_as_it_was() {
     world.end().await;
 }
 
-/// HACP-041, HACP-051, K-14: who may do what, and when, each in the protocol's own words; and nothing
-/// changes by what is refused.
+/// HACP-041, HACP-051, K-14: who may do what, and when, each in the protocol's own words; and
+/// nothing changes by what is refused.
 #[tokio::test]
 async fn refusals_say_why_and_change_nothing() {
     let world = World::dev().await;
@@ -343,8 +344,8 @@ async fn refusals_say_why_and_change_nothing() {
     world.end().await;
 }
 
-/// HACP-052, HACP-053; K-17: a checkpoint that runs out is resolved no more, wherever somebody tries;
-/// the task stays blocked unless it was written down otherwise.
+/// HACP-052, HACP-053; K-17: a checkpoint that runs out is resolved no more, wherever somebody
+/// tries; the task stays blocked unless it was written down otherwise.
 #[tokio::test]
 async fn a_checkpoint_runs_out() {
     let world = World::dev().await;
@@ -512,7 +513,8 @@ async fn as_upstreams_client_calls() {
     world.end().await;
 }
 
-/// Operation 14: what is judged belongs to the task; naming another task's artifact changes nothing.
+/// Operation 14: what is judged belongs to the task; naming another task's artifact changes
+/// nothing.
 #[tokio::test]
 async fn another_tasks_artifact_is_not_judged() {
     let world = World::dev().await;

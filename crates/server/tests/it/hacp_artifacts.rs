@@ -65,8 +65,8 @@ pub(crate) async fn committed(world: &World, payload: Value) -> (Value, String) 
     (made, path)
 }
 
-/// HACP-021, HACP-028: in parts from the agent, by name into a commit, to whoever may read it and to
-/// nobody else.
+/// HACP-021, HACP-028: in parts from the agent, by name into a commit, to whoever may read it and
+/// to nobody else.
 #[tokio::test]
 async fn an_artifact_goes_from_its_agent_to_whoever_may_read_it() {
     let world = World::dev().await;

@@ -126,8 +126,8 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-/// HACP-050, HACP-051: the table of questions with its column of checkpoints, cell by cell: whichever
-/// door is taken, every dialect tells the same, and the task goes on.
+/// HACP-050, HACP-051: the table of questions with its column of checkpoints, cell by cell:
+/// whichever door is taken, every dialect tells the same, and the task goes on.
 #[tokio::test]
 async fn every_checkpoint_through_every_door() {
     let world = World::dev().await;
@@ -183,8 +183,8 @@ async fn every_checkpoint_through_every_door() {
     world.end().await;
 }
 
-/// What a principal decides over HACP where the question has no such answer: no dialect shows it as a
-/// result, and none says that nobody decided.
+/// What a principal decides over HACP where the question has no such answer: no dialect shows it as
+/// a result, and none says that nobody decided.
 #[tokio::test]
 async fn a_decision_that_is_no_answer_is_told_everywhere() {
     let world = World::dev().await;
@@ -297,8 +297,8 @@ async fn every_state_of_a_checkpoint_in_every_dialect() {
     world.end().await;
 }
 
-/// HACP-051: nobody but the principal and the reviewers decides, whichever door they come by; and what
-/// was decided over HACP is over everywhere.
+/// HACP-051: nobody but the principal and the reviewers decides, whichever door they come by; and
+/// what was decided over HACP is over everywhere.
 #[tokio::test]
 async fn others_do_not_decide_and_all_learn_the_end() {
     let world = World::dev().await;
@@ -320,7 +320,8 @@ async fn others_do_not_decide_and_all_learn_the_end() {
     world.end().await;
 }
 
-/// A task that is called off takes its question with it; a question withdrawn leaves its task blocked.
+/// A task that is called off takes its question with it; a question withdrawn leaves its task
+/// blocked.
 #[tokio::test]
 async fn withdrawn_on_either_side() {
     let world = World::dev().await;
@@ -342,8 +343,8 @@ async fn withdrawn_on_either_side() {
     world.end().await;
 }
 
-/// HACP-062: what was delivered is in the inbox of everybody who judges it, and is judged there or over
-/// HACP, which makes no difference.
+/// HACP-062: what was delivered is in the inbox of everybody who judges it, and is judged there or
+/// over HACP, which makes no difference.
 #[tokio::test]
 async fn what_was_delivered_is_judged_anywhere() {
     let world = World::dev().await;
@@ -371,8 +372,8 @@ async fn what_was_delivered_is_judged_anywhere() {
     world.end().await;
 }
 
-/// HACP-054: what an agent wants to do is ticked on the page or listed over an API, and what is left out
-/// is denied, whoever asks afterwards.
+/// HACP-054: what an agent wants to do is ticked on the page or listed over an API, and what is
+/// left out is denied, whoever asks afterwards.
 #[tokio::test]
 async fn some_of_it_is_allowed_on_a_page_and_over_an_api() {
     let world = World::dev().await;
@@ -407,8 +408,8 @@ async fn some_of_it_is_allowed_on_a_page_and_over_an_api() {
     world.end().await;
 }
 
-/// Whether an answer would be taken is judged with the task it is a point of: a dry run says what the run
-/// would.
+/// Whether an answer would be taken is judged with the task it is a point of: a dry run says what
+/// the run would.
 #[tokio::test]
 async fn a_dry_run_knows_the_task() {
     let world = World::dev().await;

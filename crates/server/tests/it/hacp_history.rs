@@ -1,5 +1,5 @@
-//! The history of tasks over HTTP: whole, page by page, and of more and longer tasks than are held at
-//! once.
+//! The history of tasks over HTTP: whole, page by page, and of more and longer tasks than are held
+//! at once.
 
 use std::collections::BTreeMap;
 
@@ -39,8 +39,8 @@ async fn said(world: &World, task: &str, times: usize) {
     }
 }
 
-/// HACP-042, HACP-084: pages join to the whole history, link by link, wherever one begins to read and
-/// however often, in every version; and so do those of all tasks.
+/// HACP-042, HACP-084: pages join to the whole history, link by link, wherever one begins to read
+/// and however often, in every version; and so do those of all tasks.
 #[tokio::test]
 async fn a_history_is_the_same_in_pages() {
     let world = World::dev().await;
@@ -136,8 +136,8 @@ async fn many_tasks_at_once_are_told_link_by_link() {
     world.end().await;
 }
 
-/// HACP-042: a page over all tasks is full as long as there is enough of what is wanted, and page after
-/// page tells each event once.
+/// HACP-042: a page over all tasks is full as long as there is enough of what is wanted, and page
+/// after page tells each event once.
 #[tokio::test]
 async fn a_narrowed_page_over_all_tasks_is_filled() {
     let world = World::dev().await;

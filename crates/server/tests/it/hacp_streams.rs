@@ -84,8 +84,8 @@ async fn events_resume_behind_the_last_one() {
     world.end().await;
 }
 
-/// `max_seconds` ends the stream by itself, as upstream's client wants it; what is no such number is
-/// refused by name.
+/// `max_seconds` ends the stream by itself, as upstream's client wants it; what is no such number
+/// is refused by name.
 #[tokio::test]
 async fn a_stream_ends_when_it_was_told_to() {
     let world = World::dev().await;
@@ -104,8 +104,8 @@ async fn a_stream_ends_when_it_was_told_to() {
     world.end().await;
 }
 
-/// The same operations as JSON-RPC 2.0: answers by id, errors with the protocol's own, lists, and what
-/// happens without being asked for.
+/// The same operations as JSON-RPC 2.0: answers by id, errors with the protocol's own, lists, and
+/// what happens without being asked for.
 #[tokio::test]
 async fn operations_over_a_socket() {
     let world = World::dev().await;
@@ -141,8 +141,8 @@ async fn operations_over_a_socket() {
     world.end().await;
 }
 
-/// A credential is worth over a socket what it is worth elsewhere, at every call: one that was revoked,
-/// or whose person was sent away, is worth nothing, and the socket closes.
+/// A credential is worth over a socket what it is worth elsewhere, at every call: one that was
+/// revoked, or whose person was sent away, is worth nothing, and the socket closes.
 #[tokio::test]
 async fn a_socket_ends_with_its_credential() {
     let world = World::dev().await;

@@ -1,5 +1,5 @@
-//! HACP: what a credential shows, and what it does not. A key that is good for one agent shows what that
-//! agent has to do with, task by task and version by version.
+//! HACP: what a credential shows, and what it does not. A key that is good for one agent shows what
+//! that agent has to do with, task by task and version by version.
 
 use serde_json::{Value, json};
 
@@ -38,8 +38,8 @@ fn ids(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect()
 }
 
-/// What is not the agent's is not there: not by its name, not in lists, not in the history, not in what
-/// is told as it happens.
+/// What is not the agent's is not there: not by its name, not in lists, not in the history, not in
+/// what is told as it happens.
 #[tokio::test]
 async fn a_key_of_one_agent_shows_what_that_agent_was_given() {
     let world = World::dev().await;
@@ -85,8 +85,8 @@ async fn a_key_of_one_agent_shows_what_that_agent_was_given() {
     world.end().await;
 }
 
-/// HACP-021: each agent reads the versions of the tasks it was given, and goes on with what its task
-/// delivered or uses.
+/// HACP-021: each agent reads the versions of the tasks it was given, and goes on with what its
+/// task delivered or uses.
 #[tokio::test]
 async fn an_artifact_is_read_version_by_version() {
     let world = World::dev().await;
@@ -135,8 +135,8 @@ async fn an_artifact_is_read_version_by_version() {
     world.end().await;
 }
 
-/// K-23: what a person delivers who took over waits in the inbox like what an agent does, and says who
-/// made it.
+/// K-23: what a person delivers who took over waits in the inbox like what an agent does, and says
+/// who made it.
 #[tokio::test]
 async fn what_a_person_delivers_waits_in_the_inbox() {
     let world = World::dev().await;
@@ -215,7 +215,8 @@ async fn the_stream_of_one_agent_covers_every_project_it_works_in() {
         done(&clerk, "task.start", json!({ "task_id": own })).await;
         for name in ["task.created", "task.assigned", "task.started"] {
             let event = live.next().await.unwrap();
-            // Of a project it works in already, the beginning may have gone by before it was the agent's.
+            // Of a project it works in already, the beginning may have gone by before it was the
+            // agent's.
             let event = if event.event == name { event } else { continue };
             assert_eq!(event.data["task_id"], own, "{project}: {event:?}");
             told.push(event);

@@ -1,4 +1,5 @@
-//! Callbacks: signed, tried again, noted, repeated on demand, and never sent where they must not go.
+//! Callbacks: signed, tried again, noted, repeated on demand, and never sent where they must not
+//! go.
 
 use bytes::Bytes;
 use notify::callbacks::sign;
@@ -62,7 +63,8 @@ async fn the_agent_is_called_when_it_is_over() {
     world.end().await;
 }
 
-/// HITL-184: tried again after 1, 5 and 30 seconds, then given up; and once more when somebody wants it.
+/// HITL-184: tried again after 1, 5 and 30 seconds, then given up; and once more when somebody
+/// wants it.
 #[tokio::test]
 async fn a_call_that_fails_is_made_again() {
     let world = World::dev().await;
@@ -98,8 +100,8 @@ async fn a_call_that_fails_is_made_again() {
     world.end_with_dead(1).await;
 }
 
-/// HITL-185: what was refused for good is not tried again, a redirection is not followed, and whoever
-/// is not there is noted.
+/// HITL-185: what was refused for good is not tried again, a redirection is not followed, and
+/// whoever is not there is noted.
 #[tokio::test]
 async fn some_calls_are_not_made_again() {
     let world = World::dev().await;

@@ -10,8 +10,8 @@ use crate::hitl::schemas::holds;
 use crate::hitl::{CASES, Case, approval, of, refused, with};
 use crate::world::World;
 
-/// HITL-001, HITL-003, HITL-004, HITL-005, HITL-007, HITL-012, HITL-013, HITL-018, HITL-025, HITL-026,
-/// HITL-030, HITL-034: one call, and a body that can be passed on.
+/// HITL-001, HITL-003, HITL-004, HITL-005, HITL-007, HITL-012, HITL-013, HITL-018, HITL-025,
+/// HITL-026, HITL-030, HITL-034: one call, and a body that can be passed on.
 #[tokio::test]
 async fn a_case_is_made_with_one_call() {
     let world = World::dev().await;
@@ -47,8 +47,8 @@ async fn a_case_is_made_with_one_call() {
     world.end().await;
 }
 
-/// HITL-031, DESIGN §10.2: a create that is repeated makes no second case, and its tokens are fresh,
-/// because nobody has kept the first ones; those work all the same.
+/// HITL-031, DESIGN §10.2: a create that is repeated makes no second case, and its tokens are
+/// fresh, because nobody has kept the first ones; those work all the same.
 #[tokio::test]
 async fn a_repeated_create_hands_out_fresh_tokens() {
     let world = World::dev().await;
@@ -72,7 +72,8 @@ async fn a_repeated_create_hands_out_fresh_tokens() {
     world.end().await;
 }
 
-/// HITL-031, HITL-048: what is stored of a token is its hash; the file holds no token, and neither does the log.
+/// HITL-031, HITL-048: what is stored of a token is its hash; the file holds no token, and neither
+/// does the log.
 #[tokio::test]
 async fn tokens_are_nowhere_at_rest() {
     let world = World::dev().await;
@@ -186,7 +187,8 @@ async fn a_strict_project_offers_no_inline_answers() {
     world.end().await;
 }
 
-/// HITL-037, HITL-190, HITL-191, HITL-192, HITL-195, HITL-242, HITL-245: what this server offers, for whoever asks.
+/// HITL-037, HITL-190, HITL-191, HITL-192, HITL-195, HITL-242, HITL-245: what this server offers,
+/// for whoever asks.
 #[tokio::test]
 async fn discovery_and_skill() {
     let world = World::dev().await;

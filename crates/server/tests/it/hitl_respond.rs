@@ -1,4 +1,5 @@
-//! Answering: by link, passed on by an agent, once, and with nothing that is good for something else.
+//! Answering: by link, passed on by an agent, once, and with nothing that is good for something
+//! else.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +8,8 @@ use crate::client::Reply;
 use crate::hitl::{Case, approval, inline, of, refused, with};
 use crate::world::World;
 
-/// HITL-032, HITL-033, HITL-034, HITL-036, HITL-039, HITL-046, HITL-244: each token opens its own door and no other.
+/// HITL-032, HITL-033, HITL-034, HITL-036, HITL-039, HITL-046, HITL-244: each token opens its own
+/// door and no other.
 #[tokio::test]
 async fn a_token_is_good_for_one_thing() {
     let world = World::dev().await;
@@ -109,8 +111,8 @@ async fn whoever_holds_the_link_answers() {
     world.end().await;
 }
 
-/// HITL-072, HITL-073, HITL-075, HITL-077: from pending, without a page; marked as the agent's word.
-/// C-01, C-12, C-15.
+/// HITL-072, HITL-073, HITL-075, HITL-077: from pending, without a page; marked as the agent's
+/// word. C-01, C-12, C-15.
 #[tokio::test]
 async fn an_agent_passes_an_answer_on() {
     let world = World::dev().await;
@@ -149,7 +151,8 @@ async fn an_agent_passes_an_answer_on() {
     world.end().await;
 }
 
-/// HITL-061, HITL-065, HITL-067, HITL-136, HITL-241: who is asked first, then what: 401, 404, 410, 409, 400, 403.
+/// HITL-061, HITL-065, HITL-067, HITL-136, HITL-241: who is asked first, then what: 401, 404, 410,
+/// 409, 400, 403.
 #[tokio::test]
 async fn errors_in_their_order() {
     let world = World::dev().await;
@@ -182,7 +185,8 @@ async fn errors_in_their_order() {
     world.end().await;
 }
 
-/// HITL-066, HITL-113, HITL-100: cancelled by whoever holds the link, or by the key that made it. C-04.
+/// HITL-066, HITL-113, HITL-100: cancelled by whoever holds the link, or by the key that made it.
+/// C-04.
 #[tokio::test]
 async fn a_case_is_cancelled() {
     let world = World::dev().await;
@@ -274,8 +278,8 @@ async fn a_file_answers_a_field() {
     world.end().await;
 }
 
-/// HITL-067: from strangers nothing is read. A body that is far too large is no news to whoever has no
-/// token.
+/// HITL-067: from strangers nothing is read. A body that is far too large is no news to whoever has
+/// no token.
 #[tokio::test]
 async fn strangers_are_not_read() {
     let world = World::dev().await;

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::hitl::{Case, approval, of, refused, with};
 use crate::world::World;
 
-/// HITL-045, HITL-080, HITL-084, HITL-090, HITL-093, HITL-102, HITL-110, HITL-111: from pending to completed.
+/// HITL-045, HITL-080, HITL-084, HITL-090, HITL-093, HITL-102, HITL-110, HITL-111: from pending to
+/// completed.
 #[tokio::test]
 async fn a_case_from_pending_to_completed() {
     let world = World::dev().await;
@@ -118,8 +119,8 @@ async fn sixty_polls_a_minute() {
     world.end().await;
 }
 
-/// HITL-042, HITL-063, HITL-073, HITL-099, HITL-106, HITL-112, HITL-150, HITL-241: expired is expired
-/// for everybody who looks, before any timer runs, and dated by the deadline. C-02, C-28.
+/// HITL-042, HITL-063, HITL-073, HITL-099, HITL-106, HITL-112, HITL-150, HITL-241: expired is
+/// expired for everybody who looks, before any timer runs, and dated by the deadline. C-02, C-28.
 #[tokio::test]
 async fn expiry_needs_no_timer() {
     let world = World::dev().await;
@@ -170,8 +171,8 @@ async fn reminders() {
     world.end().await;
 }
 
-/// HITL-081, HITL-086: the key that made it reads it too; other keys find nothing, and without a key or
-/// a token of the case nobody learns whether it exists.
+/// HITL-081, HITL-086: the key that made it reads it too; other keys find nothing, and without a
+/// key or a token of the case nobody learns whether it exists.
 #[tokio::test]
 async fn who_may_poll() {
     let world = World::dev().await;

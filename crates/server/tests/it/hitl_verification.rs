@@ -83,8 +83,8 @@ async fn submit(case: &Case, claims: &Value) -> Reply {
     case.submit(proven("approve", &[evidence(&token(claims))])).await
 }
 
-/// HITL-220, HITL-221, HITL-223, HITL-226, HITL-228, HITL-229: a proof that holds is passed on once; the result
-/// says so everywhere, the receipt too, and nobody is surer who it was.
+/// HITL-220, HITL-221, HITL-223, HITL-226, HITL-228, HITL-229: a proof that holds is passed on
+/// once; the result says so everywhere, the receipt too, and nobody is surer who it was.
 #[tokio::test]
 async fn a_proof_is_passed_on() {
     let world = world().await;
@@ -274,8 +274,8 @@ async fn policies_and_proofs_run_out() {
     world.end().await;
 }
 
-/// HITL-220, C-23: optional proofs keep nobody out; step-up wants them of whoever lets the agent go on;
-/// a path that is not listed wants none.
+/// HITL-220, C-23: optional proofs keep nobody out; step-up wants them of whoever lets the agent go
+/// on; a path that is not listed wants none.
 #[tokio::test]
 async fn modes_and_paths() {
     let world = world().await;
@@ -315,8 +315,8 @@ async fn modes_and_paths() {
     world.end().await;
 }
 
-/// HITL-028, HITL-221, HITL-231: what nobody here can prove is refused when the case is made, unless
-/// it is optional; discovery and the page for agents say what can be.
+/// HITL-028, HITL-221, HITL-231: what nobody here can prove is refused when the case is made,
+/// unless it is optional; discovery and the page for agents say what can be.
 #[tokio::test]
 async fn what_cannot_be_proven_is_refused_at_once() {
     let world = world().await;

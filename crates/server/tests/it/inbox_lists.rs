@@ -1,5 +1,5 @@
-//! A person's desk: which of it they see, how it is narrowed, counted, searched, answered together and
-//! kept as history.
+//! A person's desk: which of it they see, how it is narrowed, counted, searched, answered together
+//! and kept as history.
 
 use serde_json::{Value, json};
 

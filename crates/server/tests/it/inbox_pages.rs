@@ -1,5 +1,5 @@
-//! The inbox and the history as pages: what they list, what is done from them, and what is told while
-//! somebody looks.
+//! The inbox and the history as pages: what they list, what is done from them, and what is told
+//! while somebody looks.
 
 use reqwest::Method;
 use scraper::{Html, Selector};
@@ -109,8 +109,8 @@ fn timed(prompt: &str, seconds: u64) -> Value {
     with(body, "on_expiry", json!("fail"))
 }
 
-/// Requests that are due within 15 minutes come first, soonest first, whatever happens at the deadline;
-/// then priority, and of one priority the newest. The API keeps its own order.
+/// Requests that are due within 15 minutes come first, soonest first, whatever happens at the
+/// deadline; then priority, and of one priority the newest. The API keeps its own order.
 #[tokio::test]
 async fn requests_that_expire_soon_come_first() {
     let world = World::dev().await;
@@ -146,8 +146,8 @@ async fn requests_that_expire_soon_come_first() {
     world.end().await;
 }
 
-/// A request that stays open when its deadline passes is due and does not expire. It comes first while it
-/// is due soon, and not for ever after.
+/// A request that stays open when its deadline passes is due and does not expire. It comes first
+/// while it is due soon, and not for ever after.
 #[tokio::test]
 async fn requests_that_are_due_soon_and_stay_open_come_first_too() {
     let world = World::dev().await;

@@ -1,5 +1,5 @@
-//! Numbers: what agents claim and what people do with it, counted from what happened in every protocol;
-//! the same by API, on the page and for operators.
+//! Numbers: what agents claim and what people do with it, counted from what happened in every
+//! protocol; the same by API, on the page and for operators.
 
 use kernel::insight::Day;
 use scraper::{Html, Selector};
@@ -51,8 +51,8 @@ async fn counted(client: &Client, query: &str, asks: u64, ended: u64) -> Reply {
     last.unwrap()
 }
 
-/// HXPE-060: asked in four protocols, looked at, picked from, answered, run out: the numbers are what
-/// happened.
+/// HXPE-060: asked in four protocols, looked at, picked from, answered, run out: the numbers are
+/// what happened.
 #[tokio::test]
 async fn the_numbers_are_what_happened() {
     let world = World::dev().await;
@@ -159,8 +159,8 @@ async fn nothing_is_counted_twice() {
     world.end().await;
 }
 
-/// People see their projects and administrators all; an agent key sees what it may read. Whatever else
-/// there is, is not there.
+/// People see their projects and administrators all; an agent key sees what it may read. Whatever
+/// else there is, is not there.
 #[tokio::test]
 async fn everybody_sees_what_is_theirs() {
     let world = World::dev().await;
@@ -213,8 +213,8 @@ async fn days_and_names_are_checked() {
     world.end().await;
 }
 
-/// Each day is its own, and what an agent claims is held against what people did from twenty decisions
-/// on.
+/// Each day is its own, and what an agent claims is held against what people did from twenty
+/// decisions on.
 #[tokio::test]
 async fn claims_are_compared_after_twenty_decisions() {
     let world = World::dev().await;

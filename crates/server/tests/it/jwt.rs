@@ -187,8 +187,8 @@ async fn without_the_issuers_keys_nobody_can_tell() {
     world.end().await;
 }
 
-/// A token that demands what we do not know, is something else than a credential, or is signed with a
-/// key that is for something else.
+/// A token that demands what we do not know, is something else than a credential, or is signed with
+/// a key that is for something else.
 #[tokio::test]
 async fn tokens_and_keys_are_for_what_they_say() {
     let public = serde_json::from_str::<Value>(JWKS).unwrap()["keys"][0].clone();

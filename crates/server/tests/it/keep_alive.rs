@@ -1,5 +1,5 @@
-//! Connections that stay open: a request that is refused before its body was read does not spoil the
-//! next one, as Python's httpx and requests send it. Over HTTP/2, the refusal itself arrives.
+//! Connections that stay open: a request that is refused before its body was read does not spoil
+//! the next one, as Python's httpx and requests send it. Over HTTP/2, the refusal itself arrives.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -151,8 +151,8 @@ async fn what_is_too_large_ends_the_connection_and_says_so() {
     world.end().await;
 }
 
-/// RFC 9110 §10.1.1: a client that waits for a word before it sends its body gets the refusal instead of
-/// the word.
+/// RFC 9110 §10.1.1: a client that waits for a word before it sends its body gets the refusal
+/// instead of the word.
 #[tokio::test]
 async fn a_client_that_waits_is_refused_before_it_sends() {
     let world = World::dev().await;
@@ -174,8 +174,8 @@ async fn a_client_that_waits_is_refused_before_it_sends() {
     world.end().await;
 }
 
-/// Issue 21, point 17: over HTTP/2 the server reset the stream while the client still sent, and curl
-/// reported the reset instead of the answer.
+/// Issue 21, point 17: over HTTP/2 the server reset the stream while the client still sent, and
+/// curl reported the reset instead of the answer.
 #[tokio::test]
 async fn a_refusal_over_http2_arrives() {
     let world = World::dev().await;

@@ -1,5 +1,5 @@
-//! What operators read in the log: who changed what, which key called, and when a dependency failed and
-//! recovered.
+//! What operators read in the log: who changed what, which key called, and when a dependency failed
+//! and recovered.
 
 use serde_json::{Value, json};
 
@@ -69,8 +69,8 @@ async fn a_request_names_the_key_and_who_holds_it() {
     world.end().await;
 }
 
-/// A mail server that answers nothing but errors for a while: one line when that begins, one when it is
-/// over.
+/// A mail server that answers nothing but errors for a while: one line when that begins, one when
+/// it is over.
 #[tokio::test]
 async fn a_mail_server_that_fails_is_logged_once_and_its_recovery_once() {
     let post = Post::open(&["451 try later"; 3]).await;

@@ -1,5 +1,5 @@
-//! Links by mail while there is no mail server: nobody waits for it, and nobody learns anything. With a
-//! real one they are tried in the browser journeys.
+//! Links by mail while there is no mail server: nobody waits for it, and nobody learns anything.
+//! With a real one they are tried in the browser journeys.
 
 use serde_json::json;
 use server::config::{SecretString, Settings};

@@ -278,8 +278,8 @@ async fn what_happens_at_a_deadline_needs_a_timeout() {
     world.end().await;
 }
 
-/// An agent that resumes after a weekend re-attaches to what it asked, as long as it is open and a day
-/// longer; swept or not.
+/// An agent that resumes after a weekend re-attaches to what it asked, as long as it is open and a
+/// day longer; swept or not.
 #[tokio::test]
 async fn a_resumed_agent_does_not_ask_twice() {
     let world = World::dev().await;

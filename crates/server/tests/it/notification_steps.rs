@@ -177,8 +177,8 @@ async fn what_fails_for_good_goes_on_at_once() {
     world.end_with_dead(1).await;
 }
 
-/// A mail server that is down holds up nobody: after three attempts the phone is told, and the letter
-/// follows when it can.
+/// A mail server that is down holds up nobody: after three attempts the phone is told, and the
+/// letter follows when it can.
 #[tokio::test]
 async fn what_keeps_failing_goes_on_meanwhile() {
     let post = Post::open(&[]).await;
@@ -328,7 +328,8 @@ async fn what_can_wait_comes_to_phones_too() {
     world.end().await;
 }
 
-/// A mail server that is down for hours: when it is back, one letter in a period tells of everything.
+/// A mail server that is down for hours: when it is back, one letter in a period tells of
+/// everything.
 #[tokio::test]
 async fn what_was_missed_is_told_when_it_can_be() {
     let post = Post::open(&[]).await;
@@ -337,7 +338,8 @@ async fn what_was_missed_is_told_when_it_can_be() {
     post.say(&["451 later"; 400]);
     for hour in 0..3 {
         asked(&world.agent(), urgent("low")).await;
-        // What there is before the hour is over: this, and what could not be sent of the one before.
+        // What there is before the hour is over: this, and what could not be sent of the one
+        // before.
         waits(&world, if hour == 0 { 1 } else { 2 }).await;
         world.advance(3600);
         deliver(&world).await;

@@ -17,9 +17,9 @@ async fn allowed(caller: &Client, origin: &str) -> bool {
     !allowed.is_empty()
 }
 
-/// Every website can send `Origin: null`, from a sandboxed frame. With `--dev`, where everybody knows the
-/// credentials, such a page reaches HXP Execution and nothing else, and a human token does not work for
-/// it anywhere: it cannot answer.
+/// Every website can send `Origin: null`, from a sandboxed frame. With `--dev`, where everybody
+/// knows the credentials, such a page reaches HXP Execution and nothing else, and a human token
+/// does not work for it anywhere: it cannot answer.
 #[tokio::test]
 async fn a_page_that_hides_its_origin_cannot_answer() {
     let world = World::dev().await;
@@ -45,8 +45,8 @@ async fn a_page_that_hides_its_origin_cannot_answer() {
     page.post("/hacp/v1/ops/task.list", serde_json::json!({})).await.is(401);
     page.get("/a2h/v1/humans").await.is(401);
     assert_eq!(world.agent().poll(&id).await["status"], "pending");
-    // The same token without such a page works, and so does the form of our own page: browsers post it
-    // with this origin, and the token in the form protects it.
+    // The same token without such a page works, and so does the form of our own page: browsers post
+    // it with this origin, and the token in the form protects it.
     let browser = crate::pages::signed_in(&world).await;
     let shown = browser.client.get(&format!("/asks/{ask}")).await.is(200);
     let csrf = crate::pages::csrf(&shown);

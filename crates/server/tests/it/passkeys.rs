@@ -1,5 +1,5 @@
-//! Passkeys, with an authenticator in software and without one. In a real browser they are tried in the
-//! browser journeys.
+//! Passkeys, with an authenticator in software and without one. In a real browser they are tried in
+//! the browser journeys.
 
 use dialects::proof::record_check::Inclusion;
 use dialects::proof::{EvidenceError, Jwks, verify, verify_enrolment, verify_evidence};
@@ -335,8 +335,8 @@ async fn a_further_passkey_and_a_removal_need_a_passkey_or_a_fresh_sign_in() {
     world.end().await;
 }
 
-/// Recovery after losing the only passkey: an administrator removes it, the person signs in again and
-/// adds another, which waits until it is confirmed.
+/// Recovery after losing the only passkey: an administrator removes it, the person signs in again
+/// and adds another, which waits until it is confirmed.
 #[tokio::test]
 async fn a_lost_passkey_is_replaced() {
     let world = World::dev().await;

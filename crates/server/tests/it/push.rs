@@ -1,4 +1,5 @@
-//! Notices on people's devices: who is told what, when, and what becomes of it when nobody is there.
+//! Notices on people's devices: who is told what, when, and what becomes of it when nobody is
+//! there.
 
 use serde_json::{Value, json};
 use server::config::Settings;

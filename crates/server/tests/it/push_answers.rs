@@ -141,7 +141,8 @@ async fn of_many_buttons_one_wins() {
     world.end().await;
 }
 
-/// What does not fit, wants more than a word, or is told to a device without a session leads to the page.
+/// What does not fit, wants more than a word, or is told to a device without a session leads to the
+/// page.
 #[tokio::test]
 async fn most_notices_have_no_buttons() {
     let world = World::dev().await;

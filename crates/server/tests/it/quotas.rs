@@ -166,7 +166,8 @@ async fn files_have_quotas() {
     world.end().await;
 }
 
-/// A message beyond the quota waits, the request shows why, and it is sent when the quota starts again.
+/// A message beyond the quota waits, the request shows why, and it is sent when the quota starts
+/// again.
 #[tokio::test]
 async fn notifications_beyond_a_quota_wait() {
     let slack = channels::testing::slack::Workspace::begin().await.unwrap();
@@ -271,14 +272,16 @@ async fn a_project_says_whom_agents_may_reach() {
     let bad = json!({ "allowed_recipients": ["nowhere"] });
     let refused = admin.put("/api/v1/projects/dev", bad).await;
     assert!(refused.text.contains("@example.com"), "{}", refused.text);
-    // Development mode lets new projects reach anybody; others are closed, as the kernel's tests show.
+    // Development mode lets new projects reach anybody; others are closed, as the kernel's tests
+    // show.
     admin.post("/api/v1/projects", json!({ "id": "fresh" })).await.is(201);
     let fresh = admin.get("/api/v1/projects/fresh").await.is(200);
     assert_eq!((&fresh["recipients"], &fresh["allowed_recipients"]), (&json!("any"), &json!([])));
     world.end().await;
 }
 
-/// A digest is a notification to its person: it counts towards the quota, and waits where that is used up.
+/// A digest is a notification to its person: it counts towards the quota, and waits where that is
+/// used up.
 #[tokio::test]
 async fn digests_count_as_notifications() {
     let post = Post::open(&[]).await;
@@ -310,7 +313,8 @@ async fn digests_count_as_notifications() {
     world.end().await;
 }
 
-/// The agents whose requests are in a digest reach a recipient with it: it counts once a day for each.
+/// The agents whose requests are in a digest reach a recipient with it: it counts once a day for
+/// each.
 #[tokio::test]
 async fn digests_count_for_the_agents_and_their_recipients() {
     let post = Post::open(&[]).await;
@@ -339,8 +343,8 @@ async fn digests_count_for_the_agents_and_their_recipients() {
     world.end().await;
 }
 
-/// A file beyond a limit or a quota is named on the page, with what is allowed and everything else that was
-/// entered.
+/// A file beyond a limit or a quota is named on the page, with what is allowed and everything else
+/// that was entered.
 #[tokio::test]
 async fn a_file_that_is_not_taken_is_said_beside_its_field() {
     let quotas = Some("project.uploads=1".to_owned());

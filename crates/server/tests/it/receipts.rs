@@ -253,8 +253,8 @@ async fn receipts_are_for_those_concerned() {
     world.end().await;
 }
 
-/// Old receipts stay valid and are the same to the byte, also after a restart; new ones have the new
-/// key.
+/// Old receipts stay valid and are the same to the byte, also after a restart; new ones have the
+/// new key.
 #[tokio::test]
 async fn rotation_changes_no_receipt() {
     let mut world = World::with(settled()).await;
@@ -311,7 +311,8 @@ async fn nothing_dated_after_its_key_was_retired_counts() {
     world.end().await;
 }
 
-/// A good signature under something that never happened: the installation compares it with its record.
+/// A good signature under something that never happened: the installation compares it with its
+/// record.
 #[tokio::test]
 async fn a_receipt_must_say_what_was_recorded() {
     let world = World::with(settled()).await;

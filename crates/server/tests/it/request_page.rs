@@ -1,5 +1,5 @@
-//! The page of a request: what stands around it, what else can be done there, and what is shown once it
-//! is over.
+//! The page of a request: what stands around it, what else can be done there, and what is shown
+//! once it is over.
 
 use scraper::{Html, Selector};
 use serde_json::{Value, json};
@@ -293,8 +293,8 @@ fn pooled(prompt: &str) -> Value {
     json!({ "question": { "kind": "approve", "prompt": prompt }, "route": { "to": "pool" } })
 }
 
-/// ADR 0013: the owner may answer over a claim, but never unknowingly, also if the claim was made after
-/// their page was loaded.
+/// ADR 0013: the owner may answer over a claim, but never unknowingly, also if the claim was made
+/// after their page was loaded.
 #[tokio::test]
 async fn the_owner_is_asked_before_answering_over_a_claim() {
     let world = World::dev().await;
@@ -396,8 +396,8 @@ async fn an_open_page_is_told_of_a_claim() {
     world.end().await;
 }
 
-/// A question that offers no refusal of its own can be closed without an answer, and the agent learns
-/// why; nothing offers a request for changes but an approval.
+/// A question that offers no refusal of its own can be closed without an answer, and the agent
+/// learns why; nothing offers a request for changes but an approval.
 #[tokio::test]
 async fn a_question_is_closed_without_an_answer() {
     let world = World::dev().await;

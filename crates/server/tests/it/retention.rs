@@ -61,8 +61,8 @@ async fn filed(world: &World, content: &str) -> String {
     path
 }
 
-/// HITL-152: a day before its time everything is there, then it is gone in every dialect, and what is
-/// still open stays.
+/// HITL-152: a day before its time everything is there, then it is gone in every dialect, and what
+/// is still open stays.
 #[tokio::test]
 async fn words_go_in_time() {
     let mut world = World::with(kept_for("30d")).await;
@@ -136,7 +136,8 @@ async fn discovery_tells_how_long() {
     }
 }
 
-/// HITL-152: what holds where nothing else is said, and that something else is said somewhere; not where.
+/// HITL-152: what holds where nothing else is said, and that something else is said somewhere; not
+/// where.
 #[tokio::test]
 async fn discovery_says_that_projects_may_differ() {
     let world = World::with(kept_for("30d")).await;
@@ -226,8 +227,8 @@ async fn tasks_lose_their_words_too() {
     world.end().await;
 }
 
-/// HXPE-056: a project keeps words for a while of its own, shorter or longer than is usual here, and the
-/// record holds without them.
+/// HXPE-056: a project keeps words for a while of its own, shorter or longer than is usual here,
+/// and the record holds without them.
 #[tokio::test]
 async fn a_project_keeps_words_as_long_as_it_says() {
     let world = World::with(kept_for("10d")).await;

@@ -1,4 +1,5 @@
-//! Forms on the review page: steps, conditions, drafts, secrets, files, and what the agent sees of it.
+//! Forms on the review page: steps, conditions, drafts, secrets, files, and what the agent sees of
+//! it.
 
 use serde_json::{Value, json};
 
@@ -224,8 +225,8 @@ async fn drafts_are_counted() {
     world.end().await;
 }
 
-/// HITL-132: `default_ref` comes back to the agent and is shown to the person; nobody fetches it, so
-/// the token that would open it stays here.
+/// HITL-132: `default_ref` comes back to the agent and is shown to the person; nobody fetches it,
+/// so the token that would open it stays here.
 #[tokio::test]
 async fn a_value_kept_elsewhere_is_shown_as_an_address() {
     let world = World::dev().await;

@@ -49,8 +49,8 @@ pub(crate) fn main_text(reply: &Reply) -> String {
     main.text().collect::<Vec<_>>().join("").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// HITL-040, HITL-045, HITL-046: the link is all it takes. It answers at once, is remembered for its
-/// own address only, and never stands in a log.
+/// HITL-040, HITL-045, HITL-046: the link is all it takes. It answers at once, is remembered for
+/// its own address only, and never stands in a log.
 #[tokio::test]
 async fn the_link_opens_the_page() {
     let world = World::dev().await;
@@ -86,8 +86,8 @@ async fn the_link_opens_the_page() {
     world.end().await;
 }
 
-/// HITL-033, HITL-046: a token of another purpose or of another case is no token, and a case that is
-/// not there looks the same.
+/// HITL-033, HITL-046: a token of another purpose or of another case is no token, and a case that
+/// is not there looks the same.
 #[tokio::test]
 async fn other_tokens_open_nothing() {
     let world = World::dev().await;
@@ -268,7 +268,8 @@ async fn what_ran_out_is_gone() {
     world.end().await;
 }
 
-/// HITL-062, HITL-043: of two answers one wins, and the other learns whose; who comes later sees it.
+/// HITL-062, HITL-043: of two answers one wins, and the other learns whose; who comes later sees
+/// it.
 #[tokio::test]
 async fn a_lost_race_shows_the_winner() {
     let world = World::dev().await;

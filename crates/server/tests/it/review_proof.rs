@@ -26,8 +26,8 @@ async fn stepped(page: &Page, pairs: &[(&str, &str)]) -> Reply {
     page.get().await.is(200)
 }
 
-/// HITL-222, HITL-226: the page asks after the answer, keeps everything, says what is wrong, and sends
-/// it once there is a proof. The agent carries none of it.
+/// HITL-222, HITL-226: the page asks after the answer, keeps everything, says what is wrong, and
+/// sends it once there is a proof. The agent carries none of it.
 #[tokio::test]
 async fn a_proof_is_pasted_on_the_page() {
     let world = world().await;
@@ -72,7 +72,8 @@ async fn a_proof_is_pasted_on_the_page() {
     world.end().await;
 }
 
-/// HITL-222: without cookies the forms carry the link; the answer can be changed; closing needs no proof.
+/// HITL-222: without cookies the forms carry the link; the answer can be changed; closing needs no
+/// proof.
 #[tokio::test]
 async fn the_step_works_without_cookies_and_can_be_left() {
     let world = world().await;
@@ -124,8 +125,8 @@ async fn with_start() -> World {
     world_with(|acme| acme.start_url = Some(start)).await
 }
 
-/// HITL-222: the provider has a page; it is told what for, and sends the person back with a proof that
-/// is kept and decides nothing. A GET decides nothing at all.
+/// HITL-222: the provider has a page; it is told what for, and sends the person back with a proof
+/// that is kept and decides nothing. A GET decides nothing at all.
 #[tokio::test]
 async fn a_provider_sends_the_person_back() {
     let world = with_start().await;

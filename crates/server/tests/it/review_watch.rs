@@ -15,7 +15,8 @@ fn words(data: &Value) -> String {
     data.to_string()
 }
 
-/// HITL-043, HITL-047: answered elsewhere, withdrawn, run out; and whoever comes late hears it at once.
+/// HITL-043, HITL-047: answered elsewhere, withdrawn, run out; and whoever comes late hears it at
+/// once.
 #[tokio::test]
 async fn a_page_hears_how_its_request_ends() {
     let world = World::dev().await;
@@ -53,8 +54,8 @@ async fn a_page_hears_how_its_request_ends() {
     world.end().await;
 }
 
-/// HITL-033, HITL-085: only the review token opens it, watching opens nothing and uses up neither the
-/// polls of the agent nor its streams.
+/// HITL-033, HITL-085: only the review token opens it, watching opens nothing and uses up neither
+/// the polls of the agent nor its streams.
 #[tokio::test]
 async fn watching_takes_nothing_from_anybody() {
     let world = World::with(Settings { stream_limit: Some(2), ..dev() }).await;

@@ -93,7 +93,8 @@ fn lines(path: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The process contract: one thing after the other, as JSON on standard input; its answer confirms it.
+/// The process contract: one thing after the other, as JSON on standard input; its answer confirms
+/// it.
 #[tokio::test]
 async fn a_command_is_told_in_order_and_confirms() {
     let folder = tempfile::tempdir().unwrap();

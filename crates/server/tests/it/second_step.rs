@@ -1,5 +1,5 @@
-//! Answers that cannot be undone or are critical need a second, deliberate step on every page, and say so
-//! in every protocol. An edited approval never promises the old values.
+//! Answers that cannot be undone or are critical need a second, deliberate step on every page, and
+//! say so in every protocol. An edited approval never promises the old values.
 
 use serde_json::{Value, json};
 
@@ -34,7 +34,8 @@ async fn verdict(world: &World, path: &str) -> Value {
     world.agent().get(path).await.is(200)["result"]["answer"]["verdict"].clone()
 }
 
-/// Whatever lets the agent proceed is asked once more on the page of the request; stopping it is not.
+/// Whatever lets the agent proceed is asked once more on the page of the request; stopping it is
+/// not.
 #[tokio::test]
 async fn the_request_page_asks_twice() {
     let world = World::dev().await;
@@ -169,7 +170,8 @@ async fn the_review_page_asks_twice() {
     world.end().await;
 }
 
-/// The second tap of a double tap, a form made by hand and the proof of another answer confirm nothing.
+/// The second tap of a double tap, a form made by hand and the proof of another answer confirm
+/// nothing.
 #[tokio::test]
 async fn only_a_step_that_could_be_read_counts() {
     let world = World::dev().await;
@@ -199,7 +201,8 @@ async fn only_a_step_that_could_be_read_counts() {
     world.end().await;
 }
 
-/// A confirmation lists once more what is confirmed, and a "no" that destroys is asked twice as well.
+/// A confirmation lists once more what is confirmed, and a "no" that destroys is asked twice as
+/// well.
 #[tokio::test]
 async fn the_step_of_a_confirmation_says_what_happens() {
     let world = World::dev().await;
@@ -219,8 +222,8 @@ async fn the_step_of_a_confirmation_says_what_happens() {
     world.end().await;
 }
 
-/// Where silence lets the agent go ahead, the page and the list say so: "expires" would promise that
-/// nothing happens.
+/// Where silence lets the agent go ahead, the page and the list say so: "expires" would promise
+/// that nothing happens.
 #[tokio::test]
 async fn silence_that_means_yes_is_said_above_the_question() {
     let world = World::dev().await;

@@ -1,4 +1,5 @@
-//! What a person gives in confidence: nowhere in clear, with the agent until it has it, and then gone.
+//! What a person gives in confidence: nowhere in clear, with the agent until it has it, and then
+//! gone.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Whoever reads slowly costs no memory: an agent is read to from the store, a person is told to look.
+//! Whoever reads slowly costs no memory: an agent is read to from the store, a person is told to
+//! look.
 
 use kernel::{Actor, AskCommand};
 use serde_json::json;

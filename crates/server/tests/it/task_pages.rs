@@ -49,7 +49,8 @@ pub(crate) async fn press(
     browser.client.post_form(to, &pairs).await
 }
 
-/// HACP-001: whoever writes a task down answers for it, and what is sent twice is written down once.
+/// HACP-001: whoever writes a task down answers for it, and what is sent twice is written down
+/// once.
 #[tokio::test]
 async fn a_task_is_written_down_and_given_out() {
     let world = World::dev().await;
@@ -97,8 +98,8 @@ async fn a_task_is_written_down_and_given_out() {
     world.end().await;
 }
 
-/// HACP-001, HACP-070, K-17: everything a task can be told at the beginning can be said on the page,
-/// what is rarely said behind "More".
+/// HACP-001, HACP-070, K-17: everything a task can be told at the beginning can be said on the
+/// page, what is rarely said behind "More".
 #[tokio::test]
 async fn whatever_a_task_takes_is_said_in_its_form() {
     let world = World::dev().await;
@@ -167,7 +168,8 @@ async fn whatever_a_task_takes_is_said_in_its_form() {
     world.end().await;
 }
 
-/// What is wrong is said at its field and on top, what was typed stays, and no task is written down.
+/// What is wrong is said at its field and on top, what was typed stays, and no task is written
+/// down.
 #[tokio::test]
 async fn what_is_wrong_with_a_new_task_is_said_at_its_field() {
     let world = World::dev().await;
@@ -218,8 +220,8 @@ async fn what_is_wrong_with_a_new_task_is_said_at_its_field() {
     world.end().await;
 }
 
-/// The board has every task in the column of its state, is narrowed by project, person and agent, and
-/// goes on where a column is long.
+/// The board has every task in the column of its state, is narrowed by project, person and agent,
+/// and goes on where a column is long.
 #[tokio::test]
 async fn the_board_is_read_by_state() {
     let world = World::dev().await;
@@ -264,7 +266,8 @@ async fn the_board_is_read_by_state() {
     world.end().await;
 }
 
-/// Whoever has the board open sees cards move, column by column, and is told nothing they have already.
+/// Whoever has the board open sees cards move, column by column, and is told nothing they have
+/// already.
 #[tokio::test]
 async fn an_open_board_follows_its_tasks() {
     let world = World::dev().await;

@@ -1,5 +1,5 @@
-//! The room of a task: judging what was delivered, everything whoever answers for it can do, the task
-//! as it was, and what an open room hears.
+//! The room of a task: judging what was delivered, everything whoever answers for it can do, the
+//! task as it was, and what an open room hears.
 
 use serde_json::{Value, json};
 
@@ -19,8 +19,8 @@ async fn deliver(world: &World, task: &str, content: &str) -> Value {
     done(&world.agent(), "artifact.commit", inline(task, content)).await
 }
 
-/// HACP-060, HACP-061: three verdicts, comments on lines, and versions side by side; all of it reaches
-/// the agent.
+/// HACP-060, HACP-061: three verdicts, comments on lines, and versions side by side; all of it
+/// reaches the agent.
 #[tokio::test]
 async fn what_was_delivered_is_judged_like_a_change() {
     let world = World::dev().await;

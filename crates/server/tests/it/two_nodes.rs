@@ -80,8 +80,8 @@ fn at(world: &World, browser: &Browser) -> Browser {
     Browser { client: world.anonymous().header("cookie", &cookies), session, bound }
 }
 
-/// An assertion that was used at one node is refused at the other, at once: to sign in, and to confirm an
-/// answer.
+/// An assertion that was used at one node is refused at the other, at once: to sign in, and to
+/// confirm an answer.
 #[tokio::test]
 async fn an_assertion_is_not_replayed_at_another_node() {
     let Some(nodes) = Nodes::start().await else { return };

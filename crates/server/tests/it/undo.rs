@@ -1,5 +1,5 @@
-//! Answers on pages are held for a moment and can be undone: what everybody sees meanwhile, and what
-//! the page says.
+//! Answers on pages are held for a moment and can be undone: what everybody sees meanwhile, and
+//! what the page says.
 
 use scraper::{Html, Selector};
 use serde_json::{Value, json};

@@ -1,6 +1,8 @@
-//! Data of an earlier release: it is opened, migrated and verified, and what waited is delivered once.
+//! Data of an earlier release: it is opened, migrated and verified, and what waited is delivered
+//! once.
 //!
-//! `../fixtures/upgrade-0.1` holds a data folder and a PostgreSQL database as that release left them.
+//! `../fixtures/upgrade-0.1` holds a data folder and a PostgreSQL database as that release left
+//! them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -197,8 +199,8 @@ async fn beside_the_record(world: &World, expected: &Value) {
     assert_eq!(wrong["errors"][0]["expected"], "the code that was sent last");
 }
 
-/// The endpoint has moved, the mail server is back: each message arrives, and none twice. Of the history
-/// only the messages arrive that waited.
+/// The endpoint has moved, the mail server is back: each message arrives, and none twice. Of the
+/// history only the messages arrive that waited.
 async fn delivered_once(world: &World, post: &Post, expected: &Value, left: &Left) {
     let hook = Hook::open(&[]).await;
     let endpoint = format!("{HOOKS}/{}", expected["webhook"].as_str().unwrap());

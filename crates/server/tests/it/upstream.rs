@@ -189,8 +189,9 @@ async fn the_python_client_is_told_of_expiry() {
 }
 
 /// HXPX-081: what the protocol's web page sends and reads: `dev-human-token`, texts for numbers,
-/// `data.receipt`, `err.message`. It is served from a loopback address: opened from a file it has no
-/// origin, and then a person's token does not work, because a frame on any website looks the same.
+/// `data.receipt`, `err.message`. It is served from a loopback address: opened from a file it has
+/// no origin, and then a person's token does not work, because a frame on any website looks the
+/// same.
 #[tokio::test]
 async fn the_web_client_of_the_protocol_works() {
     let world = World::dev().await;

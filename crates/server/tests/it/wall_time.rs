@@ -1,5 +1,5 @@
-//! In `--dev` the server's clock can be moved. What others compare with their own clock stays at the
-//! time everybody else goes by.
+//! In `--dev` the server's clock can be moved. What others compare with their own clock stays at
+//! the time everybody else goes by.
 
 use serde_json::{Value, json};
 

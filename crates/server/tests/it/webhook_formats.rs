@@ -182,7 +182,8 @@ async fn what_is_given_in_confidence_is_in_no_call() {
     world.end().await;
 }
 
-/// An ask of our own API names an address of its own; the call is signed with what belongs to its key.
+/// An ask of our own API names an address of its own; the call is signed with what belongs to its
+/// key.
 #[tokio::test]
 async fn an_ask_names_where_to_tell_that_it_is_over() {
     let world = World::dev().await;

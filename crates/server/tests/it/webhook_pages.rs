@@ -1,4 +1,5 @@
-//! Endpoints in the settings, in a browser without a script: made, tried out, rotated, told again, gone.
+//! Endpoints in the settings, in a browser without a script: made, tried out, rotated, told again,
+//! gone.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! Webhooks: signed as the standard has it, tried for most of a day, never twice under two names, and
-//! nobody waits for somebody else's endpoint.
+//! Webhooks: signed as the standard has it, tried for most of a day, never twice under two names,
+//! and nobody waits for somebody else's endpoint.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -140,8 +140,8 @@ async fn asks_of_every_dialect_are_told_of() {
     world.end().await;
 }
 
-/// Tried for most of a day under one id, each time with a fresh moment and signature; then a dead letter
-/// that somebody sends again.
+/// Tried for most of a day under one id, each time with a fresh moment and signature; then a dead
+/// letter that somebody sends again.
 #[tokio::test]
 async fn what_is_not_taken_is_sent_again_for_hours() {
     let world = World::dev().await;
@@ -298,8 +298,8 @@ async fn what_waits_for_a_disabled_endpoint_is_kept() {
     world.end().await;
 }
 
-/// An endpoint that never answers holds up one call at a time: its own. Others hear at once, and so do
-/// people.
+/// An endpoint that never answers holds up one call at a time: its own. Others hear at once, and so
+/// do people.
 #[tokio::test]
 async fn nobody_waits_for_somebody_elses_endpoint() {
     let world = World::dev().await;

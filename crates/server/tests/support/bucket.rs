@@ -1,5 +1,5 @@
-//! A bucket on loopback: a real S3 server over a folder, which checks every signature. It can be taken
-//! away, brought back and held up.
+//! A bucket on loopback: a real S3 server over a folder, which checks every signature. It can be
+//! taken away, brought back and held up.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};

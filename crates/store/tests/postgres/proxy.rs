@@ -2,8 +2,8 @@
 
 pub(crate) use faults::proxy::ProxyMode;
 
-/// Session settings have no effect, as behind a connection pooler that gives every transaction another
-/// session: the one setting that is raised becomes another of the same length.
+/// Session settings have no effect, as behind a connection pooler that gives every transaction
+/// another session: the one setting that is raised becomes another of the same length.
 pub(crate) const RESETS: ProxyMode =
     ProxyMode::Replaces("SET SESSION synchronous_commit =", "SET SESSION application_name   =");
 

@@ -1,5 +1,5 @@
-//! From the embedded store to the shared one: everything, as it was, again and again, and not on top of
-//! something else.
+//! From the embedded store to the shared one: everything, as it was, again and again, and not on
+//! top of something else.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -255,8 +255,8 @@ async fn a_history_of_its_own_is_not_replaced() {
     assert!(!node.seen(id).await.is_open(), "and nothing is lost");
 }
 
-/// Somebody who reads two tables locks them in the other order: the database ends the import, and it is
-/// tried again.
+/// Somebody who reads two tables locks them in the other order: the database ends the import, and
+/// it is tried again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_import_that_meets_a_reader_is_tried_again() {
     if missing() {

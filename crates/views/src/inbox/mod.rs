@@ -1,7 +1,7 @@
 //! The requests that wait for one person, most urgent first, and the ones answered recently.
 //!
-//! A [`InboxList`] is the part of the page that changes while it is open: the page renders it, and the
-//! page's event stream sends the differences.
+//! A [`InboxList`] is the part of the page that changes while it is open: the page renders it, and
+//! the page's event stream sends the differences.
 
 pub mod bulk;
 pub mod row;

@@ -61,7 +61,8 @@ fn nothing_is_loaded_from_elsewhere_and_nothing_is_inline() {
                     && element.attr("class") == Some("away")
                     && element.attr("rel") == Some("noreferrer noopener nofollow")
                     && text(element).starts_with(value);
-                // A letter is written by a program of the reader's own, to the address that is shown.
+                // A letter is written by a program of the reader's own, to the address that is
+                // shown.
                 let letter = element.value().name() == "a"
                     && value.strip_prefix("mailto:") == Some(text(element).as_str());
                 if away || led || letter {
@@ -178,7 +179,8 @@ fn forms_post_and_carry_csrf() {
     });
 }
 
-/// Request pages and the inbox say that an agent asks, or that a person wrote; people never read our own jargon.
+/// Request pages and the inbox say that an agent asks, or that a person wrote; people never read
+/// our own jargon.
 #[test]
 fn an_agent_asks_and_words_are_plain() {
     each(|name, page| {

@@ -273,8 +273,8 @@ fn devices_are_named_and_their_addresses_are_not() {
     assert_eq!(all(&shown, "form[data-push=BKey] button[hidden]").len(), 1);
 }
 
-/// Each way can be moved and turned off, what is not verified asks for a code, and what is first or last
-/// goes no further.
+/// Each way can be moved and turned off, what is not verified asks for a code, and what is first or
+/// last goes no further.
 #[test]
 fn ways_are_moved_by_buttons() {
     let shown = page("told");

@@ -161,8 +161,9 @@ fn stepping(g: &mut Gallery) {
     show(g, "step-1-refused", ask, 0, None, Some(&draft));
 }
 
-/// The step for a proof of a person: a page to go to, a field to paste into, nobody to ask; what came
-/// back, and what was wrong with it. Names of providers are the operator's, words all the same.
+/// The step for a proof of a person: a page to go to, a field to paste into, nobody to ask; what
+/// came back, and what was wrong with it. Names of providers are the operator's, words all the
+/// same.
 fn confirming(g: &mut Gallery) {
     let asked = question("Pay out 4,000?", approve(json!({"amount": 4000})));
     let ask = g.cast.ask(new_ask(asked));
@@ -247,8 +248,8 @@ fn main_of(name: &str) -> String {
     text(all(&page(name), "main")[0])
 }
 
-/// HITL-222: what is kept, who can confirm it, and what to press; nothing to press where nothing could
-/// come of it.
+/// HITL-222: what is kept, who can confirm it, and what to press; nothing to press where nothing
+/// could come of it.
 #[test]
 fn the_step_for_a_proof_says_what_is_needed() {
     let sends = |name: &str| all(&page(name), "button[value=verify]").len();
@@ -273,8 +274,8 @@ fn the_step_for_a_proof_says_what_is_needed() {
     assert_eq!(away, 1);
 }
 
-/// HITL-040, HITL-044: every form posts to the page itself and carries the token; nothing leads to a
-/// place that needs an account.
+/// HITL-040, HITL-044: every form posts to the page itself and carries the token; nothing leads to
+/// a place that needs an account.
 #[test]
 fn the_token_is_all_it_takes() {
     for (name, html) in pages().iter().filter(|(name, _)| name.starts_with("link-")) {

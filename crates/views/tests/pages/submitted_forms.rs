@@ -102,8 +102,8 @@ fn forms_come_back_typed() {
     assert!(question.check(made).is_ok());
 }
 
-/// Only an approval takes a request for changes, with a comment; on any other question the button is
-/// not there, and what pretends to be it is refused.
+/// Only an approval takes a request for changes, with a comment; on any other question the button
+/// is not there, and what pretends to be it is refused.
 #[test]
 fn changes_are_requested_of_approvals_only_and_need_a_comment() {
     for (name, question, _) in kinds() {

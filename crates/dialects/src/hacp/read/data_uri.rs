@@ -32,7 +32,7 @@ fn decoded(rest: &str) -> Result<DataUri, &'static str> {
     Ok(DataUri { media_type, bytes })
 }
 
-/// Decodes percent-encoding.
+/// Decodes percent-encoding. `None` if an escape is not two hexadecimal digits.
 fn unescaped(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut parts = text.split('%');

@@ -68,7 +68,6 @@ pub struct InboxItem {
 /// The body of a resolve (section 5.1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Resolve {
-    /// The answer.
     pub result: Value,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -277,11 +276,11 @@ pub enum Status {
     Assigned,
     /// Answered, or closed with the default.
     Completed,
-    /// Expired.
+    /// Expired without an answer.
     Expired,
     /// Expired with a failure receipt.
     Failed,
-    /// Withdrawn.
+    /// Closed without an answer, usually because the agent withdrew it.
     Cancelled,
 }
 
@@ -420,7 +419,7 @@ pub struct Decide {
     pub question: String,
     /// The available choices.
     pub options: Vec<String>,
-    /// Background information.
+    /// Background information for the person who decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// The option that is taken on timeout.
@@ -495,7 +494,6 @@ pub struct Validation {
 pub struct Receipt {
     pub request_id: String,
     pub status: Status,
-    /// The answer.
     pub result: Value,
     pub reason: Option<String>,
     /// The person, a pseudonym for pools, or `system`.
@@ -503,7 +501,7 @@ pub struct Receipt {
     pub completed_at: Time,
     /// The time from when a person took the request until its end.
     pub duration_seconds: u64,
-    /// See [`evidence`](crate::hxp_execution::evidence).
+    /// The hash that [`evidence`](crate::hxp_execution::evidence) computes and verifies.
     pub evidence_hash: String,
     /// A Countersign extension: the details as the reviewer changed them. The agent uses them in
     /// place of those it sent.

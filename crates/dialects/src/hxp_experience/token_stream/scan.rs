@@ -1,4 +1,4 @@
-//! The pass over the bytes that records the marks. It recurses into nested values, up to the
+//! The pass over the bytes that records the tokens. It recurses into nested values, up to the
 //! nesting limit.
 
 use super::reader::{ReadStopped, Reader, VALUE, to_u32};
@@ -10,7 +10,7 @@ pub(super) struct Scan<'s> {
 }
 
 impl<'s> Scan<'s> {
-    /// Records a mark for every value of a text.
+    /// Records a token for every value of a text.
     pub(super) fn read(text: &'s str, marks: &'s mut Vec<Token>) -> Result<(), Unreadable> {
         let mut scan = Self { reader: Reader::new(text), marks };
         scan.whole().map_err(|ReadStopped| scan.reader.to_error(text))
@@ -23,7 +23,7 @@ impl<'s> Scan<'s> {
         if self.reader.is_end(end) { Ok(()) } else { self.reader.stop(end, "nothing more") }
     }
 
-    /// Marks the value that starts here and everything in it; returns the position after it.
+    /// Records the value that starts here and all values in it; returns the position after it.
     #[inline]
     fn value(
         &mut self,

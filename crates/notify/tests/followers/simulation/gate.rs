@@ -1,5 +1,5 @@
-//! Places where the simulation interrupts a follower or a worker: there others run, a call fails, or the
-//! process dies.
+//! Places where the simulation interrupts a follower or a worker: there others run, a call fails,
+//! or the process dies.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;

@@ -1,16 +1,17 @@
 //! A deterministic simulation of the delivery follower and of the workers that execute deliveries.
 //!
-//! Agents, people and operators run random commands through the kernel and a store. One or two nodes follow
-//! the feed, and one or two workers claim and settle. They run in one thread. Before and after every call
-//! of the store the simulation decides from its seed what happens next: the node goes on, others go on, the
-//! call fails, or the process dies with everything it had in memory. In the end everything comes to rest,
-//! and the [model](model) compares the rows that were written with what follows from the records.
+//! Agents, people and operators run random commands through the kernel and a store. One or two
+//! nodes follow the feed, and one or two workers claim and settle. They run in one thread. Before
+//! and after every call of the store the simulation decides from its seed what happens next: the
+//! node goes on, others go on, the call fails, or the process dies with everything it had in
+//! memory. In the end everything comes to rest, and the [model](model) compares the rows that were
+//! written with what follows from the records.
 //!
 //! A failing seed prints what happened, step by step, and how to run it again.
 //!
-//! A run has 60 such decisions, about 23 events and 20 deliveries. Measured on two cores that others used
-//! too, a debug build makes 150 runs or 9,000 decisions a second in memory, and 19 runs or 1,100 decisions a
-//! second on `SQLite`, where every commit is synced.
+//! A run has 60 such decisions, about 23 events and 20 deliveries. Measured on two cores that
+//! others used too, a debug build makes 150 runs or 9,000 decisions a second in memory, and 19 runs
+//! or 1,100 decisions a second on `SQLite`, where every commit is synced.
 
 mod actors;
 mod dice;
@@ -303,8 +304,8 @@ impl Simulation {
     }
 }
 
-/// Hands over what was committed since, or only a part of it: a receiver may lag, and a node does not know
-/// the follow-ups of what another node committed.
+/// Hands over what was committed since, or only a part of it: a receiver may lag, and a node does
+/// not know the follow-ups of what another node committed.
 fn hand_over(dice: &mut Dice, node: &mut Node) -> String {
     let (mut handed, mut missed, mut foreign) = (0, 0, 0);
     while let Ok(news) = node.feed.try_recv() {

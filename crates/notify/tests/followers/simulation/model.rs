@@ -1,8 +1,8 @@
 //! What must be written: for each event exactly the deliveries that follow from its record.
 //!
-//! What follows from an event depends on the ask and the directory when the follower looks. So the model
-//! computes the follow-ups of an event after its own commit and after every later one, until the follower
-//! has passed the event. One of these lists must have been written, once.
+//! What follows from an event depends on the ask and the directory when the follower looks. So the
+//! model computes the follow-ups of an event after its own commit and after every later one, until
+//! the follower has passed the event. One of these lists must have been written, once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -40,7 +40,8 @@ pub(super) struct Model {
     events: Vec<Known>,
     /// The first event that the follower has not passed, as an index.
     pending: usize,
-    /// The rows that workers saw, by their id. No id is used twice while a process has the store open.
+    /// The rows that workers saw, by their id. No id is used twice while a process has the store
+    /// open.
     rows: BTreeMap<u64, Written>,
     /// What is wrong with single rows.
     wrong: Vec<String>,
@@ -64,7 +65,8 @@ impl Model {
         }
     }
 
-    /// After a commit: what follows from its events, and from those that the follower has not passed.
+    /// After a commit: what follows from its events, and from those that the follower has not
+    /// passed.
     pub(super) async fn after_commit(
         &mut self,
         store: &dyn Store,
@@ -90,8 +92,9 @@ impl Model {
         self.compare(feed);
     }
 
-    /// What a commit hands over in memory is what follows from its records. Only assignees may differ: one
-    /// commit may notify the assignees once more and then add one, and the records are read with both.
+    /// What a commit hands over in memory is what follows from its records. Only assignees may
+    /// differ: one commit may notify the assignees once more and then add one, and the records are
+    /// read with both.
     fn compare(&mut self, feed: &mut Receiver<Arc<[AnnouncedChange]>>) {
         loop {
             let news = match feed.try_recv() {

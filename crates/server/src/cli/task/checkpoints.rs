@@ -107,8 +107,8 @@ pub(super) struct CheckpointResolveArgs {
     /// The version you edited, which the agent goes on from: `art_…@VERSION`
     #[arg(long, value_name = "ARTIFACT")]
     edited: Option<String>,
-    /// Do not ask for confirmation where the request can't be undone or is critical; `--json` does not
-    /// ask either
+    /// Do not ask for confirmation where the request can't be undone or is critical; `--json` does
+    /// not ask either
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]

@@ -228,8 +228,8 @@ async fn comments(
 
 /// Erase the words of an ask that is over: question, answer, comments, reasons.
 ///
-/// What happened stays on the record, with commitments in place of the words, and every chain, block
-/// and receipt stays valid. It cannot be undone.
+/// What happened stays on the record, with commitments in place of the words, and every chain,
+/// block and receipt stays valid. It cannot be undone.
 #[utoipa::path(
     post,
     path = "/api/v1/asks/{id}/erase",
@@ -308,9 +308,9 @@ pub(super) fn acknowledge_routes() -> OpenApiRouter<AppState> {
 
 /// Say that the secret values of an answer have arrived: they are gone then, for everybody.
 ///
-/// Values of sensitive fields are shown to the agent until it says this, or until ten minutes after it
-/// first read them; afterwards a commitment stands in their place. Nothing else changes, and saying it
-/// again does no harm.
+/// Values of sensitive fields are shown to the agent until it says this, or until ten minutes after
+/// it first read them; afterwards a commitment stands in their place. Nothing else changes, and
+/// saying it again does no harm.
 #[utoipa::path(
     post,
     path = "/api/v1/asks/{id}/acknowledge",

@@ -30,8 +30,8 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
 ///
 /// Each is answered by itself, with an event and a receipt of its own, and says what became of it.
 /// Only for asks whose `bulk` is true: not where more than a session is demanded, where a rejection
-/// needs a reason, or where it can't be undone or is critical. With `dry_run` nothing is answered, and
-/// the results say what would be: the summary to confirm first.
+/// needs a reason, or where it can't be undone or is critical. With `dry_run` nothing is answered,
+/// and the results say what would be: the summary to confirm first.
 #[utoipa::path(
     post,
     path = "/api/v1/asks/answers",

@@ -35,9 +35,9 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
 
 /// Write to an agent.
 ///
-/// A conversation begins: an ask that is answered already, with what was written. The agent is told,
-/// and goes on by asking with `conversation`. With `Idempotency-Key` it is written once, however often
-/// it is sent.
+/// A conversation begins: an ask that is answered already, with what was written. The agent is
+/// told, and goes on by asking with `conversation`. With `Idempotency-Key` it is written once,
+/// however often it is sent.
 #[utoipa::path(
     post,
     path = "/api/v1/agents/{id}/conversations",
@@ -94,8 +94,8 @@ async fn write(
 
 /// Where to write to an agent by mail.
 ///
-/// Mail to this address begins a conversation with the agent, as whoever it is shown to: it is theirs
-/// alone, for this agent, and the same every time.
+/// Mail to this address begins a conversation with the agent, as whoever it is shown to: it is
+/// theirs alone, for this agent, and the same every time.
 #[utoipa::path(
     get,
     path = "/api/v1/agents/{id}/address",
@@ -134,8 +134,8 @@ async fn address(
 
 /// List what people wrote to the agent.
 ///
-/// The first ask of each conversation, newest first; its `conversation` names the newest one once the
-/// agent went on. An agent that no webhook tells looks here.
+/// The first ask of each conversation, newest first; its `conversation` names the newest one once
+/// the agent went on. An agent that no webhook tells looks here.
 #[utoipa::path(
     get,
     path = "/api/v1/conversations",

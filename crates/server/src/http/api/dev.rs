@@ -38,6 +38,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
 
 /// The server's time.
 #[derive(Serialize, ToSchema)]
+#[schema(as = Clock)]
 struct ClockView {
     /// Now.
     now: Time,

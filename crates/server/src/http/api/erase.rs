@@ -24,11 +24,12 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(erase_artifact))
 }
 
-/// Erase a person (GDPR): name, addresses, contact methods, credentials, devices and what they wrote.
+/// Erase a person (GDPR): name, addresses, contact methods, credentials, devices and what they
+/// wrote.
 ///
-/// The id stays as a tombstone and cannot be used again. Comments, reasons and reviews of theirs are
-/// erased in the background within minutes; what they decided stays. The audit log still verifies. It
-/// cannot be undone.
+/// The id stays as a tombstone and cannot be used again. Comments, reasons and reviews of theirs
+/// are erased in the background within minutes; what they decided stays. The audit log still
+/// verifies. It cannot be undone.
 #[utoipa::path(
     post,
     path = "/api/v1/people/{id}/erase",
@@ -60,11 +61,11 @@ async fn erase_person(
     one(gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
-/// Erase the text of a task that is over: goal, criteria, comments, reviews, and the requests by which
-/// people decided on it.
+/// Erase the text of a task that is over: goal, criteria, comments, reviews, and the requests by
+/// which people decided on it.
 ///
-/// Its artifacts and what it wrote into ledgers stay; artifacts are erased by themselves. The audit log
-/// still verifies. It cannot be undone.
+/// Its artifacts and what it wrote into ledgers stay; artifacts are erased by themselves. The audit
+/// log still verifies. It cannot be undone.
 #[utoipa::path(
     post,
     path = "/api/v1/tasks/{id}/erase",
@@ -87,9 +88,9 @@ async fn erase_task(
 
 /// Erase the bytes of all versions of an artifact.
 ///
-/// They are removed from the folder, the database or the bucket in the background. Bytes that another
-/// artifact or an answer holds as well stay until that is erased too. Names, sizes and checksums stay.
-/// It cannot be undone.
+/// They are removed from the folder, the database or the bucket in the background. Bytes that
+/// another artifact or an answer holds as well stay until that is erased too. Names, sizes and
+/// checksums stay. It cannot be undone.
 #[utoipa::path(
     post,
     path = "/api/v1/artifacts/{id}/erase",

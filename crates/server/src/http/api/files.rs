@@ -1,5 +1,5 @@
-//! Files that answer an ask: `POST /api/v1/asks/{id}/files` uploads one, and its value goes into the
-//! answer; `GET /api/v1/asks/{id}/files/{digest}` fetches it.
+//! Files that answer an ask: `POST /api/v1/asks/{id}/files` uploads one, and its value goes into
+//! the answer; `GET /api/v1/asks/{id}/files/{digest}` fetches it.
 
 use std::sync::Arc;
 

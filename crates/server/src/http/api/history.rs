@@ -40,8 +40,8 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
 
 /// List what is over, newest first.
 ///
-/// A person has what they may see; `view` says which of it. Each of `by`, `project`, `agent` and `kind`
-/// is a list of its own, and together they are where those meet.
+/// A person has what they may see; `view` says which of it. Each of `by`, `project`, `agent` and
+/// `kind` is a list of its own, and together they are where those meet.
 #[utoipa::path(
     get,
     path = "/api/v1/history",
@@ -80,9 +80,9 @@ async fn history(
 
 /// Export what is over, as CSV or JSON Lines.
 ///
-/// The same as the list, all of it, read while it is sent. A table has no provided values; lines of JSON
-/// are asks as the list shows them, with what was given as a secret hidden. An export that broke off
-/// ends in the middle of the transfer.
+/// The same as the list, all of it, read while it is sent. A table has no provided values; lines of
+/// JSON are asks as the list shows them, with what was given as a secret hidden. An export that
+/// broke off ends in the middle of the transfer.
 #[utoipa::path(
     get,
     path = "/api/v1/history/export",

@@ -28,9 +28,9 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
 /// Numbers about what agents claim and what people do with it.
 ///
 /// Intents, confidence, load, refusals, actions, how long people take, how requests end, how often
-/// recommendations are changed or overruled, and whether there was time to read. Days are in UTC. People
-/// see their projects and the agents they answer for, administrators everything, an agent key what it may
-/// read. The numbers are a moment behind.
+/// recommendations are changed or overruled, and whether there was time to read. Days are in UTC.
+/// People see their projects and the agents they answer for, administrators everything, an agent
+/// key what it may read. The numbers are a moment behind.
 #[utoipa::path(
     get,
     path = "/api/v1/insights",

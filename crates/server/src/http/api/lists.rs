@@ -1,5 +1,5 @@
-//! `GET /api/v1/asks`: an agent's own or its project's, newest first; a person's, most urgent first;
-//! for an administrator any agent's or project's. `GET /api/v1/asks/count` counts the same.
+//! `GET /api/v1/asks`: an agent's own or its project's, newest first; a person's, most urgent
+//! first; for an administrator any agent's or project's. `GET /api/v1/asks/count` counts the same.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -38,8 +38,8 @@ const KNOWN_PARAMS: [&str; 10] = [
 ///
 /// An agent has its own or its project's, by the reach of its key, newest first. A person has what
 /// they may see, most urgent first; `view` says which of it, and `project`, `agent`, `kind` and
-/// `expiring` narrow it. An administrator may name any project or agent. A page may be short and still
-/// go on: no more than so many rows are looked at for one.
+/// `expiring` narrow it. An administrator may name any project or agent. A page may be short and
+/// still go on: no more than so many rows are looked at for one.
 #[utoipa::path(
     get,
     path = "/api/v1/asks",
@@ -110,8 +110,9 @@ pub(super) async fn list(
 
 /// Count asks.
 ///
-/// Takes what the list takes. What is short is counted one by one; above ten thousand `exact` is false
-/// and there are about so many, or at least so many where the list is narrowed to a project or agent.
+/// Takes what the list takes. What is short is counted one by one; above ten thousand `exact` is
+/// false and there are about so many, or at least so many where the list is narrowed to a project
+/// or agent.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/count",

@@ -48,8 +48,9 @@ async fn notices(
 
 /// Say how I want to be told.
 ///
-/// By which means first, by which not at all, and how often of what can wait (`low`): `off` for each at
-/// once, `hour`, or `day` at a time of day in my time zone. What is left out stays as it is.
+/// By which means first, by which not at all, and how often of what can wait (`low`): `off` for
+/// each at once, `hour`, or `day` at a time of day in my time zone. What is left out stays as it
+/// is.
 #[utoipa::path(
     put,
     path = "/api/v1/me/notices",
@@ -115,7 +116,8 @@ async fn remove_contact(
 
 /// Have a code sent to an address of mine.
 ///
-/// It has six digits, counts once and for ten minutes, and takes the place of any that was sent before.
+/// It has six digits, counts once and for ten minutes, and takes the place of any that was sent
+/// before.
 #[utoipa::path(
     post,
     path = "/api/v1/me/contacts/{id}/code",

@@ -221,8 +221,8 @@ async fn change_person(
 
 /// Add to the people, or change one of them.
 ///
-/// Replaces the person: what the body leaves out gets its default, except `about` and `contacts`. Use
-/// `POST` to add only, `PATCH` to change single fields.
+/// Replaces the person: what the body leaves out gets its default, except `about` and `contacts`.
+/// Use `POST` to add only, `PATCH` to change single fields.
 #[utoipa::path(
     put,
     path = "/api/v1/people/{id}",

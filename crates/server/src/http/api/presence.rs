@@ -26,7 +26,8 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
 
 /// Say that one looks at an ask, for a minute.
 ///
-/// Others see it on their lists. Whoever goes on looking says so again; it is kept nowhere for good.
+/// Others see it on their lists. Whoever goes on looking says so again; it is kept nowhere for
+/// good.
 #[utoipa::path(
     put,
     path = "/api/v1/asks/{id}/looking",

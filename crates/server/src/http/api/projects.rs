@@ -216,8 +216,8 @@ async fn save_agent(
     saved(new, gateway.directory().agent(&id).map(AgentView::from), "agent")
 }
 
-/// An administrator, or the owner of the agent in the path, who may allow people to write to it. The
-/// kernel checks the other changes.
+/// An administrator, or the owner of the agent in the path, who may allow people to write to it.
+/// The kernel checks the other changes.
 struct AgentEditor {
     before: Arc<Directory>,
     actor: Actor,

@@ -51,8 +51,8 @@ async fn devices(
 /// Have a device told.
 ///
 /// The body is what a browser's `PushSubscription` writes as JSON. A device is told as long as the
-/// credential it was added with works. One that is added again takes its own place, whoever added it
-/// before.
+/// credential it was added with works. One that is added again takes its own place, whoever added
+/// it before.
 #[utoipa::path(
     post,
     path = "/api/v1/me/push",

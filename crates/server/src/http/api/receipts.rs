@@ -60,8 +60,8 @@ struct SignedReceipt {
     receipt: String,
     /// What it claims, for reading.
     claims: ReceiptClaims,
-    /// The evidence that a passkey confirmed the answer, which anybody can check. It is no part of the
-    /// signed receipt.
+    /// The evidence that a passkey confirmed the answer, which anybody can check. It is no part of
+    /// the signed receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     evidence: Option<PasskeyEvidence>,
     /// Where that evidence is, if the assurance is `passkey`.
@@ -71,8 +71,8 @@ struct SignedReceipt {
 
 /// Get the receipt of an ask that is over.
 ///
-/// A compact JWS signed with Ed25519; with `Accept: application/json` what it claims as well, and the
-/// evidence of the passkey that confirmed the answer, if one did.
+/// A compact JWS signed with Ed25519; with `Accept: application/json` what it claims as well, and
+/// the evidence of the passkey that confirmed the answer, if one did.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/{id}/receipt",
@@ -239,7 +239,8 @@ struct CheckedReceipt {
 
 /// Check a receipt: is it ours, does it say what was recorded here, and does it still count?
 ///
-/// Nothing is told that is not in the receipt, but that it was called back. No credential is needed.
+/// Nothing is told that is not in the receipt, but that it was called back. No credential is
+/// needed.
 #[utoipa::path(
     post,
     path = "/api/v1/receipts/verify",
@@ -285,7 +286,8 @@ fn called_back(at: Time, reason: Option<&str>) -> String {
 
 /// List revoked receipts and keys.
 ///
-/// Signed, so that it can be kept and carried to where there is no network. No credential is needed.
+/// Signed, so that it can be kept and carried to where there is no network. No credential is
+/// needed.
 #[utoipa::path(
     get,
     path = "/api/v1/receipts/revocations",

@@ -47,9 +47,10 @@ pub(super) enum SearchedState {
 
 /// Search asks by their words.
 ///
-/// The newest 200 that have every word, the last of them as the beginning of one: in the question, its
-/// context and details, the names of agent and project, comments and what was said with an answer; never
-/// in what was provided. Only what one's lists would show. The index is a moment behind.
+/// The newest 200 that have every word, the last of them as the beginning of one: in the question,
+/// its context and details, the names of agent and project, comments and what was said with an
+/// answer; never in what was provided. Only what one's lists would show. The index is a moment
+/// behind.
 #[utoipa::path(
     get,
     path = "/api/v1/search",

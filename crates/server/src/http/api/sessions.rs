@@ -65,10 +65,11 @@ async fn end_sessions(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// End everything that lets a person in: sessions, tokens, sign-in links, passkeys and channel identities.
+/// End everything that lets a person in: sessions, tokens, sign-in links, passkeys and channel
+/// identities.
 ///
-/// Review links and messages that were sent to the person end too. The account stays. A new sign-in link
-/// lets the person in again, and they verify their contact methods anew.
+/// Review links and messages that were sent to the person end too. The account stays. A new sign-in
+/// link lets the person in again, and they verify their contact methods anew.
 #[utoipa::path(
     delete,
     path = "/api/v1/people/{id}/access",

@@ -122,9 +122,9 @@ async fn list(State(receipts): State<Receipts>, _: AdminCaller) -> Result<Respon
 
 /// Destroy the private half of a retired signing key.
 ///
-/// First stores the signatures of all receipts the key signed, a stretch of requests with each call:
-/// repeat the call until `destroyed` is true. Receipts keep their bytes, and the public key stays
-/// published.
+/// First stores the signatures of all receipts the key signed, a stretch of requests with each
+/// call: repeat the call until `destroyed` is true. Receipts keep their bytes, and the public key
+/// stays published.
 #[utoipa::path(
     post,
     path = "/api/v1/signing-keys/{kid}/destroy",

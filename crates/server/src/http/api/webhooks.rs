@@ -80,8 +80,8 @@ async fn webhooks(
 
 /// Add an endpoint. Its secret is shown this once.
 ///
-/// It is told from now on of what happens to the agent's asks, or to those of every agent of the project
-/// that has no endpoint of its own.
+/// It is told from now on of what happens to the agent's asks, or to those of every agent of the
+/// project that has no endpoint of its own.
 #[utoipa::path(
     post,
     path = "/api/v1/webhooks",
@@ -163,8 +163,8 @@ async fn remove(
 
 /// Replace the secret of an endpoint. The new one is shown this once.
 ///
-/// For a while every call has two signatures, one by each secret, so that nothing is missed while the
-/// receiver is changed.
+/// For a while every call has two signatures, one by each secret, so that nothing is missed while
+/// the receiver is changed.
 #[utoipa::path(
     post,
     path = "/api/v1/webhooks/{id}/rotate",
@@ -204,8 +204,8 @@ async fn test(
 
 /// What the callbacks of asks made with this key are signed with.
 ///
-/// An ask that names a `callback_url` is told there that it is over, signed as Standard Webhooks has it.
-/// The secret belongs to the key: a new key is a new secret.
+/// An ask that names a `callback_url` is told there that it is over, signed as Standard Webhooks
+/// has it. The secret belongs to the key: a new key is a new secret.
 #[utoipa::path(
     get,
     path = "/api/v1/callback-secret",
@@ -346,8 +346,8 @@ pub(super) async fn deliveries(
 
 /// Tell an endpoint once more what it was told.
 ///
-/// It is sent at once, under the same `webhook-id`, and from then on as often as anything else: whether
-/// it was taken, given up or still waits.
+/// It is sent at once, under the same `webhook-id`, and from then on as often as anything else:
+/// whether it was taken, given up or still waits.
 #[utoipa::path(
     post,
     path = "/api/v1/webhooks/{id}/deliveries/{delivery}/redeliver",
