@@ -342,6 +342,59 @@ fn cycle(graph: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
     graph.keys().find_map(|module| visit(module, graph, &mut Vec::new(), &mut done))
 }
 
+/// A search for a type finds one type. Wire modules mirror their specification, and the client is
+/// a library of its own whose users expect `Ask` and `Receipt`.
+#[test]
+fn public_type_names_occur_once() {
+    // Two implementations, of which a feature selects one.
+    const ALTERNATIVES: [&str; 1] = ["Passkeys"];
+    let mut places = BTreeMap::<String, Vec<PathBuf>>::new();
+    for (name, _) in DIRECTION.iter().filter(|(name, _)| *name != "client") {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src");
+        for path in sources(&folder) {
+            let is_wire = path.iter().any(|part| part.to_string_lossy().starts_with("wire"));
+            let text = fs::read_to_string(&path).unwrap();
+            let production = text.split("#[cfg(test)]").next().unwrap_or_default();
+            for name in production.lines().filter(|_| !is_wire).filter_map(public_type) {
+                places.entry(name).or_default().push(path.clone());
+            }
+        }
+    }
+    assert!(places.len() > 1_000, "only {} types: does this test still read them?", places.len());
+    places.retain(|name, places| places.len() > 1 && !ALTERNATIVES.contains(&name.as_str()));
+    assert!(places.is_empty(), "used more than once: {places:#?}");
+}
+
+/// The type that a line declares, if other modules can use it.
+fn public_type(line: &str) -> Option<String> {
+    let line = line.trim_start().strip_prefix("pub")?;
+    let line = match line.strip_prefix('(') {
+        Some(scoped) => scoped.split_once(')')?.1,
+        None => line,
+    };
+    let mut words = line.trim_start().splitn(2, ' ');
+    let kind = words.next()?;
+    let name = words.next().filter(|_| ["struct", "enum", "trait"].contains(&kind))?;
+    let end = name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len());
+    // A macro declares `$name`.
+    Some(name[..end].to_owned()).filter(|name| !name.is_empty())
+}
+
+#[test]
+fn declarations_are_recognised() {
+    for (line, name) in [
+        ("pub struct Ask {", Some("Ask")),
+        ("    pub(in crate::http) enum ListOwner<'a> {", Some("ListOwner")),
+        ("pub(super) trait SqlStore: Send {", Some("SqlStore")),
+        ("pub struct Secret(String);", Some("Secret")),
+        ("struct Private;", None),
+        ("pub fn ask() {}", None),
+        ("pub struct $name {", None),
+    ] {
+        assert_eq!(public_type(line).as_deref(), name, "{line}");
+    }
+}
+
 #[test]
 fn the_crates_are_there() {
     let workspace = workspace();

@@ -331,6 +331,9 @@ impl CaseRunner {
         let result = then(decision).await;
         let finished = FinishedCall { case_id, outcome, result, at: self.0.clock.now() };
         call.stage = CallStage::Finished(finished);
+        // Under the lock, so that another caller that has just loaded the decision still sees that
+        // the continuation runs, and does not run it again.
+        let _held = self.0.ledger.lock().await;
         self.save(&call).await?;
         self.with_state(|now| now.running.remove(&call.id));
         Ok(())
