@@ -120,7 +120,8 @@ async fn claim(
 async fn mark_dead(client: &Client, id: i64, error: &str) -> Result<(), PostgresFailure> {
     let sql = "UPDATE work SET dead = true, error = $2 WHERE id = $1";
     let statement = client.prepare_cached(sql).await?;
-    client.execute(&statement, &[&id, &error]).await?;
+    // PostgreSQL stores no NUL, which the message may quote from the row.
+    client.execute(&statement, &[&id, &error.replace('\0', "")]).await?;
     Ok(())
 }
 

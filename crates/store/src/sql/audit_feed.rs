@@ -9,7 +9,9 @@ use async_trait::async_trait;
 use kernel::audit::{Digest, RecordRow};
 use tokio::sync::broadcast;
 
-use super::{SqlDialect, SqlRow, SqlStore, Statements, blocks, chains, one, ranges, values};
+use super::{
+    SqlDialect, SqlRow, SqlStore, SqlValue, Statements, blocks, chains, one, ranges, values,
+};
 use crate::columns::subject;
 use crate::{
     AnnouncedChange, AuditFeed, BlockQuery, ChainPage, Change, FeedQuery, Result, SealedBlock,
@@ -24,12 +26,8 @@ pub(crate) const RECORD: &str = "position, subject, seq, at, what, prev, hash, b
 impl<S: SqlStore> AuditFeed for S {
     async fn changes(&self, of: FeedQuery, limit: usize) -> Result<Vec<Change>> {
         self.number_events().await?;
-        let rows = select(self, CHANGE, of, limit, numbered(S::DIALECT)).await?;
-        let mut changes = rows.into_iter().map(change).collect::<Result<Vec<_>>>()?;
-        changes.sort_unstable_by_key(|change| change.position);
-        changes.dedup_by_key(|change| change.position);
-        changes.truncate(limit);
-        Ok(changes)
+        let rows = page(self, CHANGE, of, limit, numbered(S::DIALECT)).await?;
+        rows.into_iter().map(change).collect()
     }
 
     async fn rows(&self, of: FeedQuery, limit: usize) -> Result<Vec<RecordRow>> {
@@ -40,15 +38,8 @@ impl<S: SqlStore> AuditFeed for S {
             self.number_events().await?;
             numbered(S::DIALECT)
         };
-        let merged = matches!(of, FeedQuery::Agents(..) | FeedQuery::Tasks(..));
-        let rows = select(self, RECORD, of, limit, source).await?;
-        let mut rows = rows.into_iter().map(record_row).collect::<Result<Vec<_>>>()?;
-        if merged {
-            rows.sort_unstable_by_key(|row| row.position);
-            rows.dedup_by_key(|row| row.position);
-            rows.truncate(limit);
-        }
-        Ok(rows)
+        let rows = page(self, RECORD, of, limit, source).await?;
+        rows.into_iter().map(record_row).collect()
     }
 
     async fn hashes(&self, position: u64, limit: usize) -> Result<Vec<(u64, Digest)>> {
@@ -120,6 +111,34 @@ pub(crate) fn last(dialect: SqlDialect) -> &'static str {
 pub(super) async fn last_position(sql: &mut dyn Statements) -> Result<u64> {
     let row = sql.query(last(sql.dialect()), &[]).await?.pop();
     row.map_or(Ok(0), |mut row| row.get(0))
+}
+
+/// A page in the order of the feed. A page of several agents or projects merges their positions
+/// first and reads only the chosen rows, so that no more than a page of records is transferred.
+async fn page<S: SqlStore>(
+    store: &S,
+    columns: &str,
+    of: FeedQuery,
+    limit: usize,
+    source: &str,
+) -> Result<Vec<SqlRow>> {
+    let keys = match &of {
+        FeedQuery::After(_) | FeedQuery::Subject(..) => 1,
+        FeedQuery::Agents(agents, _) => agents.len(),
+        FeedQuery::Tasks(projects, _) => projects.len(),
+    };
+    if keys <= 1 {
+        return select(store, columns, of, limit, source).await;
+    }
+    let positions = S::DIALECT.pick("record", "feed");
+    let found = select(store, "position", of, limit, positions).await?;
+    let found = found.into_iter().map(|mut row| row.get::<u64>(0));
+    let mut found = found.collect::<Result<Vec<_>>>()?;
+    found.sort_unstable();
+    found.dedup();
+    found.truncate(limit);
+    let sql = format!("SELECT {columns} FROM {source} WHERE position = ANY ($1) ORDER BY position");
+    store.query(&sql, values![found.into_iter().collect::<SqlValue>()]).await
 }
 
 async fn select<S: SqlStore>(

@@ -36,6 +36,7 @@ use crate::job::keeps_key;
 use crate::{AnnouncedChange, Result, Work};
 
 pub(crate) use files::file_lock;
+pub(crate) use side::SIDE_BY_ASK;
 pub(crate) use sweep::{ROWS as SWEPT_ROWS, sweep};
 pub(crate) use value::values;
 pub(crate) use value::{SqlRow, SqlValue};
@@ -217,6 +218,31 @@ pub(crate) async fn each_range(
         rows.append(&mut sql.query(&union(range, keys.len()), &params).await?);
     }
     Ok(rows)
+}
+
+/// The number of rows in all ranges together, counted up to `most`.
+pub(crate) async fn count_ranges(
+    sql: &mut dyn Statements,
+    range: &str,
+    keys: impl IntoIterator<Item: Into<SqlValue>> + Send,
+    most: usize,
+) -> Result<usize> {
+    let keys: Vec<SqlValue> = keys.into_iter().map(Into::into).collect();
+    let mut counted = 0;
+    for keys in keys.chunks(KEYS) {
+        let (all, limit) = (union(range, keys.len()), keys.len() + 1);
+        let select = format!(
+            "SELECT count(*) FROM (SELECT * FROM ({all}) AS found LIMIT ${limit}) AS counted"
+        );
+        let params: Vec<SqlValue> = keys.iter().cloned().chain(values![most - counted]).collect();
+        if let Some(mut row) = sql.query(&select, &params).await?.pop() {
+            counted += usize::try_from(row.get::<u64>(0)?).unwrap_or(usize::MAX);
+        }
+        if counted >= most {
+            return Ok(most);
+        }
+    }
+    Ok(counted)
 }
 
 /// One statement for several ranges.

@@ -7,6 +7,10 @@ use crate::side::{SideCondition, SideKind, SideRow, SideSelection, SideStore};
 use crate::{Result, StoreError};
 
 const INSERT: &str = "INSERT INTO side (kind, key, ask, human, version, expires_at, value)";
+/// The side table by ask, as SQLite has to be told.
+pub(crate) const SIDE_BY_ASK: &str = "side INDEXED BY side_ask";
+/// The side table by person, as SQLite has to be told.
+const SIDE_BY_HUMAN: &str = "side INDEXED BY side_human";
 const REPLACE: &str = "ON CONFLICT (kind, key) DO UPDATE SET ask = excluded.ask,
     human = excluded.human, version = side.version + 1, expires_at = excluded.expires_at,
     value = excluded.value";
@@ -34,11 +38,14 @@ fn put(dialect: SqlDialect, condition: SideCondition) -> String {
                 "{INSERT} SELECT $1, $2, id, $4, 1, $5, $6 FROM ask WHERE id = $3 AND {open} {REPLACE}"
             )
         }
-        SideCondition::FewerThan(_) => format!(
-            "{INSERT} SELECT $1, $2, $3, $4, 1, $5, $6
-            WHERE (SELECT count(*) FROM (SELECT 1 FROM side
-                WHERE human = $4 AND kind = $1 AND key <> $2 LIMIT $7) AS own) < $7 {REPLACE}"
-        ),
+        SideCondition::FewerThan(_) => {
+            let table = dialect.pick(SIDE_BY_HUMAN, "side");
+            format!(
+                "{INSERT} SELECT $1, $2, $3, $4, 1, $5, $6
+                WHERE (SELECT count(*) FROM (SELECT 1 FROM {table}
+                    WHERE human = $4 AND kind = $1 AND key <> $2 LIMIT $7) AS own) < $7 {REPLACE}"
+            )
+        }
     }
 }
 
@@ -61,8 +68,9 @@ impl<S: SqlStore> SideStore for S {
 
     async fn side(&self, kind: SideKind, rows: SideSelection) -> Result<Vec<SideRow>> {
         let (chosen, params) = chosen(kind, &rows);
+        let table = table(S::DIALECT, &rows);
         let sql = format!(
-            "SELECT key, ask, human, version, expires_at, value FROM side
+            "SELECT key, ask, human, version, expires_at, value FROM {table}
             WHERE kind = $1 AND {chosen} ORDER BY key"
         );
         self.query(&sql, params).await?.into_iter().map(|row| read(kind, row)).collect()
@@ -74,13 +82,24 @@ impl<S: SqlStore> SideStore for S {
                 let mut deleted = Vec::with_capacity(rows.len());
                 for (kind, rows) in rows {
                     let (chosen, params) = chosen(*kind, rows);
-                    let delete = format!("DELETE FROM side WHERE kind = $1 AND {chosen}");
+                    let table = table(sql.dialect(), rows);
+                    let delete = format!("DELETE FROM {table} WHERE kind = $1 AND {chosen}");
                     deleted.push(sql.execute(&delete, &params).await?);
                 }
                 Ok(deleted)
             })
         })
         .await
+    }
+}
+
+/// The table to read the rows from. Without statistics SQLite prefers the primary key, which would
+/// read every row of the kind, so it is told the index.
+fn table(dialect: SqlDialect, rows: &SideSelection) -> &'static str {
+    match rows {
+        SideSelection::Asks(_) => dialect.pick(SIDE_BY_ASK, "side"),
+        SideSelection::Humans(_) => dialect.pick(SIDE_BY_HUMAN, "side"),
+        SideSelection::Key(_) | SideSelection::Prefix(_) => "side",
     }
 }
 

@@ -7,7 +7,7 @@ use kernel::task::{Artifact, Contract, Entry, LedgerScope, TaskState};
 use kernel::{AgentId, ArtifactId, EntryId, ProjectId, ReviewId, Task, TaskId, Time};
 use serde::de::DeserializeOwned;
 
-use super::{SqlRow, SqlStore, SqlValue, Statements, each_range, one, values};
+use super::{SqlRow, SqlStore, SqlValue, Statements, count_ranges, each_range, one, values};
 use crate::columns::read_state;
 use crate::tasks::{
     ContractAge, LOOKED_AT, ORGANISATION, TASKS_COUNTED, counted, given_in, given_project,
@@ -35,18 +35,12 @@ impl<S: SqlStore> TaskStore for S {
     async fn task_counts(&self, list: TaskListQuery) -> Result<Vec<(TaskState, Count)>> {
         self.snapshot(list, |sql, list| {
             Box::pin(async move {
-                let range = "SELECT count(*) FROM
-                    (SELECT 1 FROM task_list WHERE scope = $1 LIMIT $2) AS counted";
+                let range = "SELECT 1 FROM task_list WHERE scope = $1 LIMIT $2";
                 let mut counts = Vec::new();
                 for state in list.wanted_states() {
                     let ranges = list.of_state(state).ranges();
-                    let mut n = 0_u64;
-                    for mut row in
-                        each_range(sql, range, ranges, &values![TASKS_COUNTED + 1]).await?
-                    {
-                        n += row.get::<u64>(0)?;
-                    }
-                    counts.push((state, counted(usize::try_from(n).unwrap_or(usize::MAX))));
+                    let n = count_ranges(sql, range, ranges, TASKS_COUNTED + 1).await?;
+                    counts.push((state, counted(n)));
                 }
                 Ok(counts)
             })

@@ -75,6 +75,12 @@ fn work(conn: &mut Connection, tasks: &Mutex<Receiver<ReadTask>>) {
         let Ok(task) = task else { return };
         if catch_unwind(AssertUnwindSafe(|| task(conn))).is_err() {
             tracing::error!("a read panicked");
+            // A snapshot that stays open would show old data to every later read of this thread.
+            if !conn.is_autocommit()
+                && let Err(error) = conn.execute_batch("ROLLBACK")
+            {
+                tracing::error!(%error, "a reader could not end its snapshot");
+            }
         }
     }
 }

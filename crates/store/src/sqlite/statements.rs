@@ -45,8 +45,13 @@ impl SqlStore for Sqlite {
             .run_mut(move |conn| {
                 conn.execute_batch("BEGIN").map_err(failed)?;
                 let done = at_once(work, conn, &args);
-                conn.execute_batch("COMMIT").map_err(failed)?;
-                done
+                // SQLite ends the transaction itself after some failures. Nothing was written.
+                let ended = if conn.is_autocommit() {
+                    Ok(())
+                } else {
+                    conn.execute_batch("ROLLBACK").map_err(failed)
+                };
+                done.and_then(|done| ended.map(|()| done))
             })
             .await
     }

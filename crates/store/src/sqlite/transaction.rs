@@ -17,7 +17,7 @@ use super::{Published, SqliteFailure, failed, listing, query, task_rows, work_qu
 use crate::columns::{int, uint};
 use crate::job::{FeedMetadata, IdempotencyRecord, JobWrites, UnitOfWork};
 use crate::listing::{ChangedAsk, ListScope};
-use crate::sql::values;
+use crate::sql::{SIDE_BY_ASK, values};
 use crate::{AnnouncedChange, Change, Idempotency, Result, StoreError, Work};
 
 /// The writing connection, with the changes of the open transaction.
@@ -215,8 +215,8 @@ impl JobWriter {
             self.changed = true;
             listing::relist(conn, moved)?;
             if moved.ended() {
-                let draft = "DELETE FROM side WHERE kind = 'draft' AND ask = $1";
-                execute(conn, draft, &values![moved.after.id])?;
+                let draft = format!("DELETE FROM {SIDE_BY_ASK} WHERE kind = 'draft' AND ask = $1");
+                execute(conn, &draft, &values![moved.after.id])?;
             }
             if moved.changes_receipt() {
                 let signatures = "DELETE FROM receipt_signature WHERE ask = $1";

@@ -320,7 +320,11 @@ impl CaseRunner {
         let attempt = attempts + 1;
         let kept = (case_id.clone(), outcome.clone());
         call.stage = CallStage::Decided { case_id: kept.0, outcome: kept.1, attempts: attempt };
-        self.save(&call).await?;
+        if let Err(error) = self.save(&call).await {
+            // Otherwise it would count as running, and never run again.
+            self.with_state(|now| now.running.remove(&call.id));
+            return Err(error);
+        }
         drop(held);
         let decision = Decision {
             case_id: case_id.clone(),
@@ -334,8 +338,8 @@ impl CaseRunner {
         // Under the lock, so that another caller that has just loaded the decision still sees that
         // the continuation runs, and does not run it again.
         let _held = self.0.ledger.lock().await;
-        self.save(&call).await?;
+        let saved = self.save(&call).await;
         self.with_state(|now| now.running.remove(&call.id));
-        Ok(())
+        saved
     }
 }

@@ -171,6 +171,10 @@ type CommonProblem = (&'static str, &'static str, &'static str);
 
 /// Adds what operations like this one share.
 fn complete_operation(operation: &mut Operation, path: &str) {
+    // Generators use the summary as a title, so it has no line break.
+    if let Some(summary) = &mut operation.summary {
+        *summary = summary.replace('\n', " ");
+    }
     operation
         .security
         .get_or_insert_with(|| vec![SecurityRequirement::new("human_token", [""; 0])]);
