@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use kernel::AskId;
-use kernel::ask::irreversible::marks_irreversible;
+use kernel::ask::irreversible::any_marks_irreversible;
 use kernel::ask::{Dialect, Labels, NewExperienceEnvelope, Priority, Route};
 use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::question::{Answer, Reply};
@@ -185,8 +185,7 @@ fn metadata(body: &Map<String, Value>) -> Result<Map<String, Value>, HxpWireErro
 /// and the envelope.
 fn is_marked_irreversible(body: &Map<String, Value>) -> bool {
     let without = |map: &Map<String, Value>, kept: &[&str]| {
-        let rest = map.iter().filter(|(name, _)| !kept.contains(&name.as_str()));
-        marks_irreversible(&rest.map(|(name, value)| (name.clone(), value.clone())).collect())
+        any_marks_irreversible(map.iter().filter(|(name, _)| !kept.contains(&name.as_str())))
     };
     let payload = body.get("payload").and_then(Value::as_object);
     without(body, &["metadata", "payload", claims::MEMBER])

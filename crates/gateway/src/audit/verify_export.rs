@@ -176,7 +176,10 @@ impl RawExportLine {
 fn event_without_texts(opened: Result<Event, ChainFault>) -> (Result<Event, ChainFault>, bool) {
     let mut hollow = false;
     let closed = opened.map(|mut event| {
-        event.what.slots(&mut |slot| hollow |= slot.take_content().is_none());
+        event.what.slots(&mut |slot| {
+            hollow |= slot.content().is_none();
+            drop(slot.take_out());
+        });
         event
     });
     (closed, hollow)
