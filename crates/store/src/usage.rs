@@ -79,7 +79,8 @@ impl CounterGrowth {
     /// Counts the bytes by which the state of an ask grew.
     pub(crate) fn stored(&mut self, ask: &Ask, bytes: i64) {
         if bytes != 0 {
-            let accounts = [Account::Agent(ask.agent.clone()), Account::Project(ask.project.clone())];
+            let accounts =
+                [Account::Agent(ask.agent.clone()), Account::Project(ask.project.clone())];
             for account in accounts {
                 self.add(account.counter(Metric::StoredBytes, ask.head.at), bytes);
             }
