@@ -1,9 +1,9 @@
 //! Usage counters of agents, projects and people, for quotas.
 //!
 //! Counters are rows of the database, so all nodes share them. Open requests and the bytes of
-//! requests are counted in the same transaction as the change: by SQLite's writer once for all
-//! requests of a commit, in PostgreSQL by triggers once for each statement. Everything else is
-//! counted with [`UsageStore::charge`].
+//! requests are counted in the same transaction as the change, once for all requests of a commit.
+//! In PostgreSQL triggers count requests that change or leave a list. Everything else is counted
+//! with [`UsageStore::charge`].
 
 use std::collections::BTreeMap;
 

@@ -131,11 +131,15 @@ static TABLES: [Table; 32] = [
     Table::same("upload_piece", "upload, n, digest, size"),
     Table::same("running", "project, agent, measure, bin, day, total"),
     Table::same("tally_place", "position, since"),
-    // Triggers on the counted tables create the counters without an expiry.
+    // A trigger on `usage_held` adds the bytes of files.
     Table {
         name: "usage",
         columns: "name, shard, used, until",
-        select: Some("SELECT name, 0, used, until FROM usage WHERE until IS NOT NULL"),
+        select: Some(
+            "SELECT name, 0, used - COALESCE((
+                 SELECT sum(bytes) FROM usage_held WHERE usage_held.name = usage.name
+             ), 0), until FROM usage",
+        ),
     },
     Table::same("usage_held", "holder, name, bytes"),
 ];
