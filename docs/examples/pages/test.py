@@ -32,6 +32,7 @@ BIN = Path(os.environ["COUNTERSIGN_BIN"]).resolve()
 BUILD = Path(os.environ["BUILD"]).resolve()
 TYPESCRIPT = BUILD / "typescript"
 AGENT, PERSON = "dev-agent-key", "dev-human-token"
+REAL_AGENT, REAL_PERSON = "agent-key-of-the-tests", "human-token-of-the-tests"
 PUBLIC = "https://ask.example.com"
 
 BLOCKS = {page: pages.blocks(page) for page in pages.pages()}
@@ -52,7 +53,7 @@ SETTINGS = {
     ],
     "docs/hitl.md": ["--config", SETUP / "hitl.toml"],
 }
-# Pages about real data: their server is not one for development, but knows the same credentials.
+# Pages about real data: their server is not one for development.
 REAL = {"docs/backup.md", "docs/operations.md", "docs/security.md"}
 
 # Text that the blocks of a page print.
@@ -155,7 +156,7 @@ class Blocks(unittest.TestCase):
         command = [BIN, "serve", "--listen", "127.0.0.1:0", *settings]
         command += ["--data", data] if real else ["--dev", "--data", data]
         if real:
-            command += ["--agent-api-keys", AGENT, "--human-tokens", PERSON]
+            command += ["--agent-api-keys", REAL_AGENT, "--human-tokens", REAL_PERSON]
         with out.open("wb") as said, (self.folder / "log").open("wb") as log:
             server = subprocess.Popen(command, stdout=said, stderr=log, env=environment())
         self.addCleanup(self.stop, server)
@@ -180,14 +181,14 @@ class Blocks(unittest.TestCase):
         for folder in FOLDERS:
             code = re.sub(rf"(?<![\w/.-]){folder}\b", f"{self.folder}{folder}", code)
         for shown, real in STANDS_FOR.items() if shell else ():
-            code = code.replace(shown, real)
+            code = re.sub(rf"(?<!\w){shown}", real, code)
         return code
 
-    def client(self, url):
+    def client(self, url, real=False):
         return environment(
             COUNTERSIGN_URL=url,
-            COUNTERSIGN_API_KEY=AGENT,
-            COUNTERSIGN_TOKEN=PERSON,
+            COUNTERSIGN_API_KEY=REAL_AGENT if real else AGENT,
+            COUNTERSIGN_TOKEN=REAL_PERSON if real else PERSON,
             COUNTERSIGN_BIN=BIN,
             PATH=f"{BIN.parent}{os.pathsep}{os.environ['PATH']}",
         )
@@ -226,7 +227,7 @@ class Blocks(unittest.TestCase):
             if block.word == "exit":
                 code = f"set +e\n(set -e\n{code})\nended=$?\nset -e\n[ $ended = {block.said} ]"
             parts.append(f"{code}\necho")
-        env = self.client(url)
+        env = self.client(url, real)
         env |= {
             "PATH": f"{bin_}{os.pathsep}{env['PATH']}",
             "REAL_CURL": shutil.which("curl") or "curl",
