@@ -1,6 +1,7 @@
 """Stands in for `countersign serve` in the blocks of the pages: starts the server as the page says, waits
 until it is ready, and stops it, because the block has more to run. Only the port is another one."""
 
+import http.client
 import os
 import socket
 import ssl
@@ -8,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def ready(server, port, out):
                 urllib.request.urlopen(f"{scheme}://127.0.0.1:{port}/readyz", timeout=5, context=anyone)
                 print("the server is ready")
                 return 0
-            except (OSError, urllib.error.URLError):
+            except (OSError, http.client.HTTPException):
                 time.sleep(0.05)
     sys.stderr.write(out.read_text())
     return 1

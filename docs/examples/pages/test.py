@@ -211,7 +211,13 @@ class Blocks(unittest.TestCase):
         settings = ["--scripted", HERE / "people.toml"] if page in SCRIPTED else []
         url = self.serve(*settings, *SETTINGS.get(page, []), real=real)
         work, bin_ = self.folder / "work", self.folder / "bin"
-        for folder in (work, bin_, self.folder / "etc/countersign", self.folder / "backup", self.folder / "tmp"):
+        for folder in (
+            work,
+            bin_,
+            self.folder / "etc/countersign",
+            self.folder / "backup",
+            self.folder / "tmp",
+        ):
             folder.mkdir(parents=True)
         for name, text in (("countersign", COUNTERSIGN), ("curl", CURL)):
             (bin_ / name).write_text(text, "utf-8")
@@ -288,7 +294,9 @@ class Blocks(unittest.TestCase):
         shown = "postgres://countersign:PASSWORD@db.example.com/countersign?sslmode=verify-full"
         code = "\n".join(block.code for block in found)
         self.assertIn(shown, code)
-        code = code.replace(shown, database).replace("countersign serve", f'"{sys.executable}" "{HERE}/serve.py"')
+        code = code.replace(shown, database).replace(
+            "countersign serve", f'"{sys.executable}" "{HERE}/serve.py"'
+        )
         env = environment(COUNTERSIGN_BIN=BIN)
         self.run_in(["sh", "-e", "-c", code], env, ["the server is ready"], self.folder)
         return database
@@ -425,7 +433,9 @@ class Blocks(unittest.TestCase):
         """The files that settings name: a certificate, keys, a secret."""
         folder = self.folder / "etc/countersign"
         folder.mkdir(parents=True, exist_ok=True)
-        command = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost"
+        command = (
+            "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost"
+        )
         names = ["-keyout", folder / "key.pem", "-out", folder / "cert.pem"]
         subprocess.run(["openssl", *command.split(), *names], check=True, capture_output=True)
         (folder / "oidc-secret").write_text("secret")
@@ -449,7 +459,9 @@ class Blocks(unittest.TestCase):
                         self.files_of_settings()
                         continue
                     command = [BIN, "doctor", "--json", "--config", file, "--data", self.folder / "none"]
-                    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120)
+                    done = subprocess.run(
+                        command, env=environment(), capture_output=True, text=True, timeout=120
+                    )
                     report = json.loads(done.stdout)
                     wrong = [one for one in report["findings"] if one["what"] in ("settings", "environment")]
                     self.assertEqual(wrong, [], done.stdout)
@@ -463,12 +475,22 @@ class Blocks(unittest.TestCase):
                     read = 'console.log(JSON.stringify(require("yaml").parse(require("fs").readFileSync(0, "utf8"))))'
                     with file.open() as stdin:
                         done = subprocess.run(
-                            ["node", "-e", read], cwd=BUILD / "pages", stdin=stdin, capture_output=True, text=True
+                            ["node", "-e", read],
+                            cwd=BUILD / "pages",
+                            stdin=stdin,
+                            capture_output=True,
+                            text=True,
                         )
                     self.assertEqual(done.returncode, 0, done.stderr)
                     # What Slack's manifests have.
+                    manifest = json.loads(done.stdout)
                     known = {"display_information", "features", "oauth_config", "settings"}
-                    self.assertEqual(set(json.loads(done.stdout)), known)
+                    self.assertEqual(set(manifest), known)
+                    names = manifest["oauth_config"]["scopes"]["bot"]
+                    names += manifest["settings"]["event_subscriptions"]["bot_events"]
+                    self.assertGreater(len(names), 10)
+                    for name in names:
+                        self.assertRegex(name, r"^[a-z_.]+(:[a-z_.]+)?$")
 
     def test_units(self):
         for _, found in blocks_of({"ini"}):
@@ -534,7 +556,9 @@ class Blocks(unittest.TestCase):
                 elif block.language in run:
                     kind = "run or read"
                 else:
-                    hint = "name its language, or `text` for output" if not block.language else "nothing runs it"
+                    hint = (
+                        "name its language, or `text` for output" if not block.language else "nothing runs it"
+                    )
                     wrong.append(f"{block}: {hint}; docs/examples/pages/blocks.py says how to mark it")
                     continue
                 counts[kind] = counts.get(kind, 0) + 1
