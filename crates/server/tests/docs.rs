@@ -174,7 +174,10 @@ fn headings_have_the_terms_that_people_search_for() {
     let pages = documents().into_iter().filter(|(path, _)| path.starts_with(root().join("docs")));
     let headings: Vec<String> = pages
         .flat_map(|(_, text)| {
-            prose(&text).filter(|line| line.starts_with('#')).map(str::to_lowercase).collect::<Vec<_>>()
+            prose(&text)
+                .filter(|line| line.starts_with('#'))
+                .map(str::to_lowercase)
+                .collect::<Vec<_>>()
         })
         .collect();
     let wrong: Vec<String> = [

@@ -472,7 +472,8 @@ class Blocks(unittest.TestCase):
                 with self.subTest(str(block)):
                     file = self.folder / "block.yaml"
                     file.write_text(block.code, "utf-8")
-                    read = 'console.log(JSON.stringify(require("yaml").parse(require("fs").readFileSync(0, "utf8"))))'
+                    read = 'const text = require("fs").readFileSync(0, "utf8");'
+                    read += 'console.log(JSON.stringify(require("yaml").parse(text)))'
                     with file.open() as stdin:
                         done = subprocess.run(
                             ["node", "-e", read],
