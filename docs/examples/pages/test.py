@@ -10,6 +10,7 @@ of the other examples installed), and DATABASE_URL (PostgreSQL, optional).
 
 import ast
 import configparser
+import http.client
 import json
 import os
 import re
@@ -629,7 +630,41 @@ class Blocks(unittest.TestCase):
                 wrong.append(f"{where}: countersign {' '.join(words)}\n    {done.stderr.strip()}")
         self.assertEqual(wrong, [], "\n".join(wrong))
 
+    def test_addresses_exist(self):
+        """Every `GET /api/v1/…` of the prose is one the server knows: without a credential it refuses
+        the call, but it finds it."""
+        host = self.serve().removeprefix("http://")
+        shown = {}
+        for page in BLOCKS:
+            # The pages of errors show calls that fail.
+            for number, line in pages.prose(page) if not page.startswith("docs/errors/") else ():
+                for span in re.findall(r"`([^`]+)`", line):
+                    # What all addresses of a protocol begin with is none itself.
+                    if (call := CALL.match(span)) and not re.search(r"/v1$|…$", call["path"]):
+                        for method in (call["methods"] or "").strip().split(", "):
+                            shown.setdefault((method, call["path"]), f"{page}:{number}")
+        self.assertGreater(len(shown), 180)
+        wrong = []
+        for (method, path), where in shown.items():
+            # One of several words is enough: `/api/v1/{agents,people}/{id}`.
+            path = re.sub(r"\{(\w+),[^}]*\}", r"\1", path)
+            path = path.replace("/schemas/{name}", "/schemas/task")
+            path = re.sub(r"\{[^}]*\}|…|<[^>]*>", "x", path)
+            connection = http.client.HTTPConnection(host, timeout=30)
+            connection.request(method or "GET", path)
+            status = connection.getresponse().status
+            connection.close()
+            if status == 404 or (status == 405 and method):
+                wrong.append(f"{where}: {method} {path} is {status}")
+        self.assertEqual(wrong, [], "\n".join(wrong))
 
+
+# Calls and addresses of this server, as the prose shows them.
+CALL = re.compile(
+    r"(?P<methods>(?:GET|HEAD|POST|PUT|PATCH|DELETE)(?:, (?:GET|HEAD|POST|PUT|PATCH|DELETE))* )?"
+    r"(?P<path>/(?:api|hxp|hitl|hacp|a2h|humanlayer|envelope|settings|asks|review|inbox|insights|history|tasks|"
+    r"ledger|write|healthz|readyz|metrics|docs|openapi\.json|\.well-known|skill\.md|sign-in)\b[^ ]*)"
+)
 # There is no terminal to confirm on, and a server would never end.
 COUNTERSIGN = """#!/bin/sh
 case "$1 $2" in
