@@ -648,7 +648,7 @@ class Blocks(unittest.TestCase):
         for (method, path), where in shown.items():
             # One of several words is enough: `/api/v1/{agents,people}/{id}`.
             path = re.sub(r"\{(\w+),[^}]*\}", r"\1", path)
-            path = path.replace("/schemas/{name}", "/schemas/task")
+            path = path.replace("/schemas/{name}", "/schemas/Task")
             path = re.sub(r"\{[^}]*\}|…|<[^>]*>", "x", path)
             connection = http.client.HTTPConnection(host, timeout=30)
             connection.request(method or "GET", path)
