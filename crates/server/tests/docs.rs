@@ -6,11 +6,14 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use clap::Args;
+use kernel::topic::Topic;
 use server::config::{Settings, variables};
 use server::http::problem::PAGES;
+
+#[path = "docs/rust_blocks.rs"]
+mod rust_blocks;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -46,7 +49,14 @@ fn markdown(folder: &Path) -> Vec<PathBuf> {
 /// Every document people read, with its text.
 fn documents() -> Vec<(PathBuf, String)> {
     let root = root();
-    let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+    let top = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "clients/python/README.md",
+        "clients/typescript/README.md",
+    ];
     let top = top.into_iter().map(|name| root.join(name));
     let all = top.chain(markdown(&root.join("docs")));
     all.map(|path| (path.clone(), fs::read_to_string(&path).unwrap_or_default())).collect()
@@ -74,10 +84,15 @@ fn backticks(line: &str) -> (Vec<&str>, String) {
     (quoted, rest.join("`"))
 }
 
-/// The targets of `[text](target)`.
+/// The targets of `[text](target)` and of pictures.
 fn links(line: &str) -> Vec<&str> {
-    line.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(to, _)| to).collect()
+    let linked = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    let pictures = line.split("src=\"").skip(1).filter_map(|rest| rest.split_once('"'));
+    linked.chain(pictures).map(|(to, _)| to).collect()
 }
+
+/// Packages show their READMEs elsewhere, so these link to the repository.
+const REPOSITORY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/");
 
 /// How a heading is linked to.
 fn slug(heading: &str) -> String {
@@ -107,13 +122,16 @@ fn links_lead_somewhere() {
         for line in prose(&text) {
             let (_, line) = backticks(line);
             for link in links(&line) {
-                if link.contains("://") || link.starts_with("mailto:") {
+                let ours = link.strip_prefix(REPOSITORY);
+                if ours.is_none() && (link.contains("://") || link.starts_with("mailto:")) {
                     continue;
                 }
+                let link = ours.unwrap_or(link);
                 let (file, heading) =
                     link.split_once('#').map_or((link, None), |(f, h)| (f, Some(h)));
                 let target = match file {
                     "" => path.clone(),
+                    file if ours.is_some() => root().join(file),
                     file => path.parent().unwrap().join(file),
                 };
                 let found = target.exists()
@@ -130,7 +148,152 @@ fn links_lead_somewhere() {
     none(&wrong);
 }
 
-/// `crates/…` in backticks, unless it has a placeholder such as `<name>`.
+/// The navigation: a page that `docs/README.md` does not link is not found.
+#[test]
+fn every_page_is_in_the_list_of_pages() {
+    let docs = root().join("docs");
+    let listed = read("docs/README.md");
+    let own_lists = ["adr", "errors", "conformance", "examples"];
+    let wrong: Vec<String> = markdown(&docs)
+        .iter()
+        .map(|path| path.strip_prefix(&docs).unwrap())
+        .filter(|page| !own_lists.iter().any(|folder| page.starts_with(folder)))
+        .filter(|page| page != &Path::new("README.md"))
+        .filter(|page| !listed.contains(&format!("]({})", page.display())))
+        .map(|page| format!("docs/README.md does not link {}", page.display()))
+        .collect();
+    none(&wrong);
+    for folder in ["adr", "errors", "conformance"] {
+        assert!(listed.contains(&format!("]({folder}/README.md)")), "{folder} is not linked");
+    }
+}
+
+/// What people type into a search box is in a heading.
+#[test]
+fn headings_have_the_terms_that_people_search_for() {
+    let pages = documents().into_iter().filter(|(path, _)| path.starts_with(root().join("docs")));
+    let headings: Vec<String> = pages
+        .flat_map(|(_, text)| {
+            prose(&text)
+                .filter(|line| line.starts_with('#'))
+                .map(str::to_lowercase)
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let wrong: Vec<String> = [
+        "quickstart",
+        "approve a tool call",
+        "langgraph",
+        "openai agents",
+        "pydantic ai",
+        "vercel ai sdk",
+        "mcp",
+        "a choice, a value, a form, a file",
+        "wait, poll, stream, webhook",
+        "verify webhook signatures",
+        "receipts",
+        "audit log",
+        "slack",
+        "email",
+        "sms",
+        "whatsapp",
+        "telegram",
+        "push",
+        "escalation",
+        "out of office",
+        "on-call",
+        "quiet hours",
+        "sso",
+        "oidc",
+        "passkeys",
+        "roles",
+        "api keys",
+        "systemd",
+        "container",
+        "kubernetes",
+        "reverse proxy",
+        "tls",
+        "postgresql and multiple nodes",
+        "backup",
+        "restore",
+        "upgrade",
+        "metrics",
+        "logs",
+        "alerts",
+        "retention",
+        "gdpr",
+        "rate limits",
+        "quotas",
+        "idempotency",
+        "security model",
+        "encryption at rest",
+        "troubleshooting",
+        "test agents without people",
+        "glossary",
+        "error codes",
+        "events reference",
+        "configuration",
+        "cli reference",
+        "api reference",
+    ]
+    .into_iter()
+    .filter(|term| !headings.iter().any(|heading| heading.contains(term)))
+    .map(|term| format!("no page has a heading with `{term}`"))
+    .collect();
+    none(&wrong);
+}
+
+/// Every guide says what can go wrong.
+#[test]
+fn every_guide_says_what_can_go_wrong() {
+    // Lists, measurements, and pages that are about nothing else.
+    let others = ["README", "glossary", "performance", "security", "troubleshooting"];
+    let docs = root().join("docs");
+    let folders = ["adr", "errors", "conformance", "schemas", "examples"];
+    let wrong: Vec<String> = documents()
+        .into_iter()
+        .filter(|(path, _)| path.starts_with(&docs))
+        .filter(|(path, _)| !folders.iter().any(|folder| path.starts_with(docs.join(folder))))
+        .filter(|(path, _)| {
+            path.ends_with("channels/README.md")
+                || !others.contains(&&*path.file_stem().unwrap().to_string_lossy())
+        })
+        .filter(|(_, text)| {
+            !prose(text).any(|line| line == "## What can go wrong" || line == "## Errors")
+        })
+        .map(|(path, _)| format!("{}: no heading `What can go wrong`", path.display()))
+        .collect();
+    none(&wrong);
+}
+
+/// Every name of an event stands in a row of the reference.
+#[test]
+fn every_event_is_explained() {
+    let text = read("docs/events.md");
+    let explained = |name: &str| {
+        text.lines().any(|line| line.starts_with('|') && line.contains(&format!("`{name}`")))
+    };
+    let stored = read("crates/kernel/tests/stored/record.jsonl");
+    let names: BTreeSet<&str> = stored
+        .lines()
+        .filter_map(|line| line.strip_prefix("{\"name\":\"")?.split_once('"'))
+        .map(|(name, _)| name)
+        .collect();
+    assert!(names.len() > 50, "only {} events were found", names.len());
+    let mut wrong: Vec<String> = names
+        .iter()
+        .filter(|name| !explained(name))
+        .map(|name| format!("docs/events.md does not explain `{name}`"))
+        .collect();
+    let webhooks = read("docs/webhooks.md");
+    let unlisted = Topic::ALL.iter().filter(|topic| {
+        !webhooks.contains(&format!("| `{topic}` |")) || !text.contains(&format!("`{topic}`"))
+    });
+    wrong.extend(unlisted.map(|topic| format!("`{topic}` is missing in a list of webhooks")));
+    none(&wrong);
+}
+
+/// Paths of the repository in backticks, unless they have a placeholder such as `<name>`.
 #[test]
 fn paths_exist() {
     let root = root();
@@ -139,7 +302,9 @@ fn paths_exist() {
     for (path, text) in documents() {
         for quoted in prose(&text).flat_map(|line| backticks(line).0) {
             let file = quoted.split("::").next().unwrap_or(quoted);
-            let ours = file.starts_with("crates/") || file.starts_with("bench/");
+            let ours = ["crates/", "bench/", "clients/", "deploy/", "docs/", "faults/", "fuzz/"]
+                .iter()
+                .any(|folder| file.starts_with(folder));
             if ours && file.chars().all(plain) && !root.join(file).exists() {
                 wrong.push(format!("{}: `{file}` is not there", path.display()));
             }
@@ -203,37 +368,33 @@ fn every_setting_is_explained() {
     none(&wrong);
 }
 
-/// Variables that are no settings: the file they stand in, and what commands read.
-const OTHERS: [&str; 4] =
-    ["COUNTERSIGN_CONFIG", "COUNTERSIGN_URL", "COUNTERSIGN_API_KEY", "COUNTERSIGN_TOKEN"];
-
-/// The pages for operators. The configuration reference is not among them: it names variables of
-/// others that the server ignores.
-const OPERATORS: [&str; 15] = [
-    "docs/operations.md",
-    "docs/backup.md",
-    "docs/cli.md",
-    "docs/deploy.md",
-    "docs/erasure.md",
-    "docs/insights.md",
-    "docs/metrics.md",
-    "docs/postgresql.md",
-    "docs/rate-limits.md",
-    "docs/reliability.md",
-    "docs/roles.md",
-    "docs/security.md",
-    "docs/sign-in.md",
-    "docs/troubleshooting.md",
-    "docs/upgrade.md",
+/// Variables that are no settings: the file they stand in, what commands and the tests of agents
+/// read, and what an anchor command gets.
+const OTHERS: [&str; 8] = [
+    "COUNTERSIGN_CONFIG",
+    "COUNTERSIGN_URL",
+    "COUNTERSIGN_API_KEY",
+    "COUNTERSIGN_TOKEN",
+    "COUNTERSIGN_BIN",
+    "COUNTERSIGN_BLOCK_N",
+    "COUNTERSIGN_BLOCK_ROOT",
+    "COUNTERSIGN_BLOCK_HASH",
 ];
 
-/// What an installation is told must be something the server listens to.
+/// Pages that name variables which the server ignores: those of others, and those of the past.
+const NAME_OTHERS: [&str; 2] = ["docs/configuration.md", "CHANGELOG.md"];
+
+/// A deployment, a page or an example only names variables that something reads.
 #[test]
-fn every_variable_of_a_deployment_is_known() {
+fn every_variable_is_known() {
     let mut known: BTreeSet<String> = variables().into_iter().collect();
     known.extend(OTHERS.into_iter().map(str::to_owned));
-    let mut paths = files(&root().join("deploy"));
-    paths.extend(OPERATORS.iter().map(|page| root().join(page)));
+    let pages = documents().into_iter().map(|(path, _)| path);
+    let pages = pages
+        .filter(|path| NAME_OTHERS.iter().all(|page| !path.ends_with(page)))
+        .filter(|path| !path.starts_with(root().join("docs/adr")))
+        .filter(|path| !path.starts_with(root().join("docs/conformance")));
+    let paths = files(&root().join("deploy")).into_iter().chain(pages);
     let (mut seen, mut wrong) = (0, Vec::new());
     for path in paths {
         let text = fs::read_to_string(&path).unwrap();
@@ -242,35 +403,11 @@ fn every_variable_of_a_deployment_is_known() {
             seen += 1;
             // `COUNTERSIGN_…` stands for all of them.
             if name != "COUNTERSIGN_" && !known.contains(name) {
-                wrong.push(format!("{}: nobody reads {name}", path.display()));
+                wrong.push(format!("{}: nothing reads {name}", path.display()));
             }
         }
     }
-    assert!(seen > 20, "only {seen} variables were found");
-    none(&wrong);
-}
-
-/// `countersign keys create …` on a page for operators is a command that exists.
-#[test]
-fn every_command_of_the_guide_for_operators_exists() {
-    let text: String = OPERATORS.iter().map(read).collect();
-    let plain = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase());
-    let mut commands = BTreeSet::new();
-    for rest in text.lines().flat_map(|line| line.split("countersign ").skip(1)) {
-        let quoted = rest.split(['`', '|']).next().unwrap_or(rest);
-        let words: Vec<&str> = quoted.split_whitespace().take_while(plain).take(2).collect();
-        commands.insert(words);
-    }
-    commands.retain(|words| words.first().is_some_and(|word| !word.is_empty()));
-    assert!(commands.len() > 5, "{commands:?}");
-    let runs = |words: &Vec<&str>| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
-        command.args(words).arg("--help").stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().unwrap().success()
-    };
-    let unknown = commands.iter().filter(|words| !runs(words));
-    let wrong: Vec<String> =
-        unknown.map(|words| format!("there is no countersign {}", words.join(" "))).collect();
+    assert!(seen > 50, "only {seen} variables were found");
     none(&wrong);
 }
 

@@ -14,7 +14,6 @@ mod doctor;
 mod envelope;
 mod export;
 mod files;
-mod guide;
 mod health;
 mod help;
 mod inbox;

@@ -1,0 +1,2 @@
+printf '#!/bin/sh\necho deployed\n' >deploy.sh
+chmod +x deploy.sh

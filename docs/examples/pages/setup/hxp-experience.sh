@@ -1,0 +1,1 @@
+cp "$FOLDER/blocks/json-1" message.json

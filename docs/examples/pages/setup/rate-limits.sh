@@ -1,0 +1,1 @@
+countersign people add-project billing

@@ -1,0 +1,1 @@
+countersign people add ada --name "Ada Lovelace" --project dev

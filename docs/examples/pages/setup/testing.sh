@@ -1,0 +1,1 @@
+cp "$FOLDER/blocks/toml-1" people.toml

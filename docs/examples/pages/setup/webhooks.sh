@@ -1,0 +1,1 @@
+countersign people add-agent refund-bot --project dev --owner user_dev
