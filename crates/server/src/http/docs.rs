@@ -106,19 +106,17 @@ impl DocsRequest {
         answer
     }
 
-    fn page(&self, guide: &Guide) -> Response {
-        self.cached(HTML, docs::guide(&self.frame(), guide))
-    }
-
     fn markdown(&self, guide: &Guide) -> Response {
         self.cached(MARKDOWN, llms::markdown(guide, self.public_url()))
     }
 
     /// The page of a guide, or its Markdown for clients that accept no HTML but that.
-    fn negotiated(&self, guide: &Guide) -> Response {
+    fn page(&self, guide: &Guide) -> Response {
         let mut answer = match page_format(&self.headers) {
             PageFormat::Markdown => self.markdown(guide),
-            PageFormat::Page | PageFormat::Anything => self.page(guide),
+            PageFormat::Page | PageFormat::Anything => {
+                self.cached(HTML, docs::guide(&self.frame(), guide))
+            }
         };
         answer.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
         answer
@@ -195,7 +193,8 @@ async fn below(request: DocsRequest, PathParam(path): PathParam<String>) -> Resp
     if let Some(guide) = library.from_source(&path) {
         return moved(&guide.markdown_path());
     }
-    match library.from_source(&format!("{path}.md")) {
+    let without_ending = [format!("{path}.md"), format!("{path}/README.md")];
+    match without_ending.iter().find_map(|source| library.from_source(source)) {
         Some(guide) => moved(&guide.path),
         None => request.missing(&path),
     }
@@ -248,7 +247,7 @@ fn compressed(asked: &HeaderMap, asset: &'static vendor::CompressedAsset) -> Res
 /// The list of all error codes.
 async fn error_codes(request: DocsRequest) -> Response {
     match library().at("/errors") {
-        Some(guide) => request.negotiated(guide),
+        Some(guide) => request.page(guide),
         None => request.missing("errors"),
     }
 }
@@ -265,7 +264,7 @@ async fn error_code(request: DocsRequest, PathParam(code): PathParam<String>) ->
     let library = library();
     let address = format!("/errors/{code}");
     if let Some(guide) = library.at(&address) {
-        return request.negotiated(guide);
+        return request.page(guide);
     }
     if let Some(guide) = address.strip_suffix(".md").and_then(|page| library.at(page)) {
         return request.markdown(guide);

@@ -150,10 +150,13 @@ async fn every_page_is_there_as_markdown() {
     }
     let page = world.anonymous().get("/docs/channels.md").await.is(200);
     assert!(page.text.contains(&format!("]({base}/docs/channels/slack.md)")), "{}", page.text);
+    let reader = world.anonymous().header("accept", "text/markdown");
+    assert_eq!(reader.get("/docs/channels").await.is(200).text, page.text);
     // The path in the repository leads to the page.
     for (path, to) in [
         ("/docs/channels/README.md", "/docs/channels.md"),
         ("/docs/api.md", "/docs/api-guide.md"),
+        ("/docs/errors", "/errors"),
         ("/docs/errors/not-found", "/errors/not-found"),
         ("/docs/errors/not-found.md", "/errors/not-found.md"),
     ] {

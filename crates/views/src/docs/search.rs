@@ -105,25 +105,28 @@ pub fn search(query: &str) -> Vec<SearchResult> {
 }
 
 /// How often a word occurs in a section.
-#[derive(Debug, Default, Clone, Copy)]
 struct Occurrences {
+    page: usize,
+    section: usize,
     in_heading: bool,
     in_text: u32,
 }
 
-/// The words of one page.
+/// The words of one page, by their numbers.
 struct IndexedGuide {
     guide: &'static Guide,
-    title: Vec<String>,
+    title: Vec<u32>,
     /// For every section the words of its heading and of its text, in order.
-    sections: Vec<(Vec<String>, Vec<String>)>,
+    sections: Vec<(Vec<u32>, Vec<u32>)>,
     factor: f64,
 }
 
 struct SearchIndex {
     guides: Vec<IndexedGuide>,
-    /// For every word the sections that contain it, as guide and section.
-    words: BTreeMap<String, BTreeMap<(usize, usize), Occurrences>>,
+    /// The number of every word.
+    words: BTreeMap<String, u32>,
+    /// For the number of a word the sections that contain it, in order.
+    places: Vec<Vec<Occurrences>>,
 }
 
 /// A word of the query with the words that stand for it and what each counts for.
@@ -142,7 +145,14 @@ impl SearchIndex {
                 1.0
             }
         };
-        let stems = |text: &str| words(text).map(|(_, word)| stem(&word)).collect::<Vec<_>>();
+        let mut words = BTreeMap::new();
+        let mut numbers = |text: &str| -> Vec<u32> {
+            let number = |(_, word): (_, String)| {
+                let next = u32::try_from(words.len()).unwrap_or(u32::MAX);
+                *words.entry(stem(&word)).or_insert(next)
+            };
+            self::words(text).map(number).collect()
+        };
         let guides: Vec<IndexedGuide> = library
             .guides()
             .iter()
@@ -150,34 +160,51 @@ impl SearchIndex {
             .filter(|guide| guide.path != "/docs")
             .map(|guide| IndexedGuide {
                 guide,
-                title: stems(&guide.title),
+                title: numbers(&guide.title),
                 sections: guide
                     .sections
                     .iter()
-                    .map(|section| (stems(&section.heading), stems(&section.text)))
+                    .map(|section| (numbers(&section.heading), numbers(&section.text)))
                     .collect(),
                 factor: factor(guide),
             })
             .collect();
-        let mut index: BTreeMap<String, BTreeMap<(usize, usize), Occurrences>> = BTreeMap::new();
+        let mut places: Vec<Vec<Occurrences>> = Vec::new();
+        places.resize_with(words.len(), Vec::new);
         for (page, guide) in guides.iter().enumerate() {
             for (section, (heading, text)) in guide.sections.iter().enumerate() {
                 for (words, is_heading) in [(heading, true), (text, false)] {
                     for word in words {
-                        let places = index.entry(word.clone()).or_default();
-                        let found = places.entry((page, section)).or_default();
-                        found.in_heading |= is_heading;
-                        found.in_text += u32::from(!is_heading);
+                        let Some(places) = places.get_mut(*word as usize) else { continue };
+                        let is_new = places
+                            .last()
+                            .is_none_or(|last| (last.page, last.section) != (page, section));
+                        if is_new {
+                            places.push(Occurrences {
+                                page,
+                                section,
+                                in_heading: false,
+                                in_text: 0,
+                            });
+                        }
+                        if let Some(last) = places.last_mut() {
+                            last.in_heading |= is_heading;
+                            last.in_text += u32::from(!is_heading);
+                        }
                     }
                 }
             }
         }
-        Self { guides, words: index }
+        Self { guides, words, places }
     }
 
     fn search(&self, query: &str) -> Vec<SearchResult> {
-        let phrase = query_words(query);
-        let query: Vec<QueryWord> = phrase.iter().map(|word| self.meanings(word)).collect();
+        let typed = query_words(query);
+        let query: Vec<QueryWord> = typed.iter().map(|word| self.meanings(word)).collect();
+        // A word that no page has makes a phrase that no page has.
+        let phrase: Option<Vec<u32>> =
+            typed.iter().map(|word| self.words.get(word).copied()).collect();
+        let phrase = phrase.filter(|phrase| phrase.len() > 1).unwrap_or_default();
         let mut pages: BTreeMap<usize, PageScore> = BTreeMap::new();
         for (n, word) in query.iter().enumerate() {
             self.count(word, n, &mut pages);
@@ -216,19 +243,20 @@ impl SearchIndex {
         let mut sections: BTreeMap<(usize, usize), f64> = BTreeMap::new();
         let mut titles: BTreeMap<usize, f64> = BTreeMap::new();
         for (meaning, weight) in &word.meanings {
-            let Some(places) = self.words.get(meaning) else { continue };
-            let with_it: BTreeSet<usize> = places.keys().map(|(page, _)| *page).collect();
+            let Some(number) = self.words.get(meaning) else { continue };
+            let Some(places) = self.places.get(*number as usize) else { continue };
+            let with_it: BTreeSet<usize> = places.iter().map(|place| place.page).collect();
             let weight = weight * rarity(self.guides.len(), with_it.len());
-            for ((page, section), found) in places {
-                let often = f64::from(found.in_text);
+            for Occurrences { page, section, in_heading, in_text } in places {
+                let often = f64::from(*in_text);
                 let text = IN_TEXT * often / (often + 1.5);
-                let heading = if found.in_heading { IN_HEADING } else { 0.0 };
+                let heading = if *in_heading { IN_HEADING } else { 0.0 };
                 let score = sections.entry((*page, *section)).or_default();
                 *score = score.max(weight * (heading + text));
             }
             for page in with_it {
                 let Some(guide) = self.guides.get(page) else { continue };
-                if guide.title.contains(meaning) {
+                if guide.title.contains(number) {
                     // A title of one word is about that word alone.
                     let alone = 0.5 + 0.5 / length(guide.title.len());
                     let score = titles.entry(page).or_default();
@@ -293,14 +321,14 @@ struct PageScore {
 
 impl PageScore {
     /// The score of the page, and its best section.
-    fn total(&self, guide: &IndexedGuide, phrase: &[String], words: usize) -> (f64, usize) {
+    fn total(&self, guide: &IndexedGuide, phrase: &[u32], words: usize) -> (f64, usize) {
         let [in_title, in_heading, in_text] = PHRASE;
         let (mut best, mut best_section, mut phrase_score) = (0.0_f64, 0, 0.0_f64);
         for (section, score) in &self.sections {
             let Some((heading, text)) = guide.sections.get(*section) else { continue };
-            let bonus = if phrase.len() > 1 && contains(heading, phrase) {
+            let bonus = if contains(heading, phrase) {
                 in_heading
-            } else if phrase.len() > 1 && contains(text, phrase) {
+            } else if contains(text, phrase) {
                 in_text
             } else {
                 0.0
@@ -310,7 +338,7 @@ impl PageScore {
                 (best, best_section) = (score + bonus, *section);
             }
         }
-        if phrase.len() > 1 && contains(&guide.title, phrase) {
+        if contains(&guide.title, phrase) {
             phrase_score = phrase_score.max(in_title);
         }
         let found = length(self.best.len()) / length(words);
@@ -328,8 +356,8 @@ fn length(n: usize) -> f64 {
     f64::from(u32::try_from(n).unwrap_or(u32::MAX)).max(1.0)
 }
 
-fn contains(words: &[String], phrase: &[String]) -> bool {
-    words.windows(phrase.len()).any(|window| window == phrase)
+fn contains(words: &[u32], phrase: &[u32]) -> bool {
+    !phrase.is_empty() && words.windows(phrase.len()).any(|window| window == phrase)
 }
 
 /// The stems of the words of a query, without words that say nothing.
