@@ -18,25 +18,31 @@ fn main() -> Result<(), Box<dyn Error>> {
     collect(&docs, &docs, &mut pages)?;
     let mut files = BTreeSet::new();
     for (path, text) in &pages {
-        let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+        let folder = Path::new(path).parent().unwrap_or_else(|| Path::new(""));
         let linked = targets(text).filter_map(|target| joined(folder, target));
         files.extend(linked.filter(|file| {
-            !file.ends_with(".md") && !file.starts_with(LEFT_OUT) && docs.join(file).is_file()
+            !pages.contains_key(file) && !file.starts_with(LEFT_OUT) && docs.join(file).is_file()
         }));
     }
     let mut source = String::from("pub(super) static PAGES: &[(&str, &str)] = &[\n");
     for path in pages.keys() {
-        writeln!(source, "({path:?}, include_str!({:?})),", docs.join(path))?;
+        writeln!(source, "({path:?}, include_str!({:?})),", absolute(&docs, path)?)?;
     }
     source.push_str("];\npub(super) static FILES: &[(&str, &[u8])] = &[\n");
     for path in &files {
-        writeln!(source, "({path:?}, include_bytes!({:?})),", docs.join(path))?;
+        writeln!(source, "({path:?}, include_bytes!({:?})),", absolute(&docs, path)?)?;
     }
     source.push_str("];\n");
     #[expect(clippy::disallowed_methods, reason = "Cargo names the folder for generated code so")]
     let out = env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?;
     fs::write(PathBuf::from(out).join("embedded_docs.rs"), source)?;
     Ok(())
+}
+
+/// The path of a file for the compiler.
+fn absolute(docs: &Path, path: &str) -> Result<String, String> {
+    let path = docs.join(path).into_os_string();
+    path.into_string().map_err(|path| format!("{} is not text", path.display()))
 }
 
 /// Every Markdown file below a folder, by its path from `docs`.

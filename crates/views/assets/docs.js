@@ -1,4 +1,5 @@
-// The documentation: buttons that copy code, and addresses of the former API reference.
+// The documentation: buttons that copy code, the place of the page in the navigation, and addresses of
+// the former API reference.
 
 const site = document.querySelector(".docs");
 
@@ -18,6 +19,12 @@ if (navigator.clipboard) {
     block.replaceWith(frame);
     frame.append(block, button);
   }
+}
+
+const here = document.querySelector(".docs-pages [aria-current]");
+if (here) {
+  const pages = here.closest(".docs-pages");
+  pages.scrollTop = here.offsetTop - pages.clientHeight / 2;
 }
 
 // The API reference was at /docs: what does not exist here is there.

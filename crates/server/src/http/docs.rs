@@ -53,7 +53,7 @@ pub fn routes() -> Router<AppState> {
 }
 
 /// What handlers of these pages share.
-#[derive(Clone, axum::extract::FromRequestParts)]
+#[derive(axum::extract::FromRequestParts)]
 #[from_request(state(AppState))]
 struct DocsRequest {
     #[from_request(via(State))]
@@ -85,10 +85,8 @@ impl DocsRequest {
             known.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
         let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
         let is_known = known.map(opaque).any(|known| known == "*" || known == opaque(&tag));
-        let mut answer = match is_known {
-            true => StatusCode::NOT_MODIFIED.into_response(),
-            false => body.into_response(),
-        };
+        let mut answer =
+            if is_known { StatusCode::NOT_MODIFIED.into_response() } else { body.into_response() };
         let headers = answer.headers_mut();
         if kind == HTML {
             for (name, value) in headers::PAGE {

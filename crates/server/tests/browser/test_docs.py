@@ -67,6 +67,7 @@ def test_pages_lead_to_the_next_and_back(server, visit):
 def test_code_is_copied(server, visit):
     page = visit(f"{server.url}/docs/quickstart", size=DESK, permissions=["clipboard-read", "clipboard-write"])
     block = page.locator(".docs-code").first
+    block.hover()
     block.get_by_role("button", name="Copy").click()
     block.get_by_role("button", name="Copied").wait_for()
     copied = page.evaluate("navigator.clipboard.readText()")
@@ -90,7 +91,7 @@ def test_the_api_reference_is_rendered(server, chromium, size, scheme):
     looks.reflows(page, "api", size)
     assert wrong == []
     assert [url for url in loaded if not url.startswith(f"{server.url}/")] == []
-    assert not page.get_by_text("The API reference needs JavaScript").is_visible()
+    assert not page.locator(".api-plain").is_visible()
     context.close()
 
 
@@ -104,12 +105,14 @@ def test_an_operation_of_the_api_reference_has_an_address(server, visit):
 
 def test_without_javascript_the_api_reference_leads_elsewhere(server, visit):
     page = visit(f"{server.url}/docs/api", size=PHONE, java_script_enabled=False)
-    assert page.get_by_text("The API reference needs JavaScript").is_visible()
-    page.locator("noscript").get_by_role("link", name="API guide", exact=True).click()
+    # Text inside <noscript> has no role for Playwright, whether it is shown or not.
+    plain = page.locator(".api-plain")
+    assert plain.is_visible() and "The API reference needs JavaScript" in plain.inner_text()
+    plain.locator("a").first.click()
     page.wait_for_url("**/docs/api-guide")
 
 
 def test_addresses_of_the_former_reference_lead_to_the_new_one(server, visit):
     page = visit(f"{server.url}/docs#group-audit", size=DESK)
     page.wait_for_url(re.compile("/docs/api#/audit"))
-    page.get_by_role("heading", name="audit", exact=True).first.wait_for()
+    page.get_by_role("heading", name=re.compile("^audit")).first.wait_for()

@@ -60,6 +60,15 @@ impl Guide {
         format!("{}.md", self.path)
     }
 
+    /// The title as the navigation has it: without what follows a colon, except where that is what
+    /// tells a table of requirements from the guide to the same protocol.
+    pub(super) fn label(&self) -> &str {
+        match self.title.split_once(": ") {
+            Some((label, _)) if !self.is_conformance_table() => label,
+            _ => &self.title,
+        }
+    }
+
     /// Whether it is a table of requirements and not a guide.
     pub(super) fn is_conformance_table(&self) -> bool {
         self.source.starts_with("conformance/")
@@ -203,7 +212,7 @@ pub(super) fn resolved(source: &str, link: &str) -> String {
         None => (link, String::new()),
     };
     let folder = Path::new("docs").join(source);
-    let folder = folder.parent().unwrap_or(Path::new(""));
+    let folder = folder.parent().unwrap_or_else(|| Path::new(""));
     let mut parts: Vec<String> = Vec::new();
     for part in folder.join(target).components() {
         match part {

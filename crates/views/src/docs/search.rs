@@ -82,15 +82,15 @@ const ALIASES: [(&str, &[&str]); 34] = [
 /// One page that matches a query.
 #[derive(Debug)]
 pub struct SearchResult {
-    pub title: &'static str,
+    pub title: Vec<SnippetPart>,
     /// The path of the page, with the anchor of the section that matches best.
     pub path: String,
     /// The heading of that section; none for the text below the title.
-    pub heading: Option<&'static str>,
+    pub heading: Option<Vec<SnippetPart>>,
     pub snippet: Vec<SnippetPart>,
 }
 
-/// A part of an excerpt.
+/// A part of a title, a heading or an excerpt.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SnippetPart {
     pub text: String,
@@ -226,12 +226,13 @@ impl SearchIndex {
             let section = guide.sections.get(section)?;
             let is_intro = section.anchor.is_empty();
             Some(SearchResult {
-                title: &guide.title,
-                path: match is_intro {
-                    true => guide.path.clone(),
-                    false => format!("{}#{}", guide.path, section.anchor),
+                title: marked(&guide.title, &found),
+                path: if is_intro {
+                    guide.path.clone()
+                } else {
+                    format!("{}#{}", guide.path, section.anchor)
                 },
-                heading: (!is_intro).then_some(&*section.heading),
+                heading: (!is_intro).then(|| marked(&section.heading, &found)),
                 snippet: snippet(&section.text, &found),
             })
         };
@@ -457,26 +458,31 @@ fn snippet(text: &str, found: &BTreeSet<&str>) -> Vec<SnippetPart> {
     let from = first.saturating_sub(BEFORE);
     let Some(shown) = words.get(from..(from + LENGTH).min(words.len())) else { return Vec::new() };
     let (Some(begin), Some(end)) = (shown.first(), shown.last()) else { return Vec::new() };
-    let mut parts = Vec::new();
-    let mut written = begin.0.start;
-    let push_plain = |parts: &mut Vec<SnippetPart>, text: &str| {
-        if !text.is_empty() {
-            parts.push(SnippetPart { text: text.replace('\n', " "), is_match: false });
-        }
-    };
+    let mut parts = marked(text.get(begin.0.start..end.0.end).unwrap_or_default(), found);
+    let dots = |text: &str| SnippetPart { text: text.to_owned(), is_match: false };
     if from > 0 {
-        push_plain(&mut parts, "… ");
+        parts.insert(0, dots("… "));
     }
-    for (place, _) in shown.iter().filter(|word| is_match(word)) {
-        push_plain(&mut parts, text.get(written..place.start).unwrap_or_default());
-        let text = text.get(place.clone()).unwrap_or_default().to_owned();
-        parts.push(SnippetPart { text, is_match: true });
+    if from + shown.len() < words.len() {
+        parts.push(dots(" …"));
+    }
+    parts
+}
+
+/// The text in parts, of which the words found are marked.
+fn marked(text: &str, found: &BTreeSet<&str>) -> Vec<SnippetPart> {
+    let mut parts = Vec::new();
+    let mut written = 0;
+    let mut push = |text: Option<&str>, is_match| match text {
+        None | Some("") => {}
+        Some(text) => parts.push(SnippetPart { text: text.replace('\n', " "), is_match }),
+    };
+    for (place, _) in words(text).filter(|(_, word)| found.contains(stem(word).as_str())) {
+        push(text.get(written..place.start), false);
+        push(text.get(place.clone()), true);
         written = place.end;
     }
-    push_plain(&mut parts, text.get(written..end.0.end).unwrap_or_default());
-    if from + shown.len() < words.len() {
-        push_plain(&mut parts, " …");
-    }
+    push(text.get(written..), false);
     parts
 }
 
@@ -543,14 +549,14 @@ mod tests {
         let found = search("webhook signature");
         let best = found.first().unwrap();
         assert!(best.path.starts_with("/docs/webhooks#"), "{}", best.path);
-        assert!(best.heading.unwrap().contains("signature"), "{:?}", best.heading);
-        let marked: Vec<String> = best
-            .snippet
-            .iter()
+        let heading = best.heading.iter().flatten();
+        let marked: Vec<String> = heading
+            .chain(&best.snippet)
+            .chain(&best.title)
             .filter(|part| part.is_match)
             .map(|part| stem(&part.text.to_lowercase()))
             .collect();
-        assert!(!marked.is_empty());
+        assert!(marked.len() > 2, "{best:?}");
         assert!(marked.iter().all(|word| word == "webhook" || word == "signature"), "{marked:?}");
     }
 
