@@ -21,7 +21,7 @@
 //! | [`history`], [`insights`] | closed requests and the state of the audit log; statistics about agents and people |
 //! | [`sign_in`] | signing in, sessions, passkeys |
 //! | [`settings`] | people, groups, agents, keys, projects, rules, and a person's own settings |
-//! | [`docs`], [`envelope`] | the API reference and the error codes; a message with an HXP eXperience envelope |
+//! | [`docs`], [`envelope`] | the documentation, its search and the API reference; a message with an HXP eXperience envelope |
 //! | [`message_page`] | pages with a single message: not found, unavailable, a token shown once |
 //! | [`message_card`] | the text of a message about a request, before a platform renders it |
 //! | [`email`], [`push_notification`], [`terminal_line`] | the same as an email, on a device, in the terminal |

@@ -22,9 +22,6 @@ macro_rules! pages {
     };
 }
 
-/// The list of all codes, as in `docs/errors`.
-pub const INDEX: &str = include_str!("../../../../docs/errors/README.md");
-
 pages![
     "already-answered",
     "already-cancelled",

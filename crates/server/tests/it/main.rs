@@ -43,6 +43,7 @@ mod credentials;
 mod damage;
 mod destroyed_keys;
 mod dialect_matrix;
+mod docs_site;
 mod end_access;
 mod ended_streams;
 mod envelope;

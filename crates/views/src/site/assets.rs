@@ -19,7 +19,7 @@ pub struct Asset {
     name: &'static str,
 }
 
-static ASSETS: LazyLock<[Asset; 13]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 15]> = LazyLock::new(|| {
     [
         Asset::new(
             ("app", "css"),
@@ -79,6 +79,18 @@ static ASSETS: LazyLock<[Asset; 13]> = LazyLock::new(|| {
             ("docs", "css"),
             "docs.css",
             include_bytes!("../../assets/docs.css"),
+            "text/css; charset=utf-8",
+        ),
+        Asset::new(
+            ("docs", "js"),
+            "docs.js",
+            include_bytes!("../../assets/docs.js"),
+            "text/javascript; charset=utf-8",
+        ),
+        Asset::new(
+            ("api-reference", "css"),
+            "api-reference.css",
+            include_bytes!("../../assets/api-reference.css"),
             "text/css; charset=utf-8",
         ),
         Asset::new(
@@ -193,9 +205,21 @@ pub(crate) fn print_css() -> &'static str {
     &css.href
 }
 
-/// The path of the stylesheet for the API reference and the error pages.
+/// The path of the stylesheet for the documentation.
 pub(crate) fn docs_css() -> &'static str {
     let [_, _, _, _, _, _, _, _, _, css, ..] = &*ASSETS;
+    &css.href
+}
+
+/// The path of the script for the documentation.
+pub(crate) fn docs_js() -> &'static str {
+    let [.., js, _, _, _, _] = &*ASSETS;
+    &js.href
+}
+
+/// The path of the stylesheet for the API reference, whose page loads no other.
+pub(crate) fn api_reference_css() -> &'static str {
+    let [.., css, _, _, _] = &*ASSETS;
     &css.href
 }
 
@@ -260,6 +284,8 @@ mod tests {
             (insights_css(), "insights."),
             (print_css(), "print."),
             (docs_css(), "docs."),
+            (docs_js(), "docs."),
+            (api_reference_css(), "api-reference."),
         ] {
             let file = href.strip_prefix("/assets/").unwrap();
             assert!(file.starts_with(name) && asset(file).is_some());
