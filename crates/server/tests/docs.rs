@@ -204,8 +204,13 @@ fn every_setting_is_explained() {
 }
 
 /// Variables that are no settings: the file they stand in, and what commands read.
-const OTHERS: [&str; 4] =
-    ["COUNTERSIGN_CONFIG", "COUNTERSIGN_URL", "COUNTERSIGN_API_KEY", "COUNTERSIGN_TOKEN"];
+const OTHERS: [&str; 5] = [
+    "COUNTERSIGN_CONFIG",
+    "COUNTERSIGN_URL",
+    "COUNTERSIGN_API_KEY",
+    "COUNTERSIGN_TOKEN",
+    "COUNTERSIGN_PROFILE",
+];
 
 /// The pages for operators. The configuration reference is not among them: it names variables of
 /// others that the server ignores.

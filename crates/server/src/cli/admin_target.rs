@@ -60,7 +60,7 @@ impl TargetArgs {
     pub(super) async fn open_with(self, settings: Settings) -> anyhow::Result<(AdminTarget, bool)> {
         let json = self.remote.json;
         if !self.offline && self.data.is_none() && self.database.is_none() {
-            return Ok((AdminTarget::Remote(self.remote.human()?), json));
+            return Ok((AdminTarget::Remote(self.remote.human().await?), json));
         }
         let Self { data, database, config, .. } = self;
         let usual = data.is_none() && database.is_none();

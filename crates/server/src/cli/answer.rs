@@ -42,7 +42,7 @@ pub(super) struct AnswerArgs {
 
 impl AnswerArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.human()?;
+        let server = self.remote.human().await?;
         let id = native_id(&self.id);
         let ask = server.client.show(&id).await.map_err(server.with_advice())?;
         let comment = self.comment.as_deref();

@@ -91,7 +91,7 @@ fn route(text: &str) -> Result<Route, String> {
 
 impl AskArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.agent()?;
+        let server = self.remote.agent().await?;
         let body = json!({
             "question": self.question()?,
             "priority": self.priority,

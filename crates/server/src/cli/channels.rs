@@ -11,7 +11,7 @@ use notify::channel_setup::{self, ChannelEnvironment};
 use store::Clock;
 use tokio_util::sync::CancellationToken;
 
-use super::output::say;
+use super::output::{Style, say, styled};
 use super::{Exit, LocalArgs};
 use crate::config::Config;
 use views::message_card::MessageCard;
@@ -117,8 +117,8 @@ impl ChannelTestArgs {
         } else {
             for (what, told) in [("set-up", Some(&checked)), ("message", sent.as_ref())] {
                 match told {
-                    Some(Ok(text)) => say!("ok     {what}: {text}"),
-                    Some(Err(text)) => say!("WRONG  {what}: {text}"),
+                    Some(Ok(text)) => styled(Style::Good, "ok", &format!("     {what}: {text}")),
+                    Some(Err(text)) => styled(Style::Bad, "WRONG", &format!("  {what}: {text}")),
                     None if to.is_some() => say!("       {what}: not sent"),
                     None => say!("       {what}: none was sent; say to whom with --to"),
                 }

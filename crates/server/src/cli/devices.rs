@@ -53,7 +53,7 @@ impl DevicesArgs {
 }
 
 async fn list(remote: &RemoteArgs) -> anyhow::Result<Exit> {
-    let server = remote.human()?;
+    let server = remote.human().await?;
     let listed: Listed = server.get(PATH).await?;
     if remote.json {
         say!("{}", serde_json::to_string(&listed.devices)?);
@@ -73,7 +73,7 @@ fn row(device: &DeviceView) -> Vec<String> {
 }
 
 async fn test(remote: &RemoteArgs, id: Digest) -> anyhow::Result<Exit> {
-    let server = remote.human()?;
+    let server = remote.human().await?;
     let path = format!("{PATH}/{id}/test");
     let tried: DeviceTestView = server.call(Method::POST, &path).await?;
     let why = tried.error.as_deref().unwrap_or_default();
@@ -93,7 +93,7 @@ async fn test(remote: &RemoteArgs, id: Digest) -> anyhow::Result<Exit> {
 }
 
 async fn remove(remote: &RemoteArgs, id: Digest) -> anyhow::Result<Exit> {
-    let server = remote.human()?;
+    let server = remote.human().await?;
     let path = format!("{PATH}/{id}");
     let _: Value = server.call(Method::DELETE, &path).await?;
     report(remote.json, &json!({ "removed": id }), "It is told nothing any more.")?;

@@ -20,9 +20,9 @@ use kernel::AgentId;
 use kernel::directory::Project;
 use store::Clock;
 
-use super::output::say;
+use super::output::{Style, say, styled};
 use super::{Exit, LocalArgs, channels};
-use crate::config::{Bucket, Config, DatabaseLocation, unknown_variables};
+use crate::config::{Bucket, Config, DatabaseLocation, Settings, unknown_variables};
 
 #[derive(Args)]
 pub(super) struct DoctorArgs {
@@ -77,23 +77,35 @@ impl DoctorArgs {
             });
             say!("{}", serde_json::to_string_pretty(&report)?);
         } else {
-            if let Ok(settings) = &given {
-                say!("Settings given:\n{}", indent(&toml::to_string(settings)?));
-            }
-            if let Some(Ok(config)) = &applied {
-                say!("Settings that apply:\n{}", indent(&applied_text(config)));
-            }
+            print_settings(
+                given.as_ref().ok(),
+                applied.as_ref().and_then(|found| found.as_ref().ok()),
+            )?;
             for finding in &findings {
-                let mark = match finding {
-                    DoctorCheck { ok: false, .. } => "WRONG",
-                    DoctorCheck { warning: true, .. } => "WARN ",
-                    DoctorCheck { .. } => "ok   ",
+                let (style, mark) = match finding {
+                    DoctorCheck { ok: false, .. } => (Style::Bad, "WRONG"),
+                    DoctorCheck { warning: true, .. } => (Style::Warning, "WARN "),
+                    DoctorCheck { .. } => (Style::Good, "ok   "),
                 };
-                say!("{mark}  {}: {}", finding.what, finding.says);
+                styled(style, mark, &format!("  {}: {}", finding.what, finding.says));
             }
         }
         Ok(if healthy { Exit::Done } else { Exit::Denied })
     }
+}
+
+/// Prints the settings that were given and those that apply, without secrets.
+pub(super) fn print_settings(
+    given: Option<&Settings>,
+    applied: Option<&Config>,
+) -> anyhow::Result<()> {
+    if let Some(settings) = given {
+        say!("Settings given:\n{}", indent(&toml::to_string(settings)?));
+    }
+    if let Some(config) = applied {
+        say!("Settings that apply:\n{}", indent(&applied_text(config)));
+    }
+    Ok(())
 }
 
 fn indent(text: &str) -> String {

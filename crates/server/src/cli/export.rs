@@ -51,7 +51,7 @@ enum ExportFormatArg {
 
 impl HistoryExportArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.human()?;
+        let server = self.remote.human().await?;
         let mut to = match &self.out {
             Some(path) => {
                 let file = File::create(path);

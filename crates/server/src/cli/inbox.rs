@@ -26,7 +26,7 @@ pub(super) struct InboxArgs {
 
 impl InboxArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.human()?;
+        let server = self.remote.human().await?;
         if self.remote.json {
             let inbox = server.client.inbox().await.map_err(server.with_advice())?;
             say!("{}", serde_json::to_string(&inbox)?);

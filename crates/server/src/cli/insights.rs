@@ -29,7 +29,7 @@ pub(super) struct InsightsArgs {
 
 impl InsightsArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.human()?;
+        let server = self.remote.human().await?;
         let wanted = client::Insights {
             project: self.project.map(|project| project.to_string()),
             agent: self.agent.map(|agent| agent.to_string()),

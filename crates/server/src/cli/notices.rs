@@ -132,7 +132,7 @@ async fn call_and_print(
     path: &str,
     body: Option<&impl serde::Serialize>,
 ) -> anyhow::Result<Exit> {
-    let server = remote.human()?;
+    let server = remote.human().await?;
     let view: NotificationSettingsView =
         server.client.call(method, path, body).await.map_err(server.with_advice())?;
     if remote.json {
@@ -171,7 +171,7 @@ async fn call_without_body(
     done: Value,
     words: &str,
 ) -> anyhow::Result<Exit> {
-    let server = remote.human()?;
+    let server = remote.human().await?;
     let _: Value = server.call(method, path).await?;
     report(remote.json, &done, words)?;
     Ok(Exit::Done)

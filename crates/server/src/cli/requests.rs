@@ -25,7 +25,7 @@ pub(super) struct ShowArgs {
 
 impl ShowArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.agent_or_human()?;
+        let server = self.remote.agent_or_human().await?;
         let ask = server.client.show(&native_id(&self.id)).await.map_err(server.with_advice())?;
         print(&ask, self.remote.json, DetailLevel::Whole)?;
         Ok(Exit::Done)
@@ -82,7 +82,7 @@ pub(super) struct WaitArgs {
 
 impl WaitArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.agent_or_human()?;
+        let server = self.remote.agent_or_human().await?;
         let id = native_id(&self.id);
         let mut ask = server.client.show(&id).await.map_err(server.with_advice())?;
         if !ask.is_over() {
@@ -113,7 +113,7 @@ pub(super) struct CancelArgs {
 
 impl CancelArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.agent_or_human()?;
+        let server = self.remote.agent_or_human().await?;
         let path = format!("/api/v1/asks/{}/cancel", native_id(&self.id));
         let body = json!({ "reason": self.reason });
         let call = server.client.call(Method::POST, &path, Some(&body));
@@ -137,7 +137,7 @@ pub(super) struct RevokeArgs {
 
 impl RevokeArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.human()?;
+        let server = self.remote.human().await?;
         let id = native_id(&self.id);
         let path = format!("/api/v1/asks/{id}/revoke");
         let body = json!({ "reason": self.reason });
@@ -168,7 +168,7 @@ pub(super) struct ReceiptArgs {
 
 impl ReceiptArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.agent_or_human()?;
+        let server = self.remote.agent_or_human().await?;
         let signed =
             server.client.receipt(&native_id(&self.id)).await.map_err(server.with_advice())?;
         if let Some(path) = &self.out {
@@ -202,7 +202,7 @@ pub(super) struct CallbacksArgs {
 
 impl CallbacksArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.agent_or_human()?;
+        let server = self.remote.agent_or_human().await?;
         let path = format!("/api/v1/asks/{}/callbacks", native_id(&self.id));
         let method = if self.again { Method::POST } else { Method::GET };
         let found: Value = server.call(method, &path).await?;

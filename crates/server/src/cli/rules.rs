@@ -60,7 +60,7 @@ impl RulesArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             RulesCommand::List { remote } => {
-                let server = remote.human()?;
+                let server = remote.human().await?;
                 let found: Value = server.get("/api/v1/rules").await?;
                 let rules = found.get("rules").and_then(Value::as_array);
                 if remote.json {
@@ -71,14 +71,14 @@ impl RulesArgs {
                 }
             }
             RulesCommand::Add { to, kind, project, tag, priority, remote } => {
-                let server = remote.human()?;
+                let server = remote.human().await?;
                 let kinds = kind.into_iter().collect();
                 let body = RuleBody { kinds, project, tag, priority, delegate_to: to };
                 let added: Value = server.send(Method::POST, "/api/v1/rules", &body).await?;
                 report(remote.json, &added, &format!("Added {}.", cell(added.get("id"))))?;
             }
             RulesCommand::Remove { id, remote } => {
-                let server = remote.human()?;
+                let server = remote.human().await?;
                 let path = format!("/api/v1/rules/{id}");
                 let () = server.call(Method::DELETE, &path).await?;
                 report(

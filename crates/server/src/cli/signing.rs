@@ -118,7 +118,7 @@ async fn destroy(kid: &str, sure: &ConfirmArgs, remote: &RemoteArgs) -> anyhow::
         say!("Nothing was destroyed.");
         return Ok(Exit::Denied);
     }
-    let server = remote.human()?;
+    let server = remote.human().await?;
     let path = format!("/api/v1/signing-keys/{kid}/destroy");
     let done = loop {
         let done: Destruction = server.call(Method::POST, &path).await?;

@@ -27,7 +27,7 @@ pub(super) struct WriteArgs {
 
 impl WriteArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.human()?;
+        let server = self.remote.human().await?;
         let Some(text) = self.text else {
             return address(&server, &self.agent, self.remote.json).await;
         };

@@ -57,7 +57,7 @@ pub(super) struct ArtifactCommitArgs {
 
 impl ArtifactCommitArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(TaskCallerRole::Agent))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Agent)).await?;
         let sort = self.media_type.as_deref().or_else(|| kind(&self.file));
         let mut payload = content(&server, &self.file, sort).await?.payload();
         if let Some(kind) = sort {
@@ -186,7 +186,7 @@ impl ArtifactArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             ArtifactCommand::Get { artifact, version, output, caller } => {
-                let server = caller.connect(None)?;
+                let server = caller.connect(None).await?;
                 let params =
                     given_params([("art_id", json!(artifact)), ("version", json!(version))]);
                 let found = read_operation(&server, Operation::ArtifactGet, params).await?;
@@ -197,7 +197,7 @@ impl ArtifactArgs {
                 Ok(Exit::Done)
             }
             ArtifactCommand::Reference { artifact, version, task, made, terms, caller } => {
-                let server = caller.connect(Some(TaskCallerRole::Agent))?;
+                let server = caller.connect(Some(TaskCallerRole::Agent)).await?;
                 let role = if made { "output" } else { "input" };
                 let params = json!({
                     "art_id": artifact, "version": version, "by_task": task, "as": role,
@@ -208,7 +208,7 @@ impl ArtifactArgs {
                 Ok(Exit::Done)
             }
             ArtifactCommand::Share { artifact, project, terms, caller } => {
-                let server = caller.connect(Some(TaskCallerRole::Person))?;
+                let server = caller.connect(Some(TaskCallerRole::Person)).await?;
                 let params = json!({ "art_id": artifact, "project": project });
                 let shared = change(&server, Operation::ArtifactShare, params, terms).await?;
                 let sentence = format!("Tasks of {project} may use {artifact}.");

@@ -50,7 +50,7 @@ pub(super) struct CheckpointRaiseArgs {
 
 impl CheckpointRaiseArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(TaskCallerRole::Agent))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Agent)).await?;
         let option = |text: &String| {
             let (id, label) = named(text);
             json!({ "id": id, "label": label })
@@ -120,7 +120,7 @@ pub(super) struct CheckpointResolveArgs {
 impl CheckpointResolveArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let params = self.params()?;
-        let server = self.caller.connect(Some(TaskCallerRole::Person))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Person)).await?;
         if !self.is_sure(&server).await? {
             return Ok(Exit::Denied);
         }
@@ -194,7 +194,7 @@ pub(super) struct CheckpointExpireArgs {
 
 impl CheckpointExpireArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(TaskCallerRole::Person))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Person)).await?;
         let params = json!({ "ckpt_id": self.checkpoint });
         let expired = change(&server, Operation::CheckpointExpire, params, self.terms).await?;
         report(self.caller.remote.json, &expired, &format!("{} ran out.", self.checkpoint))?;
@@ -249,7 +249,7 @@ fn remark(text: &str) -> Result<Value, String> {
 
 impl ReviewArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(TaskCallerRole::Person))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Person)).await?;
         let params = given_params([
             ("task_id", json!(self.task)),
             ("verdict", json!(self.verdict)),
@@ -289,7 +289,7 @@ pub(super) struct ReviewCommentArgs {
 
 impl ReviewCommentArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(TaskCallerRole::Person))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Person)).await?;
         let said = given_params([
             ("anchor", json!(self.anchor)),
             ("severity", json!(self.severity)),

@@ -67,7 +67,7 @@ impl LedgerArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             LedgerCommand::Read { scope, key, caller } => {
-                let server = caller.connect(None)?;
+                let server = caller.connect(None).await?;
                 let params = json!({ "scope": scope, "key": key });
                 let entry = read_operation(&server, Operation::LedgerRead, params).await?;
                 if caller.remote.json {
@@ -80,7 +80,7 @@ impl LedgerArgs {
                 Ok(if entry.is_null() { Exit::Denied } else { Exit::Done })
             }
             LedgerCommand::Write { scope, key, value: said, task, written, repeat_key, caller } => {
-                let server = caller.connect(Some(TaskCallerRole::Agent))?;
+                let server = caller.connect(Some(TaskCallerRole::Agent)).await?;
                 let mut params = given_params([
                     ("scope", json!(scope)),
                     ("key", json!(key)),
@@ -95,7 +95,7 @@ impl LedgerArgs {
                 Ok(Exit::Done)
             }
             LedgerCommand::History { scope, key, caller } => {
-                let server = caller.connect(None)?;
+                let server = caller.connect(None).await?;
                 let mut entries: Vec<Value> = Vec::new();
                 let mut cursor = None;
                 loop {

@@ -76,7 +76,7 @@ pub(super) struct TaskCreateArgs {
 
 impl TaskCreateArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(TaskCallerRole::Person))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Person)).await?;
         let terms = ChangeArgs { expecting: None, key: self.key.clone() };
         let mut task = change(&server, Operation::TaskCreate, self.params(), terms).await?;
         if let Some(agent) = &self.assign {
@@ -150,7 +150,7 @@ macro_rules! on_task {
 
         impl $name {
             pub(super) async fn run(self) -> anyhow::Result<Exit> {
-                let server = self.caller.connect(Some(TaskCallerRole::$role))?;
+                let server = self.caller.connect(Some(TaskCallerRole::$role)).await?;
                 let $this = &self;
                 let params = given_params([("task_id", json!($this.task)), $(($key, $given)),*]);
                 let done = change(&server, Operation::$operation, params, self.terms).await?;

@@ -134,11 +134,11 @@ struct TaskCallerArgs {
 
 impl TaskCallerArgs {
     /// The server, with the credential of a person, of an agent, or of either.
-    fn connect(&self, usual: Option<TaskCallerRole>) -> anyhow::Result<RemoteServer> {
+    async fn connect(&self, usual: Option<TaskCallerRole>) -> anyhow::Result<RemoteServer> {
         match self.role.or(usual) {
-            Some(TaskCallerRole::Person) => self.remote.human(),
-            Some(TaskCallerRole::Agent) => self.remote.agent(),
-            None => self.remote.human_or_agent(),
+            Some(TaskCallerRole::Person) => self.remote.human().await,
+            Some(TaskCallerRole::Agent) => self.remote.agent().await,
+            None => self.remote.human_or_agent().await,
         }
     }
 }

@@ -36,7 +36,7 @@ pub(super) struct TaskListArgs {
 
 impl TaskListArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(None)?;
+        let server = self.caller.connect(None).await?;
         let (mut tasks, mut cursor): (Vec<Value>, Option<String>) = (Vec::new(), None);
         loop {
             let wanted = self.limit.saturating_sub(tasks.len()).clamp(1, 1000);
@@ -90,7 +90,7 @@ pub(super) struct TaskShowArgs {
 
 impl TaskShowArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(None)?;
+        let server = self.caller.connect(None).await?;
         let task =
             read_operation(&server, Operation::TaskGet, json!({ "task_id": self.task })).await?;
         if self.caller.remote.json {
@@ -151,7 +151,7 @@ pub(super) struct TaskInboxArgs {
 
 impl TaskInboxArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(TaskCallerRole::Person))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Person)).await?;
         let (mut items, mut cursor): (Vec<Value>, Option<String>) = (Vec::new(), None);
         loop {
             let params = given_params([("cursor", json!(cursor))]);

@@ -252,7 +252,7 @@ pub(super) struct TaskWatchArgs {
 
 impl TaskWatchArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(None)?;
+        let server = self.caller.connect(None).await?;
         let mut events = server.client.tasks().events(None);
         // Connect before reading the past, so that no event is missed in between.
         events.ready().await.map_err(server.with_advice())?;
@@ -319,7 +319,7 @@ pub(super) struct TaskReplayArgs {
 
 impl TaskReplayArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(None)?;
+        let server = self.caller.connect(None).await?;
         let params = given_params([("task_id", json!(self.task)), ("at", json!(self.at))]);
         let told = read_operation(&server, Operation::AuditReplay, params).await?;
         if self.caller.remote.json {
