@@ -15,7 +15,7 @@ use super::requests::print;
 
 #[derive(Args)]
 pub(super) struct DemoArgs {
-    /// Only ask; do not wait for the answers
+    /// Do not wait for the answers
     #[arg(long)]
     no_wait: bool,
     #[command(flatten)]

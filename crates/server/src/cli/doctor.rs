@@ -135,16 +135,18 @@ fn applied_text(config: &Config) -> String {
         ),
         format!("runtimes    {}", runtimes(config)),
         match config.retention {
-            Some(retention) => format!("retention   words go {retention} after the end"),
-            None => "retention   off: words are kept until somebody erases them".to_owned(),
+            Some(retention) => {
+                format!("retention   text is erased {retention} after a request closes")
+            }
+            None => "retention   off: text is kept until someone erases it".to_owned(),
         },
         match config.insights_retention {
-            Some(retention) => format!("insights    counts go after {retention}"),
+            Some(retention) => format!("insights    counts are deleted after {retention}"),
             None => "insights    counts are kept".to_owned(),
         },
         format!("jwt         {}", config.jwt.as_ref().map_or("off", |jwt| &jwt.issuer)),
         format!("proofs      {}", proofs(config)),
-        format!("mail        {}", mail(config)),
+        format!("email       {}", mail(config)),
         format!("channels    {}", configured_channels(config)),
         format!(
             "oidc        {}",
@@ -158,20 +160,20 @@ fn applied_text(config: &Config) -> String {
 /// The agents whose runtime has a command.
 fn runtimes(config: &Config) -> String {
     let all: Vec<&str> = config.runtime_commands.keys().map(AgentId::as_str).collect();
-    if all.is_empty() { "read for themselves".to_owned() } else { all.join(", ") }
+    if all.is_empty() { "without commands".to_owned() } else { all.join(", ") }
 }
 
 /// Whether the program of a command exists. A bare name is not checked: the shell searches for it.
 fn program(command: &str) -> (bool, String) {
     let name = command.split_whitespace().next().unwrap_or_default();
     if !name.contains('/') {
-        return (true, format!("{name} is looked for by the shell"));
+        return (true, format!("the shell finds {name} by its PATH"));
     }
     match std::fs::metadata(name) {
         Ok(found) if found.is_file() && found.permissions().mode() & 0o111 != 0 => {
-            (true, format!("{name} can be run"))
+            (true, format!("{name} is executable"))
         }
-        Ok(_) => (false, format!("{name} is no program: chmod +x?")),
+        Ok(_) => (false, format!("{name} is not executable; run `chmod +x {name}`")),
         Err(error) => (false, format!("{name}: {error}")),
     }
 }
@@ -211,7 +213,7 @@ async fn run_checks(config: &Config) -> Vec<DoctorCheck> {
     }
     if let Some((cert, key)) = &config.tls {
         let (ok, says) = match RustlsConfig::from_pem_file(cert, key).await {
-            Ok(_) => (true, format!("{} and {} fit together", cert.display(), key.display())),
+            Ok(_) => (true, format!("{} and {} match", cert.display(), key.display())),
             Err(error) => (false, format!("{}, {}: {error}", cert.display(), key.display())),
         };
         findings.push(DoctorCheck::new("tls", ok, says));
@@ -237,7 +239,7 @@ async fn run_checks(config: &Config) -> Vec<DoctorCheck> {
             Err(error) => Err(error),
         };
         let (ok, says) = match checked {
-            Ok(()) => (true, format!("{} describes itself", oidc.issuer)),
+            Ok(()) => (true, format!("{} can be reached and is an OpenID provider", oidc.issuer)),
             Err(error) => (false, format!("{}: {error:#}", oidc.issuer)),
         };
         findings.push(DoctorCheck::new("oidc", ok, says));
@@ -292,8 +294,10 @@ async fn project_retention(config: &Config) -> Vec<DoctorCheck> {
         let own = project.retention?.period();
         let says = match own {
             own if own == config.retention => return None,
-            Some(retention) => format!("of {} words go {retention} after the end", project.id),
-            None => format!("of {} words are kept until somebody erases them", project.id),
+            Some(retention) => {
+                format!("the text of {} is erased {retention} after a request closes", project.id)
+            }
+            None => format!("the text of {} is kept until someone erases it", project.id),
         };
         Some(DoctorCheck::new(what, true, says))
     };
@@ -304,9 +308,9 @@ async fn project_retention(config: &Config) -> Vec<DoctorCheck> {
 async fn database(config: &Config) -> DoctorCheck {
     let shown = &config.location.database;
     let (ok, says) = match shown {
-        DatabaseLocation::Memory => (true, "in memory: nothing is kept".to_owned()),
+        DatabaseLocation::Memory => (true, "in memory: lost when the server stops".to_owned()),
         DatabaseLocation::Sqlite(path) if !path.exists() => {
-            (true, format!("{shown} will be made on first start"))
+            (true, format!("{shown} will be created on first start"))
         }
         DatabaseLocation::Postgres(_) if config.location.master_key.is_none() => {
             (false, format!("{shown} needs master_key, the same on every node"))
@@ -383,7 +387,7 @@ async fn keys(config: &Config) -> Vec<DoctorCheck> {
         Ok((place, true)) => DoctorCheck::new("keys", true, format!("{place} can be read")),
         Ok((place, false)) => {
             let says = format!(
-                "there are no server keys in {place}, but the database has a record: restore them \
+                "there are no server keys in {place}, but the database has events: restore them \
                  from a backup, or start once with --new-server-keys"
             );
             DoctorCheck::new("keys", false, says)
@@ -401,15 +405,11 @@ fn anchoring(config: &Config) -> Option<DoctorCheck> {
     Some(match &config.anchor_command {
         Some(command) => {
             let (ok, says) = program(command);
-            DoctorCheck::new(
-                what,
-                ok,
-                format!("every block is handed to the anchor command: {says}"),
-            )
+            DoctorCheck::new(what, ok, format!("the anchor command receives every block: {says}"))
         }
         None => DoctorCheck::warning(
             what,
-            "blocks are kept nowhere else, so an older copy of all data cannot be told from the newest: \
+            "blocks are stored nowhere else, so a restored older copy of all data would not be noticed: \
              set anchor_command, see docs/audit.md",
         ),
     })
@@ -435,7 +435,7 @@ async fn files(bucket: &Bucket) -> DoctorCheck {
         Err(error) => Err(error),
     };
     let (ok, says) = match tried {
-        Ok(()) => (true, format!("{bucket} can be written, read and deleted from")),
+        Ok(()) => (true, format!("files in {bucket} can be written, read and deleted")),
         Err(error) => (false, format!("{bucket}: {error:#}")),
     };
     DoctorCheck::new("files", ok, says)
@@ -452,5 +452,5 @@ fn is_running(config: &Config) -> bool {
 
 /// The quotas that differ from the defaults.
 fn quotas(given: &kernel::quota::Limits) -> String {
-    if given.is_empty() { "as usual".to_owned() } else { given.to_string() }
+    if given.is_empty() { "default".to_owned() } else { given.to_string() }
 }

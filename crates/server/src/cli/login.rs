@@ -241,8 +241,9 @@ async fn pasted(url: &str) -> anyhow::Result<SavedLogin> {
 
 fn read_line(prompt: &str) -> anyhow::Result<String> {
     let mut terminal = std::io::stderr();
-    write!(terminal, "{prompt}")?;
-    terminal.flush()?;
+    // The answer can be piped in without anyone seeing the prompt.
+    let _ = write!(terminal, "{prompt}");
+    let _ = terminal.flush();
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;
     Ok(line.trim().to_owned())

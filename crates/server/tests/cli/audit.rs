@@ -15,7 +15,7 @@ fn a_sound_record_holds_with_the_server_running_and_stopped() {
     cli(&server, &["answer", &id, "approve"]).ok();
     let (code, said) = verify(data.path());
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.starts_with("The record holds: "), "{said}");
+    assert!(said.starts_with("The audit log is valid: "), "{said}");
     server.stop();
     assert_eq!(verify(data.path()).0, Some(0));
     let mut json = countersign();

@@ -204,7 +204,7 @@ fn a_stopped_server_is_backed_up_and_a_backup_too() {
     let (folder, data, id) = stopped();
     let (first, second) = (folder.path().join("first"), folder.path().join("second"));
     let said = run(&mut backup(&data, &first)).ok();
-    assert!(said.contains("The record holds: "), "{said}");
+    assert!(said.contains("The audit log is valid: "), "{said}");
     assert!(said.contains(&format!("Backed up to {}", first.display())), "{said}");
     // An empty folder will do as well, whoever may look into it until then.
     fs::create_dir(&second).unwrap();

@@ -146,7 +146,7 @@ fn retention_is_told() {
     let data = tempfile::tempdir().unwrap();
     assert!(run(&mut doctor(data.path())).out.contains("retention   off"));
     let kept = run(doctor(data.path()).args(["--retention", "400d"])).out;
-    assert!(kept.contains("retention   words go 400d after the end"), "{kept}");
+    assert!(kept.contains("retention   text is erased 400d after a request closes"), "{kept}");
     let wrong = run(doctor(data.path()).args(["--retention", "soon"]));
     assert_eq!(wrong.code, 64);
     assert!(wrong.err.contains("such as 30d"), "{}", wrong.err);
@@ -162,8 +162,11 @@ fn projects_that_differ_are_told() {
         run(&mut at(&server, &set)).ok();
     }
     let kept = run(doctor(data.path()).args(["--retention", "400d"])).out;
-    assert!(kept.contains("ok     retention: of dev words go 2d after the end"), "{kept}");
-    assert!(kept.contains("ok     retention: of dev2 words are kept until"), "{kept}");
+    assert!(
+        kept.contains("ok     retention: the text of dev is erased 2d after a request closes"),
+        "{kept}"
+    );
+    assert!(kept.contains("ok     retention: the text of dev2 is kept until"), "{kept}");
     assert!(!kept.contains("of other"), "{kept}");
 }
 

@@ -49,14 +49,14 @@ fn ways_are_added_verified_ordered_turned_off_and_removed() {
     let off = notices(&["set", "--off", "devices", "--digest", "hour", "--json"]).json();
     assert_eq!((used(&off), &off["digest"]), (vec!["webhook:ada"], &json!({ "every": "hour" })));
     let shown = notices(&["show"]).ok();
-    for words in ["MEANS", "webhook:ada", "used", "devices", "off", "every hour"] {
+    for words in ["CONTACT METHOD", "webhook:ada", "used", "devices", "off", "every hour"] {
         assert!(shown.contains(words), "{words} in {shown}");
     }
     // What is not given stays; an empty text takes a thing back.
     let back = notices(&["set", "--off", "", "--order", "", "--json"]).json();
     assert_eq!((used(&back), &back["digest"]), (vec!["devices", "webhook:ada"], &off["digest"]));
 
-    assert!(notices(&["remove", "webhook:ada"]).ok().contains("Nothing goes there"));
+    assert!(notices(&["remove", "webhook:ada"]).ok().contains("Removed"));
     assert_eq!(used(&notices(&["show", "--json"]).json()), ["devices"]);
     let gone = notices(&["remove", "webhook:ada"]).failed(4);
     assert!(gone.contains("contact"), "{gone}");

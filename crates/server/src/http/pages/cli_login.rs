@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::Router;
-use axum::extract::{Query, Request, State};
+use axum::extract::{OriginalUri, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -29,7 +29,8 @@ use views::cli_login::{self, CommandLineLogin};
 use views::site::paths;
 use views::{PageContext, SubmittedForm};
 
-use super::visitor::{Visitor, Visitors};
+use super::cookies::Cookie;
+use super::visitor::Visitors;
 use super::{PageError, PageResult, SealedValues, SignInPages, html, page};
 use crate::config::SecretString;
 use crate::http::callers::Callers;
@@ -40,6 +41,8 @@ use crate::http::{AppState, body};
 const REDIRECTED_SECONDS: u64 = 60;
 /// How long the grant works if the person copies it.
 const COPIED_SECONDS: u64 = 10 * 60;
+/// How long the server remembers to come back here after signing in.
+const RETURN_SECONDS: u64 = 10 * 60;
 /// How long a token works.
 const TOKEN_DAYS: u64 = 90;
 /// How long the session lives that a sign-in link opens until the token exists.
@@ -106,11 +109,28 @@ fn check_code(challenge: Digest) -> String {
     format!("{}-{}", hex.get(..4).unwrap_or_default(), hex.get(4..8).unwrap_or_default())
 }
 
-/// `GET /cli-login`: asks the person who is signed in. Anyone else gets the sign-in page.
-async fn show(visitor: Visitor, Query(pairs): Query<Vec<(String, String)>>) -> PageResult {
+/// `GET /cli-login`: asks the person who is signed in. Anyone else gets the sign-in page, and comes
+/// back here after signing in.
+async fn show(
+    State(visitors): State<Arc<Visitors>>,
+    OriginalUri(address): OriginalUri,
+    headers: HeaderMap,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> PageResult {
     let value =
         |name: &str| pairs.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str());
-    let login = LoginParams::read(value).ok_or_else(|| invalid(&visitor.frame))?;
+    let login = LoginParams::read(value);
+    let visitor = match visitors.visitor(&headers).await {
+        Ok(visitor) => visitor,
+        Err(PageError(mut answer)) => {
+            if let (Some(_), Some(page)) = (&login, address.path_and_query()) {
+                let page = visitors.cookies.set(Cookie::Return, page.as_str(), RETURN_SECONDS);
+                answer.headers_mut().append(header::SET_COOKIE, page);
+            }
+            return Err(PageError(answer));
+        }
+    };
+    let login = login.ok_or_else(|| invalid(&visitor.frame))?;
     let shown = CommandLineLogin {
         device: &login.device,
         challenge: &login.challenge.to_string(),
