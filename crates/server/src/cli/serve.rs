@@ -90,7 +90,7 @@ fn welcome(server: &Server) -> String {
     }
     lines.push(match &config.location.database {
         DatabaseLocation::Memory => {
-            "  Data       in memory: lost when the server stops\n".to_owned()
+            "  Data       in memory: data is lost when the server stops\n".to_owned()
         }
         DatabaseLocation::Sqlite(path) => format!("  Data       {}\n", path.display()),
         DatabaseLocation::Postgres(url) => format!("  Data       {url}\n"),

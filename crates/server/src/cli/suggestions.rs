@@ -1,8 +1,7 @@
 //! Commands that do not exist: what the user probably meant.
 
 use clap::Command;
-
-use crate::name_spelling::nearest;
+use kernel::spelling::nearest;
 
 /// Common guesses at the top, and the commands they stand for.
 const GUESSES: &[(&[&str], &[&str])] = &[

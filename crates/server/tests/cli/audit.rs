@@ -149,7 +149,7 @@ fn an_altered_record_is_named() {
         // What does not match the states is said before what is wrong with the record.
         let named = |line: &str| line.contains(&id) && line.contains(said_of_it);
         assert!(said.lines().any(named), "{sql}: {said}");
-        assert!(said.contains("The record does NOT hold"), "{sql}: {said}");
+        assert!(said.contains("The audit log is NOT valid"), "{sql}: {said}");
         let mut json = countersign();
         let ran = run(json.args(["audit", "verify", "--json", "--data"]).arg(data.path()));
         assert_eq!(ran.code, 1);

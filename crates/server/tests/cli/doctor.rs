@@ -68,7 +68,7 @@ fn programs_of_runtimes_are_looked_for() {
         run(doctor(data.path()).env("COUNTERSIGN_RUNTIME_COMMAND", command))
     };
     let good = with("/bin/sh -c true").ok();
-    assert!(good.contains("ok     runtime: agent_dev: /bin/sh can be run"), "{good}");
+    assert!(good.contains("ok     runtime: agent_dev: /bin/sh is executable"), "{good}");
     assert!(good.contains("runtimes    agent_dev"), "{good}");
     for wrong in ["/nowhere/devin", data.path().to_str().unwrap()] {
         let ran = with(wrong);
@@ -146,7 +146,7 @@ fn retention_is_told() {
     let data = tempfile::tempdir().unwrap();
     assert!(run(&mut doctor(data.path())).out.contains("retention   off"));
     let kept = run(doctor(data.path()).args(["--retention", "400d"])).out;
-    assert!(kept.contains("retention   text is erased 400d after a request closes"), "{kept}");
+    assert!(kept.contains("retention   text of closed requests is erased after 400d"), "{kept}");
     let wrong = run(doctor(data.path()).args(["--retention", "soon"]));
     assert_eq!(wrong.code, 64);
     assert!(wrong.err.contains("such as 30d"), "{}", wrong.err);
@@ -163,11 +163,11 @@ fn projects_that_differ_are_told() {
     }
     let kept = run(doctor(data.path()).args(["--retention", "400d"])).out;
     assert!(
-        kept.contains("ok     retention: the text of dev is erased 2d after a request closes"),
+        kept.contains("ok     retention: project dev: text of closed requests is erased after 2d"),
         "{kept}"
     );
-    assert!(kept.contains("ok     retention: the text of dev2 is kept until"), "{kept}");
-    assert!(!kept.contains("of other"), "{kept}");
+    assert!(kept.contains("ok     retention: project dev2: text is kept until"), "{kept}");
+    assert!(!kept.contains("project other"), "{kept}");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn an_address_in_use_is_wrong_unless_it_is_ours() {
     let server = Server::dev(data.path());
     let address = format!("127.0.0.1:{}", server.port());
     let ours = run(doctor(data.path()).args(["--listen", &address])).ok();
-    assert!(ours.contains("a server runs on this database"), "{ours}");
+    assert!(ours.contains("a server is running on this database"), "{ours}");
     let other = run(doctor(other.path()).args(["--listen", &address]));
     assert_eq!(other.code, 1);
     assert!(other.out.contains("Address already in use"), "{}", other.out);
@@ -199,7 +199,7 @@ fn anchoring_is_recommended() {
     assert_eq!((&found["ok"], &found["warning"]), (&true.into(), &true.into()));
     let with = run(doctor(data.path()).args(["--anchor-command", "/bin/cat >> /tmp/x"])).ok();
     assert!(
-        with.contains("ok     anchoring: every block is handed to the anchor command"),
+        with.contains("ok     anchoring: the anchor command receives every block"),
         "{with}"
     );
     let gone = run(doctor(data.path()).args(["--anchor-command", "/nowhere/anchor"]));

@@ -30,7 +30,7 @@ fn ways_are_added_verified_ordered_turned_off_and_removed() {
     let notices = |words: &[&str]| cli(&server, &[&["notices"], words].concat());
 
     let added = notices(&["add", "webhook:ada"]).ok();
-    assert!(added.contains("webhook:ada") && added.contains("to be verified"), "{added}");
+    assert!(added.contains("webhook:ada") && added.contains("not verified"), "{added}");
     let sent = notices(&["verify", "webhook:ada"]).ok();
     assert!(sent.contains("on its way to webhook:ada"), "{sent}");
     let code = eventually("a code", || {
