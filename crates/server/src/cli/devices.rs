@@ -85,7 +85,7 @@ async fn test(remote: &RemoteArgs, id: Digest) -> anyhow::Result<Exit> {
             DeviceTestResult::Gone => {
                 say!("The device no longer accepts notifications and was removed.")
             }
-            DeviceTestResult::Later => say!("The push service is busy: {why}."),
+            DeviceTestResult::Later => say!("The push service does not accept it now: {why}."),
             DeviceTestResult::Refused => {
                 say!(
                     "The push service refuses it: {why}. Turn notifications off and on again on the \

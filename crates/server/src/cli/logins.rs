@@ -2,7 +2,7 @@
 //! configuration folder. The file is readable by its owner only and replaced as a whole.
 
 use std::fs::{self, File, Permissions};
-use std::io::{ErrorKind, Write as _};
+use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -74,11 +74,8 @@ impl SavedLogins {
     fn read(path: &Path) -> anyhow::Result<Self> {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
-            Err(error)
-                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
-            {
-                return Ok(Self::default());
-            }
+            // There is no file, or it is in a home folder that a service may not look into.
+            Err(_) if fs::metadata(path).is_err() => return Ok(Self::default()),
             Err(error) => {
                 return Err(error).with_context(|| format!("cannot read {}", path.display()));
             }

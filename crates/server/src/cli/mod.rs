@@ -205,8 +205,8 @@ enum CliCommand {
 }
 
 /// The settings that the help of a command shows; `countersign config reference` lists all.
-const SHOWN_SETTINGS: [&str; 6] =
-    ["listen", "data", "database", "public_url", "tls_cert", "tls_key"];
+const SHOWN_SETTINGS: [&str; 7] =
+    ["listen", "data", "database", "public_url", "tls_cert", "tls_key", "dev"];
 
 /// The settings that matter to a command that serves nothing.
 const SHOWN_STORED_SETTINGS: [&str; 2] = ["data", "database"];

@@ -33,10 +33,10 @@ enum NoticesCommand {
     /// Change your notification settings: only those you name. An empty text clears one
     Set {
         /// A contact method to try first, such as devices or email:ada@example.com; repeat it in order
-        #[arg(long, value_name = "MEANS")]
+        #[arg(long, value_name = "METHOD")]
         order: Vec<String>,
         /// A contact method not to use; repeat it for several
-        #[arg(long, value_name = "MEANS")]
+        #[arg(long, value_name = "METHOD")]
         off: Vec<String>,
         /// When you are notified of requests that can wait: `off` for immediately, `hour`, or a time of
         /// day such as 08:30
@@ -48,6 +48,7 @@ enum NoticesCommand {
     /// Add an address; it is used once you have verified it
     Add {
         /// The address, such as email:ada@example.com or sms:+4930123456
+        #[arg(value_name = "ADDRESS")]
         means: ContactMethod,
         #[command(flatten)]
         remote: RemoteArgs,
@@ -55,6 +56,7 @@ enum NoticesCommand {
     /// Verify an address: once to receive a code, then with the code
     Verify {
         /// The address, as listed
+        #[arg(value_name = "ADDRESS")]
         means: ContactMethod,
         /// The code; without it, one is sent to the address
         code: Option<String>,
@@ -64,6 +66,7 @@ enum NoticesCommand {
     /// Remove an address
     Remove {
         /// The address, as listed
+        #[arg(value_name = "ADDRESS")]
         means: ContactMethod,
         #[command(flatten)]
         remote: RemoteArgs,

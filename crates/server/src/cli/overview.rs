@@ -47,7 +47,7 @@ pub(super) fn describe(command: Command) -> Command {
         text,
         "\n`countersign COMMAND --help` shows the commands and options below a command."
     );
-    command.help_template(TEMPLATE).after_help(text)
+    command.help_template(TEMPLATE).after_help(text.trim_start().to_owned())
 }
 
 #[cfg(test)]

@@ -80,9 +80,8 @@ pub(super) fn suggestions(root: &Command, arguments: &[String]) -> Vec<String> {
         words.fold("countersign".to_owned(), |all, word| all + " " + word)
     };
     let word = word.to_lowercase();
-    let has = |verb: &str| {
-        let command = path.iter().try_fold(root, |at, name| at.find_subcommand(name));
-        command.is_some_and(|command| command.find_subcommand(verb).is_some())
+    let Some(command) = path.iter().try_fold(root, |at, name| at.find_subcommand(name)) else {
+        return Vec::new();
     };
     if path.is_empty() {
         let guessed = GUESSES.iter().find(|(words, _)| words.contains(&word.as_str()));
@@ -91,14 +90,12 @@ pub(super) fn suggestions(root: &Command, arguments: &[String]) -> Vec<String> {
         }
     } else {
         let verbs = VERBS.iter().filter(|(words, _)| words.contains(&word.as_str()));
-        let verb = verbs.flat_map(|(_, verbs)| *verbs).find(|verb| has(verb));
-        if let Some(verb) = verb {
-            return vec![here(verb)];
+        let mut known = verbs.flat_map(|(_, verbs)| *verbs);
+        // An alias is found too, but its command is suggested.
+        if let Some(verb) = known.find_map(|verb| command.find_subcommand(verb)) {
+            return vec![here(verb.get_name())];
         }
     }
-    let Some(command) = path.iter().try_fold(root, |at, name| at.find_subcommand(name)) else {
-        return Vec::new();
-    };
     let visible = command.get_subcommands().filter(|command| !command.is_hide_set());
     let names: Vec<&str> = visible.map(Command::get_name).collect();
     nearest(&word, names.into_iter()).map(here).into_iter().collect()

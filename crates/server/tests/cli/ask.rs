@@ -122,7 +122,7 @@ fn the_exit_code_is_the_decision() {
     let id = asking.id.clone();
     let ran = asking.ended();
     assert_eq!(ran.code, 2);
-    assert!(ran.out.contains("→ nobody answered\n    until 2"), "{}", ran.out);
+    assert!(ran.out.contains("→ no one answered\n    until 2"), "{}", ran.out);
     assert_eq!(cli(&server, &["wait", &id]).code, 2);
 
     let asking = wait();
@@ -193,7 +193,7 @@ fn options_and_values_from_the_command_line() {
     let server = Server::dev(data.path());
     let id = asked(&server, &["Which?", "--option", "Monday", "--option", "next week"]);
     let wrong = cli(&server, &["answer", &id, "never"]).failed(4);
-    assert!(wrong.contains("there are Monday, next week"), "{wrong}");
+    assert!(wrong.contains("the options are Monday, next week"), "{wrong}");
     assert!(cli(&server, &["answer", &id, "next week"]).ok().contains("→ next week"));
 
     let id = asked(&server, &["How many?", "--provide", "number"]);

@@ -28,7 +28,7 @@ fn what_is_wrong_is_said() {
         (&["list", "--slack-bot-token", "xoxb-1"][..], 4, "messages that nobody can answer"),
         (&["list", "--slack-bot-token", "hush"], 4, "begins with xoxb-"),
         (&["test", "pigeon"], 4, "there is no channel pigeon"),
-        (&["test", "slack"], 4, "slack is not set up"),
+        (&["test", "slack"], 4, "the channel slack is not configured"),
         (&["test", "ntfy", "--ntfy-url", "http://127.0.0.1:1"], 1, "WRONG  settings: "),
     ] {
         let ran = run(&mut channels(args));

@@ -198,10 +198,7 @@ fn anchoring_is_recommended() {
     let found = findings.iter().find(|finding| finding["what"] == "anchoring").unwrap();
     assert_eq!((&found["ok"], &found["warning"]), (&true.into(), &true.into()));
     let with = run(doctor(data.path()).args(["--anchor-command", "/bin/cat >> /tmp/x"])).ok();
-    assert!(
-        with.contains("ok     anchoring: the anchor command receives every block"),
-        "{with}"
-    );
+    assert!(with.contains("ok     anchoring: the anchor command receives every block"), "{with}");
     let gone = run(doctor(data.path()).args(["--anchor-command", "/nowhere/anchor"]));
     assert!(gone.code == 1 && gone.out.contains("WRONG  anchoring: "), "{}", gone.out);
 }

@@ -73,7 +73,7 @@ fn what_cannot_be_meant_is_said() {
         (&["set", "--order", "pigeon:ada"], 4, "expected devices, or an address"),
         (&["set", "--off", "email:nobody@example.com"], 4, "off"),
         (&["add", "pigeon:ada"], 64, "expected devices, or an address"),
-        (&["add", "devices"], 4, "devices are added in their browsers"),
+        (&["add", "devices"], 4, "a device is added in its own browser"),
         (&["verify", "sms:+4930123456"], 4, "contact"),
     ] {
         let said = notices(words).failed(code);

@@ -278,6 +278,7 @@ pub(super) struct ReviewCommentArgs {
     /// The review
     review: String,
     /// The comment
+    #[arg(value_name = "TEXT")]
     words: String,
     /// The part that it is about
     #[arg(long, value_name = "PLACE")]

@@ -233,6 +233,7 @@ on_task! {
     #[command(after_help = "Example:\n  countersign tasks amend task_… \"Only the last release\" --intent constrain")]
     TaskAmendArgs as Person does TaskAmend {
         /// The instruction
+        #[arg(value_name = "TEXT")]
         words: String,
         /// The intent: redirect, clarify, constrain or `abort_hint`
         #[arg(

@@ -240,8 +240,8 @@ fn length(seconds: i64) -> String {
 
 #[derive(Args)]
 #[command(
-    after_help = "Exits with 0 if it was completed, 1 if it was rejected, 3 if it was called off, \
-    4 if something went wrong."
+    after_help = "Exits with 0 if it was completed, 1 if it was rejected, 3 if it was cancelled, \
+    4 if the command failed."
 )]
 pub(super) struct TaskWatchArgs {
     /// The task
