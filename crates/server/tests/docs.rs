@@ -370,7 +370,7 @@ fn every_setting_is_explained() {
 
 /// Variables that are no settings: the file they stand in, what commands and the tests of agents
 /// read, and what an anchor command gets.
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 9] = [
     "COUNTERSIGN_CONFIG",
     "COUNTERSIGN_URL",
     "COUNTERSIGN_API_KEY",
@@ -379,6 +379,7 @@ const OTHERS: [&str; 8] = [
     "COUNTERSIGN_BLOCK_N",
     "COUNTERSIGN_BLOCK_ROOT",
     "COUNTERSIGN_BLOCK_HASH",
+    "COUNTERSIGN_PROFILE",
 ];
 
 /// Pages that name variables which the server ignores: those of others, and those of the past.

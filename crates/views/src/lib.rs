@@ -20,6 +20,7 @@
 //! | [`conversation`] | messages between people and agents |
 //! | [`history`], [`insights`] | closed requests and the state of the audit log; statistics about agents and people |
 //! | [`sign_in`] | signing in, sessions, passkeys |
+//! | [`cli_login`] | signing in on the command line |
 //! | [`settings`] | people, groups, agents, keys, projects, rules, and a person's own settings |
 //! | [`docs`], [`envelope`] | the documentation, its search and the API reference; a message with an HXP eXperience envelope |
 //! | [`message_page`] | pages with a single message: not found, unavailable, a token shown once |
@@ -35,6 +36,7 @@
 pub mod answer;
 pub mod answer_form;
 pub mod banner;
+pub mod cli_login;
 pub mod components;
 pub mod conversation;
 pub mod docs;

@@ -10,11 +10,12 @@ use crate::name_spelling::nearest;
 const PREFIX: &str = "COUNTERSIGN_";
 
 /// Variables of commands, clients and their tests, which are no settings of the server.
-const NOT_SETTINGS: [&str; 10] = [
+const NOT_SETTINGS: [&str; 11] = [
     "COUNTERSIGN_CONFIG",
     "COUNTERSIGN_URL",
     "COUNTERSIGN_API_KEY",
     "COUNTERSIGN_TOKEN",
+    "COUNTERSIGN_PROFILE",
     "COUNTERSIGN_BIN",
     "COUNTERSIGN_BUILD",
     "COUNTERSIGN_VECTORS",

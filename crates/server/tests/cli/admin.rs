@@ -30,7 +30,7 @@ fn keys_are_made_listed_and_revoked_through_a_server() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::dev(data.path());
     let made = cli(&server, &["keys", "create", "--agent", "agent_dev", "--label", "ci"]);
-    assert!(made.err.contains("for agent_dev; shown this once."), "{}", made.err);
+    assert!(made.err.contains("for agent_dev; shown only once."), "{}", made.err);
     let secret = made.ok().trim().to_owned();
     assert!(secret.starts_with("cs_agent_"), "{secret}");
     let ask = || run(at(&server, &["ask", "Go?"]).env("COUNTERSIGN_API_KEY", &secret));
@@ -40,7 +40,7 @@ fn keys_are_made_listed_and_revoked_through_a_server() {
     let id = key(&listed, "ci")["id"].as_str().unwrap().to_owned();
     let shown = cli(&server, &["keys", "list"]).ok();
     let line = shown.lines().find(|line| line.contains(&id)).unwrap();
-    assert!(line.contains("agent key") && line.contains("live"), "{line}");
+    assert!(line.contains("agent key") && line.contains("active"), "{line}");
     assert!(!shown.contains(&secret));
     let said = cli(&server, &["keys", "revoke", &id]).ok();
     assert_eq!(said, format!("Revoked {id}.\n"));
@@ -181,7 +181,7 @@ fn add_refuses_an_existing_person_and_set_changes_only_what_is_named() {
     let through_server = |args: &[&str]| cli(&server, args);
     let refused = through_server(&["people", "add", "bob", "--email", "bob@example.com"]);
     let refused = refused.failed(4);
-    assert!(refused.contains("there is a person called bob already"), "{refused}");
+    assert!(refused.contains("the person bob exists already"), "{refused}");
     assert!(refused.contains("`countersign people set bob`"), "{refused}");
     let project = through_server(&["people", "add-project", "billing"]).failed(4);
     assert!(project.contains("`countersign projects set billing`"), "{project}");
@@ -232,15 +232,15 @@ fn a_stopped_server_is_managed_on_its_folder() {
     let secret = on(data.path(), &["keys", "create", "--agent", "helper"]).ok();
     let token = on(data.path(), &["keys", "create", "--human", "ada", "--json"]).json();
     let token = token["secret"].as_str().unwrap();
-    let shown = on(data.path(), &["people", "list"]).ok();
-    assert!(shown.contains("helper") && shown.contains("Ada"), "{shown}");
+    assert!(on(data.path(), &["agents", "list"]).ok().contains("helper"));
+    assert!(on(data.path(), &["people", "list"]).ok().contains("Ada"));
     let link = on(data.path(), &["people", "link", "ada"]).ok();
     assert!(link.starts_with("http://localhost:3402/sign-in?token="), "{link}");
     let public = ["people", "link", "ada", "--public-url", "https://ask.example.com", "--json"];
     let link = on(data.path(), &public).json();
     assert!(link["url"].as_str().unwrap().starts_with("https://ask.example.com/sign-in?"));
     let nobody = on(data.path(), &["people", "link", "nobody"]).failed(4);
-    assert!(nobody.contains("there is nobody called nobody"), "{nobody}");
+    assert!(nobody.contains("there is no person nobody"), "{nobody}");
     // The same by the settings of the server.
     let mut described = offline(data.path(), &["keys", "list", "--offline", "--json"]);
     let listed = run(described.env("COUNTERSIGN_DATA", data.path())).json();
@@ -296,7 +296,7 @@ fn access_and_tokens_are_ended_and_passkeys_confirmed() {
     let inbox = || run(at(&server, &["inbox"]).env("COUNTERSIGN_TOKEN", token));
     inbox().ok();
     let said = cli(&server, &["people", "end-access", "user_dev_2"]).ok();
-    assert!(said.starts_with("Nothing lets user_dev_2 in any more."), "{said}");
+    assert!(said.starts_with("All access of user_dev_2 is revoked."), "{said}");
     inbox().failed(4);
     let own = cli(&server, &["people", "end-access", "user_dev"]).failed(4);
     assert!(own.contains("another administrator"), "{own}");

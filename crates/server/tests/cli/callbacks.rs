@@ -35,10 +35,10 @@ fn attempts_are_shown_and_repeated() {
     });
     assert!(!said.contains("key=k"), "an address may hold secrets: {said}");
     let said = cli(&server, &["callbacks", &id, "--again"]).ok();
-    assert!(said.ends_with("http://127.0.0.1:9 is called again.\n"), "{said}");
+    assert!(said.ends_with("http://127.0.0.1:9 will be called again.\n"), "{said}");
     let shown = cli(&server, &["callbacks", &id, "--json"]).json();
     assert_eq!(shown["attempts"][0]["result"], "unreached");
     let quiet = asked(&server, &["Well?"]);
     let said = cli(&server, &["callbacks", &quiet]).ok();
-    assert_eq!(said, "This request names no address to call back.\n");
+    assert_eq!(said, "This request has no callback address.\n");
 }

@@ -307,6 +307,11 @@ pub(crate) const ROUTES: &[(&str, &str, Door)] = &[
     ("post", "/sign-out", Closed),
     ("post", "/settings/people/{id}/passkey", Closed),
     ("post", "/settings/people/{id}/access", Closed),
+    ("get", "/cli-login", Closed),
+    ("post", "/cli-login", Closed),
+    // The code or link in the body is the credential.
+    ("post", "/cli-login/token", Public),
+    ("delete", "/cli-login/token", Closed),
     ("get", "/settings/tokens", Closed),
     ("post", "/settings/tokens", Closed),
     ("get", "/settings/passkeys", Closed),

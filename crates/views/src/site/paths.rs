@@ -60,6 +60,10 @@ pub const OIDC_REDIRECT: &str = "/sign-in/oidc/back";
 pub const SIGN_OUT_OIDC: &str = "/sign-out/oidc";
 /// POST ends the session.
 pub const SIGN_OUT: &str = "/sign-out";
+/// GET asks a person to confirm that a command line signs in as them, POST confirms it.
+pub const CLI_LOGIN: &str = "/cli-login";
+/// POST gives a command line its token, DELETE revokes the token that it presents.
+pub const CLI_LOGIN_TOKEN: &str = "/cli-login/token";
 /// GET explains terminal tokens, POST creates one and shows it once.
 pub const TOKENS: &str = "/settings/tokens";
 /// GET shows my sessions, POST ends one of them or all others.

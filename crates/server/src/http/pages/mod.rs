@@ -6,6 +6,7 @@
 //! the review link.
 
 mod bot_detection;
+mod cli_login;
 mod conversation;
 mod cookies;
 mod form_files;
@@ -80,6 +81,7 @@ pub fn routes() -> Router<AppState> {
         .merge(review::routes())
         .merge(tasks::routes())
         .merge(sign_in::routes())
+        .merge(cli_login::routes())
         .merge(settings::routes())
 }
 
