@@ -151,7 +151,7 @@ test("a try that takes too long is given up and tried again", async () => {
 
 test("errors carry what the server said, and advice", async () => {
   const local = await Local.start((_, response) => {
-    const errors = [{ field: "question.prompt", expected: "a non-empty text" }];
+    const errors = [{ field: "question.prompt", expected: "a non-empty string" }];
     const body = { type: "/errors/invalid-field", title: "invalid field", status: 422, detail: "question.prompt: empty", errors };
     json(response, 422, body, { "content-type": "application/problem+json", "x-request-id": "abc" });
   });
@@ -165,7 +165,7 @@ test("errors carry what the server said, and advice", async () => {
       code: "invalid-field",
       status: 422,
       detail: "question.prompt: empty",
-      errors: [{ field: "question.prompt", expected: "a non-empty text" }],
+      errors: [{ field: "question.prompt", expected: "a non-empty string" }],
       requestId: "abc",
     },
   );

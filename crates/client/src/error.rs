@@ -171,8 +171,8 @@ mod tests {
     fn what_the_server_says_is_told() {
         let native = json!({ "type": "/errors/not-found", "detail": "there is no such ask" });
         assert_eq!(told(StatusCode::NOT_FOUND, &native), "there is no such ask");
-        let hxp = json!({ "error": "not_found", "message": "there is no such request" });
-        assert_eq!(told(StatusCode::NOT_FOUND, &hxp), "there is no such request");
+        let hxp = json!({ "error": "not_found", "message": "request not found" });
+        assert_eq!(told(StatusCode::NOT_FOUND, &hxp), "request not found");
         assert_eq!(told(StatusCode::BAD_GATEWAY, &Value::Null), "502 Bad Gateway");
     }
 

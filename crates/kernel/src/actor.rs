@@ -114,11 +114,11 @@ pub enum ActorRef {
     Agent(AgentId),
     /// A person.
     Human(HumanId),
-    /// Whoever held the review link.
+    /// The holder of the review link.
     LinkHolder,
     /// A person nobody saw but the agent, which passed their answer on.
     Relay,
-    /// Whoever was reached where the agent wanted.
+    /// Someone at the address that the agent chose.
     Guest,
     /// Countersign itself.
     System,
@@ -152,9 +152,9 @@ impl std::fmt::Display for ActorRef {
         match self {
             Self::Agent(id) => id.fmt(f),
             Self::Human(id) => id.fmt(f),
-            Self::LinkHolder => f.write_str("whoever held the review link"),
+            Self::LinkHolder => f.write_str("the holder of the review link"),
             Self::Relay => f.write_str("someone the agent speaks for"),
-            Self::Guest => f.write_str("whoever was reached where the agent wanted"),
+            Self::Guest => f.write_str("someone at the address that the agent chose"),
             Self::System => f.write_str("system"),
         }
     }

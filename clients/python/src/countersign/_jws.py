@@ -64,7 +64,7 @@ def opened(jws: str, typ: str, keys: Mapping[str, TrustedKey]) -> tuple[str, Jso
         raise InvalidReceipt(f"the key {kid} is not among the trusted ones", code="unknown-key")
     # What is no ASCII is in no signed text of ours, and cannot have been signed.
     if not verifies(key.public, raw_signature, signed.encode("utf-8", "surrogatepass")):
-        said = "the signature does not fit: it was changed, or signed with another key"
+        said = "the signature is not valid: the receipt was changed, or signed with another key"
         raise InvalidReceipt(said, code="signature")
     claims = _claims(payload)
     if key.exp is not None and _dated(claims) >= key.exp:
@@ -96,7 +96,7 @@ def _parts(jws: str, typ: str) -> tuple[str, str, str, str]:
         raise InvalidReceipt("it is larger than 16 MiB", code="too-large")
     parts = jws.split(".")
     if len(parts) != 3:
-        raise InvalidReceipt("it is not three parts with dots between them", code="shape")
+        raise InvalidReceipt("it does not consist of three parts separated by dots", code="shape")
     encoded, payload, signature = parts
     spelt = InvalidReceipt("its header is not alg, kid and typ in canonical JSON", code="header")
     if len(encoded) > LONGEST_HEADER:
@@ -136,7 +136,7 @@ def _claims(payload: str) -> Json:
     except (ValueError, RecursionError):
         whole = False
     if not whole:
-        said = "what it claims cannot be read, or is not in canonical JSON"
+        said = "its claims cannot be read, or are not canonical JSON"
         raise InvalidReceipt(said, code="claims")
     return dict(claims)
 

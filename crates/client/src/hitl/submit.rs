@@ -110,5 +110,8 @@ fn named(field: &str, name: &str, known: &[&str]) -> Result<()> {
     if known.contains(&name) || custom {
         return Ok(());
     }
-    Err(HitlError::Invalid(format!("{field} is one of {}, or x-…, not {name:?}", known.join(", "))))
+    Err(HitlError::Invalid(format!(
+        "{field} is one of {}, or a custom name that starts with x-, not {name:?}",
+        known.join(", ")
+    )))
 }

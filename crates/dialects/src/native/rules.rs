@@ -40,7 +40,7 @@ impl TryFrom<RuleBody> for NewRule {
         let RuleBody { kinds, project, tag, priority, delegate_to } = body;
         // The kernel checks this too, but names the field as in another dialect.
         if project.as_deref().is_some_and(|text| text.is_empty() || !is_short(text)) {
-            let expected = "a non-empty text of at most 200 bytes";
+            let expected = "a non-empty string of at most 200 bytes";
             return Err(Refusal::Invalid { field: "project", expected });
         }
         Ok(Self { kinds, project, tag, priority, delegate_to })

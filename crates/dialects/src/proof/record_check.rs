@@ -22,13 +22,13 @@ const MAY_DIFFER: [&str; 6] = ["iss", "iat", "comment", "comment_erased", "reaso
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordMismatch {
     /// The installation has no such request.
-    #[error("this installation has no such request")]
+    #[error("this installation does not have this request")]
     Unknown,
     /// The recorded request is still open.
     #[error("the request it is about is still open")]
     Open,
     /// A claim differs from the record.
-    #[error("its `{0}` is not what this installation recorded")]
+    #[error("its `{0}` differs from the record of this installation")]
     Claim(String),
 }
 
@@ -135,7 +135,7 @@ pub enum InclusionError {
     #[error("the record is not the event this receipt names")]
     OtherEvent,
     /// The block is not valid.
-    #[error("the block does not count: {0}")]
+    #[error("the block is not valid: {0}")]
     Block(ProofError),
     /// The path does not lead to the root of the block.
     #[error("the path does not lead from the record to the root of the block")]

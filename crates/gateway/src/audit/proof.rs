@@ -10,7 +10,7 @@ use store::{Store, StoreError};
 #[derive(Debug, thiserror::Error)]
 pub enum NoProof {
     /// There is no such event.
-    #[error("there is no such event")]
+    #[error("event not found")]
     NotFound,
     /// Its block is not closed yet.
     #[error("the event is in no block yet")]

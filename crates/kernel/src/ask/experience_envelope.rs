@@ -113,7 +113,7 @@ impl NewExperienceEnvelope {
         if !self.content.iter().all(stored) {
             return Err(Refusal::Invalid {
                 field: "hxp",
-                expected: "texts without NUL characters",
+                expected: "strings without NUL characters",
             });
         }
         match (&self.objection, envelopes) {

@@ -36,7 +36,7 @@ impl PostingAddress {
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         let invalid = |expected| Err(Refusal::Invalid { field: "place", expected });
         if self.contact_method == ContactMethod::Devices {
-            return invalid("an address such as slack:C0123ABC");
+            return invalid("an address such as slack:C0123ABC or email:ada@example.com");
         }
         let said = |text: &String| !text.is_empty() && is_short(text);
         if self.only.len() > MOST_NAMED || !self.only.iter().all(said) {

@@ -94,7 +94,7 @@ impl Contact {
         let context = match self {
             Self::Slack { id, context } => {
                 if !is_slack_id(id) {
-                    return invalid("the id of a Slack channel or person, such as C0123ABC");
+                    return invalid("the ID of a Slack channel or person, such as C0123ABC");
                 }
                 context
             }
@@ -106,25 +106,25 @@ impl Contact {
             }
             Self::Sms { number, context } | Self::Whatsapp { number, context } => {
                 if !is_phone_number(number) {
-                    return invalid("a phone number as in E.164, such as +4930123456");
+                    return invalid("a phone number in E.164 format, such as +4930123456");
                 }
                 context
             }
             Self::Telegram { id, context } => {
                 if !is_telegram_id(id) {
-                    return invalid("the number of a person in Telegram, such as 123456789");
+                    return invalid("a numeric Telegram ID, such as 123456789");
                 }
                 context
             }
             Self::Ntfy { topic, context } => {
                 if !is_ntfy_topic(topic) {
-                    return invalid("a topic of ntfy: at most 64 letters, digits, - and _");
+                    return invalid("an ntfy topic: 1 to 64 characters of A-Z, a-z, 0-9, - and _");
                 }
                 context
             }
             Self::Webhook { id, context } => {
                 if !is_webhook_address(id) {
-                    return invalid("an id of at most 200 bytes, without spaces");
+                    return invalid("an ID of at most 200 bytes without spaces");
                 }
                 context
             }
@@ -132,14 +132,14 @@ impl Contact {
         if context.as_deref().is_none_or(is_short) {
             return Ok(());
         }
-        invalid("a context of at most 200 bytes, without NUL")
+        invalid("a context of at most 200 bytes without NUL characters")
     }
 }
 
 /// Refuses a list that is too long or contains an invalid contact method.
 pub(super) fn check(contacts: &[Contact]) -> Result<(), Refusal> {
     if contacts.len() > MOST_CONTACTS {
-        return Err(Refusal::Invalid { field: "contacts", expected: "at most 20 ways" });
+        return Err(Refusal::Invalid { field: "contacts", expected: "at most 20 contact methods" });
     }
     contacts.iter().try_for_each(Contact::check)
 }

@@ -77,13 +77,13 @@ pub(crate) fn decide(
         let once: BTreeSet<&ContactMethod> = order.iter().collect();
         if once.len() != order.len() || !order.iter().all(|means| before.has_contact_method(means))
         {
-            return Err(invalid("order", "ways to reach this person, each once"));
+            return Err(invalid("order", "contact methods of this person, each at most once"));
         }
         notices.order.clone_from(order);
     }
     if let Some(off) = &new.off {
         if !off.iter().all(|means| before.has_contact_method(means)) {
-            return Err(invalid("off", "ways to reach this person"));
+            return Err(invalid("off", "contact methods of this person"));
         }
         notices.off.clone_from(off);
     }
@@ -100,7 +100,7 @@ pub(super) fn person_to_change(
 ) -> Result<(Human, Profile), Refusal> {
     let own = world.directory.person(&envelope.actor).is_ok_and(|person| person.id == *id);
     if !own && !world.directory.administers(&envelope.actor) {
-        let why = "only they themselves or an administrator can do this";
+        let why = "only the person themselves or an administrator can do this";
         return Err(Refusal::NotAllowed { why });
     }
     let human =

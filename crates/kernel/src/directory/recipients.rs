@@ -13,8 +13,8 @@ use crate::refusal::Refusal;
 /// The maximum number of entries of an allow-list.
 pub const MOST_ALLOWED: usize = 500;
 /// The addresses that a project with [`RecipientPolicy::Project`] accepts.
-const EXPECTED: &str = "an address of somebody in this project, a verified address of the agent's \
-    owner, or one on the project's list of allowed recipients (setting `recipients`)";
+const EXPECTED: &str = "an address of a member of this project, a verified address of the agent's \
+                        owner, or an entry of the project's allowed_recipients";
 
 /// The addresses that an agent may name for a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,7 +102,8 @@ pub enum AllowedRecipient {
 /// The text is not an entry of an allow-list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{given:?} is not a recipient; expected an address such as email:ada@example.com or slack:C0123ABC, a mail domain such as @example.com, or a whole kind such as slack:*"
+    "{given:?} is not a recipient; expected an address such as email:ada@example.com or \
+     slack:C0123ABC, an email domain such as @example.com, or a whole kind such as slack:*"
 )]
 pub struct BadAllowedRecipient {
     given: String,

@@ -110,7 +110,7 @@ impl WebhookDisabledReason {
     pub fn reason(self) -> &'static str {
         match self {
             Self::ByHand => "the endpoint is disabled",
-            Self::Gone => "the endpoint answered 410: it is gone, and disabled",
+            Self::Gone => "the endpoint answered 410 Gone and was disabled",
         }
     }
 }

@@ -148,7 +148,7 @@ pub fn check_patterns<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result
             return Err(format!("patterns of at most {MAX_PATTERN_BYTES} bytes together"));
         }
         let reason =
-            |reason: String| format!("a pattern that can be used, not `{shown}`: {reason}");
+            |reason: String| format!("a supported regular expression, not `{shown}`: {reason}");
         let pattern = Pattern::parse("", source).map_err(|error| {
             let FormError::Pattern { reason: why, .. } = error else {
                 return reason(error.to_string());
@@ -159,7 +159,7 @@ pub fn check_patterns<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result
         if compiled > MAX_COMPILED_BYTES {
             return Err(format!(
                 "patterns that take at most {MAX_COMPILED_BYTES} bytes together when compiled; \
-                 `{shown}` goes beyond it"
+                 `{shown}` exceeds the limit"
             ));
         }
     }

@@ -249,14 +249,14 @@ fn distinct(choices: &[Choice], field: &'static str) -> Result<(), QuestionError
     let mut seen = BTreeSet::new();
     for choice in choices {
         if choice.id.trim().is_empty() || choice.label.trim().is_empty() {
-            return Err(QuestionError { field, expected: "non-empty texts" });
+            return Err(QuestionError { field, expected: "non-empty strings" });
         }
         let texts = [Some(&choice.id), Some(&choice.label), choice.description.as_ref()];
         if !texts.into_iter().flatten().all(|text| is_storable(text)) {
-            return Err(QuestionError { field, expected: "texts without NUL characters" });
+            return Err(QuestionError { field, expected: "strings without NUL characters" });
         }
         if !seen.insert(choice.id.as_str()) {
-            return Err(QuestionError { field, expected: "options that differ from each other" });
+            return Err(QuestionError { field, expected: "distinct options" });
         }
     }
     Ok(())
@@ -283,9 +283,9 @@ impl Question {
     ) -> Result<Self, QuestionError> {
         let prompt = prompt.into();
         if prompt.trim().is_empty() {
-            return Err(QuestionError { field: "prompt", expected: "a non-empty text" });
+            return Err(QuestionError { field: "prompt", expected: "a non-empty string" });
         }
-        let storable = "a text without NUL characters";
+        let storable = "a string without NUL characters";
         if !is_storable(&prompt) {
             return Err(QuestionError { field: "prompt", expected: storable });
         }
@@ -384,7 +384,7 @@ impl Question {
 
 impl QuestionBody {
     fn storable(&self) -> Result<(), QuestionError> {
-        let expected = "texts without NUL characters";
+        let expected = "strings without NUL characters";
         let whole = |field, map: &Map<String, Value>| {
             if map.iter().all(|(key, value)| is_storable(key) && is_storable_json(value)) {
                 Ok(())
@@ -406,12 +406,12 @@ impl QuestionBody {
                 distinct(items, "items")?;
                 for (field, label) in [("yes", yes), ("no", no)] {
                     if label.trim().is_empty() || !is_storable(label) {
-                        let expected = "a non-empty text without NUL characters";
+                        let expected = "a non-empty string without NUL characters";
                         return Err(QuestionError { field, expected });
                     }
                 }
                 if yes == no {
-                    let expected = "another label than that of `yes`";
+                    let expected = "a label other than that of `yes`";
                     return Err(QuestionError { field: "no", expected });
                 }
                 Ok(())

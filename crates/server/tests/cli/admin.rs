@@ -58,7 +58,7 @@ fn keys_are_made_listed_and_revoked_through_a_server() {
     let refused = member(&["keys", "create", "--human", "user_dev"]).failed(4);
     assert!(refused.contains("administrator"), "{refused}");
     let nobody = cli(&server, &["keys", "create", "--agent", "nobody"]).failed(4);
-    assert!(nobody.contains("an agent that exists"), "{nobody}");
+    assert!(nobody.contains("the ID of an existing agent"), "{nobody}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn people_are_added_and_listed_through_a_server() {
     let link = cli(&server, &["people", "link", "ada"]).ok();
     assert!(link.starts_with(&format!("{}/sign-in?token=", server.url)), "{link}");
     let nobody = cli(&server, &["people", "link", "nobody"]).failed(4);
-    assert!(nobody.contains("there is no such person"), "{nobody}");
+    assert!(nobody.contains("person not found"), "{nobody}");
     // The environment of the server does not turn this into work on its folder.
     run(at(&server, &["keys", "list"]).env("COUNTERSIGN_DATA", data.path())).ok();
 }
@@ -198,7 +198,7 @@ fn add_refuses_an_existing_person_and_set_changes_only_what_is_named() {
     assert_eq!((&bob["admin"], &bob["email"]), (&true.into(), &Value::Null));
     assert_eq!((&bob["groups"], &bob["name"]), (&serde_json::json!([]), &"Bob".into()));
     let nobody = through_server(&["people", "set", "nobody", "--active=false"]).failed(4);
-    assert!(nobody.contains("there is no such person"), "{nobody}");
+    assert!(nobody.contains("person not found"), "{nobody}");
     let unknown = through_server(&["people", "set", "bob", "--project", "nowhere"]).failed(4);
     assert!(unknown.contains("there is no project called nowhere"), "{unknown}");
     through_server(&["people", "add", "gone"]).ok();

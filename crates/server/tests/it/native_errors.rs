@@ -17,7 +17,7 @@ async fn the_field_that_was_written_is_named() {
     let unknown = "unknown field; known fields are `details`, `editable`, `reject_requires_reason` and `reject_options`";
     let person = "a person who is a member of this project";
     let group = "a group with members in this project";
-    let remark = "a text of 1 to 4000 characters, without NUL";
+    let remark = "a string of 1 to 4000 characters, none of them NUL";
     let keys = || "/api/v1/keys".to_owned();
     let clock = || "/api/v1/dev/clock".to_owned();
     let century = "at most 100 years";
@@ -64,8 +64,8 @@ async fn the_field_that_was_written_is_named() {
             "reach",
             "it only with `agent`",
         ),
-        (&human, (keys(), json!({ "agent": "nobody" })), "agent", "an agent that exists"),
-        (&human, (keys(), json!({ "human": "nobody" })), "human", "a person who exists"),
+        (&human, (keys(), json!({ "agent": "nobody" })), "agent", "the ID of an existing agent"),
+        (&human, (keys(), json!({ "human": "nobody" })), "human", "the ID of an existing person"),
         (&agent, (clock(), json!({ "advance": "999999999999999h" })), "advance", century),
     ] {
         let refused = who.post(&path, body.clone()).await.problem(422, "invalid-field");

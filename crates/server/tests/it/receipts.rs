@@ -323,7 +323,10 @@ async fn a_receipt_must_say_what_was_recorded() {
     let key = stolen(&world, 0);
     let denied = Some(Answer::REJECTED);
     for (forged, why) in [
-        (ReceiptClaims { sub: other, ..claims.clone() }, "this installation has no such request"),
+        (
+            ReceiptClaims { sub: other, ..claims.clone() },
+            "this installation does not have this request",
+        ),
         (ReceiptClaims { sub: open, ..claims.clone() }, "the request it is about is still open"),
         (
             ReceiptClaims { answer: denied, ..claims.clone() },

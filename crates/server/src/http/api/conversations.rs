@@ -127,7 +127,7 @@ async fn address(
     let agent = agent.filter(|agent| agent.accepts_messages_from(person));
     let agent = agent.ok_or(Refusal::NotFound { what: "agent" })?;
     if !agent.conversations {
-        return Err(Refusal::NotAllowed { why: "this agent takes no conversations" }.into());
+        return Err(Refusal::NotAllowed { why: "this agent does not accept conversations" }.into());
     }
     Ok(Json(WriteAddress { email: inbound.invitation(&agent.id, &person.id) }))
 }

@@ -217,15 +217,16 @@ fn project_or_agent_list(
     directory: &Directory,
 ) -> Result<ListOwner, ApiProblem> {
     if project.is_some_and(|id| directory.project(id).is_none()) {
-        return Err(invalid_parameter("project", "a project that exists"));
+        return Err(invalid_parameter("project", "the ID of an existing project"));
     }
     let Some(agent) = agent else {
         let project =
-            project.ok_or_else(|| invalid_parameter("project", "a project that exists"))?;
+            project.ok_or_else(|| invalid_parameter("project", "the ID of an existing project"))?;
         return Ok(ListOwner::All(ListScope::Project(project.clone())));
     };
-    let known =
-        directory.agent(agent).ok_or_else(|| invalid_parameter("agent", "an agent that exists"))?;
+    let known = directory
+        .agent(agent)
+        .ok_or_else(|| invalid_parameter("agent", "the ID of an existing agent"))?;
     if project.is_some_and(|project| known.project != *project) {
         return Err(invalid_parameter("agent", "an agent of that project"));
     }

@@ -100,7 +100,7 @@ async fn receipt(
         return Err(still_open());
     }
     let claims = receipts.claims_for(&ask, &actor).ok_or_else(|| {
-        let detail = "the words of this request were erased, so no receipt can be made any more";
+        let detail = "the text of this request was erased, so no receipt can be made any more";
         ApiProblem::new(410, "erased").detail(detail)
     })?;
     let receipt = receipts.sign_receipt(&claims).await?;

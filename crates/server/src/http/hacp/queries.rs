@@ -193,7 +193,8 @@ impl HacpOperations {
             return Err(Refusal::NotAllowed { why: "only people have an inbox" }.into());
         };
         let Some(human) = directory.human(id) else {
-            return Err(Refusal::NotAllowed { why: "this person cannot sign in" }.into());
+            let why = "this person is not active and cannot sign in";
+            return Err(Refusal::NotAllowed { why }.into());
         };
         let after = cursor.map(|cursor| cursor.parse().map_err(|_| bad_cursor())).transpose()?;
         let list = AskListQuery {

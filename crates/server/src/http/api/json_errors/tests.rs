@@ -32,7 +32,7 @@ fn what_is_wrong_with_an_ask() {
     let missing = "a value; it is missing";
     let words = "`low`, `normal`, `high` or `critical`";
     let seconds = "a whole number of seconds from 0 (never) to 100 years";
-    let moment = "a moment as in RFC 3339, such as 2026-11-15T09:00:00Z";
+    let moment = "a time in RFC 3339 format, such as 2026-11-15T09:00:00Z";
     let label = "unknown field; known fields are `id`, `label` and `description`";
     for (body, field, expected) in [
         (json!([]), "body", "an object"),
@@ -42,7 +42,11 @@ fn what_is_wrong_with_an_ask() {
         (json!({ "question": {} }), "question.prompt", missing),
         (json!({ "question": { "prompt": "x" } }), "question.kind", missing),
         (json!({ "question": "x" }), "question", "an object with `kind` and `prompt`"),
-        (asking(json!({ "kind": "approve", "prompt": "" })), "question.prompt", "a non-empty text"),
+        (
+            asking(json!({ "kind": "approve", "prompt": "" })),
+            "question.prompt",
+            "a non-empty string",
+        ),
         (asking(json!({ "kind": "approve", "prompt": 7 })), "question.prompt", "a text"),
         (
             asking(json!({ "kind": "aprove" })),
@@ -104,7 +108,7 @@ fn what_is_wrong_with_an_ask() {
         (
             asking(json!({ "kind": "confirm", "items": [], "yes": "Y", "no": "Y" })),
             "question.no",
-            "another label than that of `yes`",
+            "a label other than that of `yes`",
         ),
         (
             asking(json!({ "kind": "provide", "form": { "fields": [{ "key": "k" }] } })),
@@ -114,7 +118,7 @@ fn what_is_wrong_with_an_ask() {
         (
             asking(json!({ "kind": "provide", "form": {} })),
             "question.form",
-            "a form has exactly one of `fields` and `steps`",
+            "a form needs exactly one of `fields` and `steps`",
         ),
         (
             whole(json!({ "colour": 1 })),
@@ -216,7 +220,7 @@ fn what_is_wrong_with_other_bodies() {
             told::<ExtendBody>,
             json!({ "until": "soon" }),
             "until",
-            "a moment as in RFC 3339, such as 2026-11-15T09:00:00Z",
+            "a time in RFC 3339 format, such as 2026-11-15T09:00:00Z",
         ),
         (told::<ExtendBody>, json!({ "until": 7 }), "until", "a text"),
         (told::<CommentBody>, json!({}), "text", "a value; it is missing"),
@@ -224,7 +228,7 @@ fn what_is_wrong_with_other_bodies() {
             told::<IssueKey>,
             json!({ "agent": "a b" }),
             "agent",
-            "1 to 64 letters, digits or any of _ - . : @, beginning with a letter or digit",
+            "1 to 64 characters of A-Z, a-z, 0-9, _ - . : and @, starting with a letter or digit",
         ),
         (
             told::<ProjectBody>,
