@@ -104,7 +104,7 @@ async fn a_question_is_asked_and_shown_as_over() {
 
     there.delete(7, 1);
     let failed = bot.update(&posted, &bot.render(&sample_cards::over()), None).await.unwrap_err();
-    assert_eq!(why(failed), "the message is gone from Telegram, so it cannot be changed");
+    assert_eq!(why(failed), "the Telegram message no longer exists, so it cannot be changed");
 }
 
 #[tokio::test]

@@ -71,7 +71,10 @@ async fn a_program_is_told_and_told_again_when_it_is_over() {
     assert_eq!(told[1]["card"]["open"]["buttons"][0]["token"], "t-yes");
     assert_eq!((&told[2]["type"], &told[2]["id"]), (&json!("updated"), &json!("card-7")));
     assert_eq!(told[2]["card"]["over"]["headline"], "Approved by Ada Lovelace");
-    assert_eq!(webhook.check().await.unwrap(), "the webhook's program takes what we sign");
+    assert_eq!(
+        webhook.check().await.unwrap(),
+        "the webhook program accepts this server's signature"
+    );
 
     // What it calls a message must be something that can be kept.
     for id in [json!(""), json!(7), json!("x".repeat(201))] {

@@ -184,7 +184,7 @@ async fn what_became_of_it_is_said_in_words() {
     assert!(failed(131_026).1, "nobody is there");
     assert_eq!(failed(1_234_567), ("Meta says error 1234567: ?".to_owned(), false));
     let unsaid =
-        Some(DeliveryReport::Failed { why: "Meta does not say why".into(), forever: false });
+        Some(DeliveryReport::Failed { why: "no reason given by Meta".into(), forever: false });
     assert_eq!(became("failed", &none), unsaid);
     // It does not mean that they wrote.
     let (there, cloud) = here(Some(template())).await;

@@ -35,7 +35,7 @@ pub(super) fn verify(call: &WebhookCall<'_>, secret: &SecretString) -> Result<()
     mac.verify_slice(&signature).map_err(|_| WRONG)
 }
 
-const WRONG: ForgedCall = ForgedCall("the signature is not made with the signing secret");
+const WRONG: ForgedCall = ForgedCall("the signature does not match the signing secret");
 
 /// The HMAC over the data that Slack signs.
 fn signed(secret: &SecretString, stamp: &str, body: &[u8]) -> Option<Hmac<Sha256>> {

@@ -138,7 +138,8 @@ impl HxpWireError {
         Self::new(
             429,
             code::RATE_LIMITED,
-            "too many requests with this credential; retry after the seconds in Retry-After",
+            "too many requests with this credential; retry after the seconds in Retry-After; \
+             retry after the seconds in Retry-After",
         )
     }
 

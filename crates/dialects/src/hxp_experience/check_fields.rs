@@ -159,7 +159,7 @@ impl Check<'_> {
             JsonKind::Null => ("null", "null"),
             JsonKind::False | JsonKind::True => ("boolean", "true or false"),
             JsonKind::Number => ("number", "a number"),
-            JsonKind::Text => ("string", "a text"),
+            JsonKind::Text => ("string", "a string"),
             JsonKind::List => ("array", "a list"),
             JsonKind::Object => ("object", "an object"),
         };

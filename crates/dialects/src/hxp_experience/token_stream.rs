@@ -66,7 +66,7 @@ impl JsonKind {
             Self::Null => "null",
             Self::False | Self::True => "a boolean",
             Self::Number => "a number",
-            Self::Text => "a text",
+            Self::Text => "a string",
             Self::List => "a list",
             Self::Object => "an object",
         }

@@ -13,7 +13,7 @@ pub enum NoProof {
     #[error("event not found")]
     NotFound,
     /// Its block is not closed yet.
-    #[error("the event is in no block yet")]
+    #[error("the event is not in a sealed block yet")]
     NotSealed,
     /// The stored data does not prove it.
     #[error("the stored block does not prove the event")]

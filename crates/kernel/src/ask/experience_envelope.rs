@@ -62,7 +62,7 @@ impl EnvelopeFindings {
     }
 }
 
-/// How much an envelope tells.
+/// The completeness of an envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = EnvelopeLevel))]
@@ -72,7 +72,7 @@ pub enum EnvelopeLevel {
     Core,
     /// And all that is recommended.
     Standard,
-    /// And something of what is possible.
+    /// Recommended and some optional fields.
     Full,
 }
 
@@ -91,7 +91,7 @@ pub struct EnvelopeObjection {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", schema(as = Envelopes))]
 pub enum EnvelopePolicy {
-    /// Whatever there is of them; what is wrong is noted.
+    /// Any envelope; errors are recorded.
     #[default]
     Lenient,
     /// Only such as the specification wants; a request with another is refused.

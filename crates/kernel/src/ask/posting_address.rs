@@ -23,7 +23,7 @@ pub struct PostingAddress {
     /// The address.
     #[serde(rename = "to")]
     pub contact_method: ContactMethod,
-    /// Who may answer there, as the platform knows them; whoever is there if nobody is named.
+    /// The platform's IDs of the people who can answer there; empty means everyone there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
     /// The message below which it is put, where the platform has threads.

@@ -99,7 +99,7 @@ pub enum Route {
     },
 }
 
-/// A place at the table: who may see and answer.
+/// An assignee: who can see and answer the ask.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "seat", deny_unknown_fields)]
@@ -234,11 +234,11 @@ pub struct Callback {
     pub key: KeyId,
 }
 
-/// One attempt to tell the agent.
+/// A callback attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CallbackAttempt {
-    /// When.
+    /// The time of the attempt.
     pub at: Time,
     /// What came of it.
     #[serde(flatten)]
@@ -260,9 +260,9 @@ pub enum CallbackResult {
         /// With this HTTP status.
         status: u16,
     },
-    /// Nobody was reached.
+    /// The agent was not reached.
     Unreached {
-        /// Why.
+        /// The error.
         error: String,
     },
 }

@@ -9,7 +9,7 @@ use crate::text::{is_email, is_short};
 /// The maximum number of contact methods of a person.
 const MOST_CONTACTS: usize = 20;
 
-/// One way to reach somebody.
+/// A contact method of a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "via", deny_unknown_fields)]
@@ -54,7 +54,7 @@ pub enum Contact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
-    /// A notice of ntfy.
+    /// An ntfy notification.
     Ntfy {
         /// The topic they listen to.
         topic: String,
@@ -62,9 +62,9 @@ pub enum Contact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
-    /// A call to whatever the operator has set up.
+    /// A call to the operator's webhook.
     Webhook {
-        /// What they are called there.
+        /// The name of the person there.
         id: String,
         /// What this is for.
         #[serde(default, skip_serializing_if = "Option::is_none")]

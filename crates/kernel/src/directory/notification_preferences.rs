@@ -34,18 +34,18 @@ impl NotificationPreferences {
     }
 }
 
-/// How often somebody is told of what can wait.
+/// How often a person gets a digest of requests that are not urgent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "every", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", schema(as = Cadence))]
 pub enum DigestFrequency {
-    /// Of each at once.
+    /// No digest; each notification is sent immediately.
     Off,
-    /// Of all together, at the full hour.
+    /// A digest every full hour.
     #[default]
     Hour,
-    /// Of all together, once a day.
+    /// A digest once a day.
     Day {
         /// At this time of day, in their time zone.
         at: TimeOfDay,

@@ -26,13 +26,13 @@ pub struct Recipients {
     pub allow: BTreeSet<AllowedRecipient>,
 }
 
-/// Whom the agents of a project may reach.
+/// Which addresses the agents of a project can use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ProjectRecipients))]
 #[serde(rename_all = "snake_case")]
 pub enum RecipientPolicy {
-    /// Any address an agent names. Projects that are older than this setting have it.
+    /// Any address. Projects created before this setting existed have it.
     #[default]
     Any,
     /// The people of the project, the agent's owner, and the allow-list.

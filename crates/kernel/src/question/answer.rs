@@ -68,7 +68,7 @@ pub enum Answer {
     Abort,
     /// A free answer.
     Replied {
-        /// What they wrote.
+        /// The text of the reply.
         text: String,
     },
 }
@@ -125,7 +125,7 @@ pub enum AnswerKind {
     Reply,
 }
 
-/// An answer with the words that go with it.
+/// An answer with its comment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]

@@ -10,7 +10,7 @@ use crate::form::Form;
 use crate::strict::with_path;
 use crate::text::{is_storable, is_storable_json};
 
-/// What may be changed by whoever approves.
+/// The details that the approver can change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged)]

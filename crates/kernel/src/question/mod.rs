@@ -64,7 +64,7 @@ impl TryFrom<Unchecked> for Question {
     }
 }
 
-/// The kinds of question, each with what it needs.
+/// The kinds of question with their data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = QuestionBody))]
@@ -76,13 +76,13 @@ pub enum QuestionBody {
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         details: Map<String, Value>,
-        /// Which details the agent declared it can take back edited.
+        /// The details for which the agent accepts edits.
         #[serde(default)]
         editable: Editable,
         /// Whether a rejection needs a reason.
         #[serde(default)]
         reject_requires_reason: bool,
-        /// Reasons for a rejection to pick from; others can be put in words all the same.
+        /// Suggested reasons for a rejection. Other reasons can be entered as text.
         #[serde(
             default,
             skip_serializing_if = "Vec::is_empty",
@@ -97,7 +97,7 @@ pub enum QuestionBody {
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<Choice>, min_items = 2, max_items = 1000))]
         #[serde(deserialize_with = "options")]
         options: Options,
-        /// How many may be chosen.
+        /// How many options can be chosen.
         pick: PickMode,
         /// The option the agent would take by itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,7 +111,7 @@ pub enum QuestionBody {
     },
     /// "Go ahead with exactly these", or not.
     Confirm {
-        /// What is about to happen, item by item; may be empty.
+        /// The items to confirm; may be empty.
         #[serde(deserialize_with = "items")]
         items: Vec<Choice>,
         /// The label of going ahead.
@@ -125,7 +125,7 @@ pub enum QuestionBody {
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         error: Map<String, Value>,
-        /// Parameters a retry may change.
+        /// The parameters that a retry can change.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         params: Map<String, Value>,

@@ -34,7 +34,7 @@ pub struct UnknownVariable {
 
 impl fmt::Display for UnknownVariable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the environment variable {} is unknown and has no effect", self.name)?;
+        write!(f, "unknown environment variable {}, which has no effect", self.name)?;
         match &self.meant {
             Some(meant) => write!(f, "; did you mean \"{meant}\"?"),
             None => Ok(()),

@@ -47,7 +47,7 @@ async fn readyz(
         Ok(durability) => {
             let mut body = json!({ "status": "ready" });
             if operations.files.is_unavailable() {
-                body["files"] = json!("the bucket does not answer");
+                body["files"] = json!("the bucket does not respond");
             }
             if let Some(durability) = durability {
                 body["database"] = json!(durability);
@@ -56,7 +56,7 @@ async fn readyz(
         }
         Err(NotReady(reason)) => {
             gateway.database().failed(DATABASE_USER, &reason);
-            let status = "the store cannot be written";
+            let status = "the database is not writable";
             let body = axum::Json(json!({ "status": status, "reason": reason }));
             (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
         }
@@ -116,9 +116,9 @@ async fn explain(
             html_page(errors::page(&PageContext::anonymous(gateway.now()), code, page))
         }
         (None, PageFormat::Page) => pages::no_such_page(&gateway),
-        (None, PageFormat::Markdown | PageFormat::Anything) => {
-            ApiProblem::new(404, "not-found").detail("there is no such error").into_response()
-        }
+        (None, PageFormat::Markdown | PageFormat::Anything) => ApiProblem::new(404, "not-found")
+            .detail("unknown error code; see /errors for all codes")
+            .into_response(),
     }
 }
 

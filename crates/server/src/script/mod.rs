@@ -141,7 +141,8 @@ impl ScriptCondition {
 /// A duration as people write it: `2s`, `1h 30m`, `PT5M`.
 pub fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(from)?;
-    let expected = || D::Error::custom(format!("expected a while such as 2s or 1h, not {text:?}"));
+    let expected =
+        || D::Error::custom(format!("expected a duration such as 2s or 1h, not {text:?}"));
     let while_ = text.parse::<jiff::SignedDuration>().map_err(|_| expected())?;
     while_.try_into().map_err(|_| expected())
 }

@@ -92,7 +92,7 @@ impl ScriptedPeople {
     ) {
         loop {
             if let Err(error) = self.run_due(&gateway).await {
-                tracing::warn!(error = %error, "the script cannot go on now; trying again");
+                tracing::warn!(error = %error, "the script failed, will retry");
             }
             tokio::select! {
                 () = stop.cancelled() => return,

@@ -62,7 +62,7 @@ async fn the_field_that_was_written_is_named() {
             &human,
             (keys(), json!({ "human": "user_dev", "reach": "agent" })),
             "reach",
-            "it only with `agent`",
+            "no value, because it requires `agent`",
         ),
         (&human, (keys(), json!({ "agent": "nobody" })), "agent", "the ID of an existing agent"),
         (&human, (keys(), json!({ "human": "nobody" })), "human", "the ID of an existing person"),

@@ -74,13 +74,13 @@ fn a_broken_template_says_why() {
         ("{{ event.spec.fn.nope() }}", "there is no nope()"),
         ("{{ event|tojson(indent=400) }}", "an indent is at most 4"),
         ("{% include 'x' %}", "\"include\" is not known here"),
-        ("<script>x</script>", "the letter says nothing"),
-        ("", "the letter says nothing"),
+        ("<script>x</script>", "the rendered email is empty"),
+        ("", "the rendered email is empty"),
         (&long, "the template is too long"),
         (&deep, ""),
         (&loops, "too many steps"),
         (&wide, "the letter becomes too long"),
-        (&chain, "a text becomes too long"),
+        (&chain, "a string becomes too long"),
         (&brackets, ""),
     ] {
         let BrokenTemplate { why: said } = made(template).unwrap_err();
@@ -106,7 +106,7 @@ fn dear_steps_are_bounded_too() {
         let template =
             format!("x{{% for a in event.many %}}{{% if {dear} %}}{{% endif %}}{{% endfor %}}");
         let BrokenTemplate { why } = render(&template, known).unwrap_err();
-        assert!(why.contains("a text becomes too long"), "{dear}: {why}");
+        assert!(why.contains("a string becomes too long"), "{dear}: {why}");
     }
     let compared =
         "{% for a in event.many %}{% if event.many == event.big %}{% endif %}{% endfor %}";

@@ -104,7 +104,10 @@ fn parse_message(message: &str) -> SerdeMessage {
         };
     }
     if let Some((name, _)) = quoted("duplicate field `") {
-        return SerdeMessage { below: name.to_owned(), ..SerdeMessage::expecting("it only once") };
+        return SerdeMessage {
+            below: name.to_owned(),
+            ..SerdeMessage::expecting("a single value; the field is duplicated")
+        };
     }
     if let Some((name, _)) = quoted("unknown field `") {
         let allowed: Vec<&str> =
@@ -155,12 +158,12 @@ fn plain_type_name(expected: &str) -> &str {
             "a whole number"
         }
         "f32" | "f64" => "a number",
-        "a string" | "string" | "a borrowed string" | "variant identifier" => "a text",
+        "a string" | "string" | "a borrowed string" | "variant identifier" => "a string",
         "a boolean" => "true or false",
         "a map" | "map" => "an object",
         "a sequence" => "a list",
         "map with a single key" => "an object with one field",
-        "string or map" => "a text or an object",
+        "string or map" => "a string or an object",
         named if named.starts_with("struct ") || named.starts_with("internally tagged ") => {
             "an object"
         }

@@ -47,7 +47,7 @@ fn what_is_wrong_with_an_ask() {
             "question.prompt",
             "a non-empty string",
         ),
-        (asking(json!({ "kind": "approve", "prompt": 7 })), "question.prompt", "a text"),
+        (asking(json!({ "kind": "approve", "prompt": 7 })), "question.prompt", "a string"),
         (
             asking(json!({ "kind": "aprove" })),
             "question.kind",
@@ -134,7 +134,7 @@ fn what_is_wrong_with_an_ask() {
         (whole(json!({ "priority": 3 })), "priority", words),
         (whole(json!({ "priority": "urgent" })), "priority", words),
         (whole(json!({ "tags": "a" })), "tags", "a list"),
-        (whole(json!({ "tags": ["a", 1] })), "tags[1]", "a text"),
+        (whole(json!({ "tags": ["a", 1] })), "tags[1]", "a string"),
         (whole(json!({ "metadata": [] })), "metadata", "an object"),
         (whole(json!({ "reminders": ["soon"] })), "reminders[0]", moment),
         (whole(json!({ "follows": "x" })), "follows", "ask_ followed by a ULID"),
@@ -146,7 +146,7 @@ fn what_is_wrong_with_an_ask() {
             "`owner`, `delegate`, `pool` or `person`",
         ),
         (whole(json!({ "route": { "to": "person" } })), "route.human", missing),
-        (whole(json!({ "route": { "to": "person", "human": 7 } })), "route.human", "a text"),
+        (whole(json!({ "route": { "to": "person", "human": 7 } })), "route.human", "a string"),
         (
             whole(json!({ "route": { "to": "pool", "groups": "ops" } })),
             "route.groups",
@@ -188,7 +188,10 @@ fn what_is_wrong_with_an_ask() {
     }
     let twice =
         r#"{"question":{"kind":"converse","prompt":"x"},"priority":"low","priority":"high"}"#;
-    assert_eq!(told::<CreateAsk>(twice), ("priority".to_owned(), "it only once".to_owned()));
+    assert_eq!(
+        told::<CreateAsk>(twice),
+        ("priority".to_owned(), "a single value; the field is duplicated".to_owned())
+    );
 }
 
 #[test]
@@ -222,7 +225,7 @@ fn what_is_wrong_with_other_bodies() {
             "until",
             "a time in RFC 3339 format, such as 2026-11-15T09:00:00Z",
         ),
-        (told::<ExtendBody>, json!({ "until": 7 }), "until", "a text"),
+        (told::<ExtendBody>, json!({ "until": 7 }), "until", "a string"),
         (told::<CommentBody>, json!({}), "text", "a value; it is missing"),
         (
             told::<IssueKey>,
