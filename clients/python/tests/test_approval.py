@@ -39,7 +39,7 @@ def approved_by(by: Any) -> dict[str, Any]:
     return over(answer={"verdict": "approved"}, by=by, assurance="none")
 
 
-DEFAULTED = "nobody answered in time; a default was taken, which is not a person's approval"
+DEFAULTED = "there was no answer in time; the default was taken, which is not a person's approval"
 REJECTED = over(answer={"verdict": "rejected"}, comment="too dear")
 
 
@@ -327,7 +327,7 @@ SAID = [
     "Blue.",
     "Ask properly.",
     "No answer: nobody answered",
-    "No answer: nobody answered in time. The default is: Red.",
+    "No answer: there was no answer in time. The default is: Red.",
     "No answer: what the person said was revoked: stolen",
 ]
 

@@ -204,7 +204,7 @@ def test_a_proxy_without_words_still_makes_an_error() -> None:
     ],
 )
 def test_a_404_of_somebody_else_says_that_the_address_is_wrong(answer: httpx.Response) -> None:
-    said = r"^no Countersign API answers at http://cs\.test/api/v1/asks; check COUNTERSIGN_URL \("
+    said = r"^no Countersign API at http://cs\.test/api/v1/asks; check COUNTERSIGN_URL \("
     with pytest.raises(NotFound, match=said):
         Wire(answer).client().approve("Refund?")
 

@@ -190,7 +190,7 @@ test("errors carry what the server said, and advice", async () => {
     local.handler = (_, response) => response.writeHead(404).end(body);
     await assert.rejects(local.client().get(ID), (caught) => {
       assert.ok(caught instanceof NotFound && caught.code === "http-404", body);
-      return caught.message === `no Countersign API answers at ${local.url}; check COUNTERSIGN_URL. (http-404, 404)`;
+      return caught.message === `no Countersign API at ${local.url}; check COUNTERSIGN_URL. (http-404, 404)`;
     });
   }
   local.handler = (_, response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>");

@@ -117,7 +117,7 @@ def _about(receipt: Receipt, statement: Json) -> None:
 def _no_member_twice(pairs: list[tuple[str, Any]]) -> Json:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("a member twice")
+        raise ValueError("a duplicate member")
     return members
 
 

@@ -306,7 +306,7 @@ async fn nothing_dated_after_its_key_was_retired_counts() {
     let seen = checked(&world, &forged).await;
     assert_eq!(seen["valid"], false);
     let why = seen["why"].as_str().unwrap();
-    assert!(why.starts_with("it is dated after the key that signed it was retired"), "{why}");
+    assert!(why.starts_with("it is dated after its signing key was retired"), "{why}");
     assert_eq!(checked(&world, &genuine).await["valid"], true);
     world.end().await;
 }
