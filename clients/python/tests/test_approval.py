@@ -326,7 +326,7 @@ def replies() -> list[dict[str, Any]]:
 SAID = [
     "Blue.",
     "Ask properly.",
-    "No answer: nobody answered",
+    "No answer: there was no answer",
     "No answer: there was no answer in time. The default is: Red.",
     "No answer: what the person said was revoked: stolen",
 ]

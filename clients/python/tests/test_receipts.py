@@ -211,7 +211,7 @@ def test_what_a_receipt_says() -> None:
 
 @pytest.mark.parametrize("jws", [None, 7, GOOD.encode()])
 def test_what_is_no_text_is_no_receipt(jws: Any) -> None:
-    with pytest.raises(InvalidReceipt, match=f"not a text but {type(jws).__name__}") as caught:
+    with pytest.raises(InvalidReceipt, match=f"not a string but {type(jws).__name__}") as caught:
         verify_receipt(jws, JWKS)
     assert caught.value.code == "shape"
 
@@ -246,9 +246,9 @@ AT = {"at": "2026-11-16T00:00:00.000Z", "reason": "the session was stolen"}
         # A list of a key that it revokes itself is nobody's.
         ([revoked(RETIRED, keys=[{"kid": RETIRED.kid, **AT}])], "its key was revoked"),
         ([revoked(revoked=[{"jti": CLAIMS["jti"], "at": AT["at"]}])], r"000Z\Z"),
-        ([revoked(next="c")], "not whole"),
-        ([], "not whole"),
-        ([revoked(FORGER)], "not among the trusted"),
+        ([revoked(next="c")], "incomplete"),
+        ([], "incomplete"),
+        ([revoked(FORGER)], "is not trusted"),
         ([revoked(iss="https://evil.example.com")], "another issuer"),
         ([GOOD], "not a revocations"),
         ([revoked(revoked=[1])], "cannot be read"),

@@ -198,11 +198,11 @@ async fn failures_say_what_to_do_and_when() {
     let (there, sms) = here().await;
     let message = sms.render(&sample_cards::approve());
     let never = [
-        (21_610, "answered STOP"),
+        (21_610, "replied STOP"),
         (21_408, "Geo permissions"),
-        (21_606, "not this account's"),
+        (21_606, "does not belong to this account"),
         (21_608, "trial account"),
-        (21_211, "nobody can be reached"),
+        (21_211, "no one can be reached"),
         (12_345, "error 12345"),
     ];
     for (code, words) in never {

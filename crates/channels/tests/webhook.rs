@@ -153,13 +153,13 @@ async fn what_cannot_be_read_says_what_was_expected() {
         (json!({ "from": "ada" }), one),
         (json!({ "from": "ada", "danced": true }), one),
         (json!({ "from": "ada", "pressed": "t", "wrote": "x" }), one),
-        (json!({ "from": "ada", "became": "read" }), "expected about"),
+        (json!({ "from": "ada", "became": "read" }), "expected `about`"),
         (json!({ "from": "a b", "wrote": "x" }), "expected from"),
         (json!({ "from": "", "wrote": "x" }), "expected from"),
         (json!({ "wrote": "x" }), "missing field `from`"),
         (json!({ "from": "ada", "became": "lost", "about": "c" }), "unknown variant"),
         (json!({ "from": "ada", "submitted": { "token": "t" } }), "missing field `values`"),
-        (json!(null), "expected what somebody did"),
+        (json!(null), "expected a person's action"),
     ];
     for (body, expected) in cases {
         let unread = read(&there, &webhook, &body).unwrap_err();

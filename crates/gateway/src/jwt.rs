@@ -306,7 +306,7 @@ mod tests {
         let shared = json!({ "kty": "oct", "k": "c2VjcmV0" });
         assert_eq!(public_keys(&json!({ "keys": [public] })).unwrap().keys.len(), 1);
         for (keys, said) in [
-            (json!({ "keys": [private] }), "a private one"),
+            (json!({ "keys": [private] }), "a private key"),
             (json!({ "keys": [public, shared] }), "a shared secret"),
             (json!({ "keys": [] }), "at least one key"),
             (json!([public]), "a JWKS"),

@@ -399,7 +399,7 @@ mod tests {
         let exceeded = QuotaExceeded::new(Metric::Notifications, AccountKind::Agent, 5, last);
         assert_eq!(
             exceeded.to_string(),
-            "the quota of 5 notifications an hour for one agent is used up; it starts again at \
+            "quota exceeded: at most 5 notifications an hour per agent; the count resets at \
              1970-01-01T02:00:00.000Z"
         );
     }

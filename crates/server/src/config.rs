@@ -469,7 +469,7 @@ mod tests {
         assert!(refused(few).contains("connection_limit: expected at least 4"));
         let same =
             Settings { operations_listen: Some("127.0.0.1:3402".into()), ..Settings::default() };
-        assert!(refused(same).contains("operations_listen: expected another address"));
+        assert!(refused(same).contains("operations_listen: expected an address other than"));
         let nowhere = Settings { operations_listen: Some("here".into()), ..Settings::default() };
         assert!(refused(nowhere).contains("operations_listen: expected HOST:PORT"));
         let open = Settings { callback_allow: Some(vec!["10/8".into()]), ..Settings::default() };

@@ -24,7 +24,9 @@ pub(super) fn verify(call: &WebhookCall<'_>, secret: &SecretString) -> Result<()
         .ok_or(ForgedCall("expected x-slack-request-timestamp to be seconds since 1970"))?;
     let now = call.now.millis().div_euclid(1000);
     if now.abs_diff(seconds) > WINDOW {
-        return Err(ForgedCall("x-slack-request-timestamp differs from the current time by more than five minutes; check the clocks"));
+        return Err(ForgedCall(
+            "x-slack-request-timestamp differs from the current time by more than five minutes; check the clocks",
+        ));
     }
     let signature = signature
         .strip_prefix("v0=")

@@ -44,7 +44,8 @@ fn read(body: &[u8]) -> Result<Callback> {
         expires_at: event.timestamp.unwrap_or(Timestamp::UNIX_EPOCH),
     };
     let outcome = told.outcome(status, &terms)?;
-    let outcome = outcome.ok_or_else(|| malformed(&format!("{:?} is not a final event", event.event)))?;
+    let outcome =
+        outcome.ok_or_else(|| malformed(&format!("{:?} is not a final event", event.event)))?;
     Ok(Callback { case_id: event.case_id, outcome })
 }
 

@@ -180,7 +180,8 @@ impl fmt::Debug for Case {
 
 /// A URL that may be called: https, or http on this machine (HITL-242).
 fn address(text: &str) -> Result<Url> {
-    let url = Url::parse(text).map_err(|_| HitlError::BadUrl("the URL that it names".to_owned()))?;
+    let url =
+        Url::parse(text).map_err(|_| HitlError::BadUrl("the URL that it names".to_owned()))?;
     let local = matches!(url.host_str(), Some("localhost" | "127.0.0.1"));
     if url.scheme() == "https" || (url.scheme() == "http" && local) {
         return Ok(url);

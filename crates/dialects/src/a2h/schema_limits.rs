@@ -122,7 +122,7 @@ mod tests {
         };
         assert!(check(&nested(15, "allOf")).is_ok());
         let error = check(&nested(40, "anyOf")).unwrap_err();
-        assert!(error.contains("nested at most 32 deep"), "{error}");
+        assert!(error.contains("at most 32 levels of nesting"), "{error}");
         let wide = json!({ "enum": (0..12_000).collect::<Vec<_>>() });
         assert!(check(&wide).unwrap_err().contains("at most 10000 values"));
         let slow = (0..8).fold(

@@ -90,17 +90,17 @@ fn members(claims: &ReceiptClaims) -> Value {
 // `GET /api/v1/asks/{id}/receipt/proof`: proves that the event a receipt names is in a sealed
 // block of the audit log.
 
-/// The way from one record to the signed root of its block.
+/// The path from one record to the signed root of its block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Inclusion {
     /// The record.
     pub record: LinkedRecord,
-    /// Its place in the feed.
+    /// The position in the feed.
     pub position: u64,
-    /// Its place among the leaves of the block.
+    /// The index among the leaves of the block.
     pub index: u64,
-    /// The siblings on the way up.
+    /// The sibling hashes on the path to the root.
     pub path: Vec<Digest>,
     /// The signed block.
     pub block: String,
@@ -111,16 +111,16 @@ pub struct Inclusion {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = LinkedRecord))]
 pub struct LinkedRecord {
-    /// Whose chain.
+    /// The subject of the chain.
     pub subject: String,
-    /// Its place there.
+    /// The position in the chain.
     pub seq: u64,
-    /// The hash of the one before.
+    /// The hash of the previous record.
     pub prev: Digest,
-    /// Its own.
+    /// The hash of this record.
     pub hash: Digest,
-    /// What was hashed, with commitments in place of words. An agent does not get it where it
-    /// would name the people of a pool; the proof does not need it.
+    /// The hashed bytes, with commitments instead of text. Agents do not get them if they would
+    /// name the people of a pool; the proof does not require them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
 }

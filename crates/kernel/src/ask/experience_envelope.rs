@@ -68,9 +68,9 @@ impl EnvelopeFindings {
 #[cfg_attr(feature = "openapi", schema(as = EnvelopeLevel))]
 #[serde(rename_all = "snake_case")]
 pub enum EnvelopeLevel {
-    /// What every envelope must have.
+    /// The required fields.
     Core,
-    /// And all that is recommended.
+    /// The required and all recommended fields.
     Standard,
     /// Recommended and some optional fields.
     Full,
@@ -85,7 +85,7 @@ pub struct EnvelopeObjection {
     pub says: String,
 }
 
-/// How a project takes envelopes.
+/// How a project handles envelopes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -94,7 +94,7 @@ pub enum EnvelopePolicy {
     /// Any envelope; errors are recorded.
     #[default]
     Lenient,
-    /// Only such as the specification wants; a request with another is refused.
+    /// Only valid envelopes; a request with an invalid one is refused.
     Strict,
 }
 

@@ -16,57 +16,57 @@ const MOST_CONTACTS: usize = 20;
 pub enum Contact {
     /// A message in Slack.
     Slack {
-        /// The id of the channel or of the person there.
+        /// The ID of the Slack channel or person.
         id: String,
-        /// What this place is for.
+        /// The purpose of this channel.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
-    /// Mail.
+    /// An email.
     Email {
-        /// Where to.
+        /// The email address.
         address: String,
-        /// What this address is for.
+        /// The purpose of this address.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
     /// A text message.
     Sms {
-        /// In the form of E.164, such as +4930123456.
+        /// The phone number in E.164 format, such as +4930123456.
         number: String,
-        /// What this number is for.
+        /// The purpose of this number.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
     /// A message in `WhatsApp`.
     Whatsapp {
-        /// In the form of E.164, such as +4930123456.
+        /// The phone number in E.164 format, such as +4930123456.
         number: String,
-        /// What this number is for.
+        /// The purpose of this number.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
     /// A message in Telegram.
     Telegram {
-        /// The number of the person there.
+        /// The numeric ID of the Telegram account or group.
         id: String,
-        /// What this account is for.
+        /// The purpose of this account.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
     /// An ntfy notification.
     Ntfy {
-        /// The topic they listen to.
+        /// The ntfy topic.
         topic: String,
-        /// What this topic is for.
+        /// The purpose of this topic.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
     /// A call to the operator's webhook.
     Webhook {
-        /// The name of the person there.
+        /// The ID of the person in that program.
         id: String,
-        /// What this is for.
+        /// The purpose of this recipient.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },

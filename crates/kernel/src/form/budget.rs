@@ -208,7 +208,7 @@ mod tests {
         let plain = |n: usize| json!({ "key": format!("k{n}"), "label": "L", "type": "text" });
         assert!(form((0..MAX_FIELDS).map(plain)).prepare().is_ok());
         let error = form((0..=MAX_FIELDS).map(plain)).prepare().unwrap_err();
-        assert_eq!(error.to_string(), "a form has at most 500 fields, this one has 501");
+        assert_eq!(error.to_string(), "a form can have at most 500 fields, but this one has 501");
         let options = |count: usize| -> Vec<Value> {
             (0..count).map(|n| json!({ "value": n.to_string(), "label": "O" })).collect()
         };

@@ -70,16 +70,16 @@ impl TryFrom<Unchecked> for Question {
 #[cfg_attr(feature = "openapi", schema(as = QuestionBody))]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum QuestionBody {
-    /// Yes or no to an action.
+    /// An approval of an action.
     Approve {
-        /// The action, whole.
+        /// The complete details of the action.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         details: Map<String, Value>,
         /// The details for which the agent accepts edits.
         #[serde(default)]
         editable: Editable,
-        /// Whether a rejection needs a reason.
+        /// Whether a rejection requires a reason.
         #[serde(default)]
         reject_requires_reason: bool,
         /// Suggested reasons for a rejection. Other reasons can be entered as text.
@@ -91,37 +91,37 @@ pub enum QuestionBody {
         #[cfg_attr(feature = "openapi", schema(max_items = 20))]
         reject_options: Vec<Choice>,
     },
-    /// One or more of several.
+    /// A choice of one or more options.
     Choose {
-        /// What there is to choose from.
+        /// The options.
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<Choice>, min_items = 2, max_items = 1000))]
         #[serde(deserialize_with = "options")]
         options: Options,
         /// How many options can be chosen.
         pick: PickMode,
-        /// The option the agent would take by itself.
+        /// The option that the agent suggests.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         suggested: Option<String>,
     },
-    /// Values only a person can supply.
+    /// A form with values that only a person can provide.
     Provide {
         /// The fields.
         #[serde(deserialize_with = "form")]
         form: Form,
     },
-    /// "Go ahead with exactly these", or not.
+    /// A confirmation of a list of items.
     Confirm {
         /// The items to confirm; may be empty.
         #[serde(deserialize_with = "items")]
         items: Vec<Choice>,
-        /// The label of going ahead.
+        /// The label of the button that confirms.
         yes: String,
-        /// The label of not doing so.
+        /// The label of the button that declines.
         no: String,
     },
-    /// Something failed: retry, skip or abort.
+    /// An escalation after a failure: retry, skip or abort.
     Escalate {
-        /// What failed.
+        /// The failure.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         error: Map<String, Value>,
@@ -130,7 +130,7 @@ pub enum QuestionBody {
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         params: Map<String, Value>,
     },
-    /// A free message that wants a free answer.
+    /// A message that expects a reply in free text.
     #[serde(deserialize_with = "nothing_more")]
     Converse,
 }
@@ -189,16 +189,16 @@ impl QuestionKind {
     }
 }
 
-/// One thing to choose, with the id that goes back to the agent.
+/// An option.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
-    /// What goes back.
+    /// The ID that the agent receives.
     pub id: String,
-    /// What the person reads.
+    /// The label that the person sees.
     pub label: String,
-    /// More about it.
+    /// A description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -262,7 +262,7 @@ fn distinct(choices: &[Choice], field: &'static str) -> Result<(), QuestionError
     Ok(())
 }
 
-/// How many options make an answer.
+/// How many options can be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]

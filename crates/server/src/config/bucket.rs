@@ -279,24 +279,24 @@ mod tests {
             ("", "files: expected s3://BUCKET/PREFIX"),
             ("/var/files", "files: expected s3://BUCKET/PREFIX"),
             ("gs://acme", "files: expected s3://BUCKET/PREFIX"),
-            ("s3:acme", "the bucket of 3 to 63"),
-            ("s3://", "the bucket of 3 to 63"),
-            ("s3://Acme?region=x", "the bucket of 3 to 63"),
-            ("s3://acme:9000/x?region=x", "the bucket of 3 to 63"),
+            ("s3:acme", "with a bucket name of 3 to 63"),
+            ("s3://", "with a bucket name of 3 to 63"),
+            ("s3://Acme?region=x", "with a bucket name of 3 to 63"),
+            ("s3://acme:9000/x?region=x", "with a bucket name of 3 to 63"),
             ("s3://acme/a//b?region=x", "files: expected a prefix"),
             ("s3://acme", "files: expected s3://BUCKET/PREFIX?region=REGION"),
             ("s3://acme?region=", "files: expected s3://BUCKET/PREFIX?region=REGION"),
             ("s3://acme?region=x&style=host", "files: style: expected path or virtual"),
             ("s3://acme?region=x&timeout=0", "files: timeout: expected seconds"),
             ("s3://acme?region=x&colour=red", "files: colour: expected region, endpoint"),
-            ("s3://acme?endpoint=s3.acme.com", "files: endpoint, or AWS_ENDPOINT_URL: expected"),
+            ("s3://acme?endpoint=s3.acme.com", "files: endpoint (or AWS_ENDPOINT_URL): expected"),
             (
                 "s3://acme?endpoint=https://s3.acme.com/x",
-                "files: endpoint, or AWS_ENDPOINT_URL: expected",
+                "files: endpoint (or AWS_ENDPOINT_URL): expected",
             ),
             (
                 "s3://acme?endpoint=https://a:b@s3.acme.com",
-                "files: endpoint, or AWS_ENDPOINT_URL: expected",
+                "files: endpoint (or AWS_ENDPOINT_URL): expected",
             ),
             ("s3://acme?endpoint=http://s3.acme.com", "without TLS"),
             ("s3://key:s3cret@acme?region=x", "without keys"),
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(kinds(&role), [Key::WebIdentityTokenFile, Key::RoleArn]);
         assert_eq!(kinds(&[]), [], "the machine is asked");
         let half = read(url, &pair[..1]).unwrap_err().to_string();
-        assert!(half.contains("AWS_SECRET_ACCESS_KEY belong together"), "{half}");
+        assert!(half.contains("AWS_SECRET_ACCESS_KEY must be set together"), "{half}");
         let printed = format!("{:?}", read(url, &token).unwrap());
         assert!(!printed.contains("s3cret") && !printed.contains("t0ken"), "{printed}");
         let elsewhere = [("AWS_ENDPOINT_URL", "https://s3.acme.com"), ("AWS_REGION", "here")];
@@ -347,6 +347,6 @@ mod tests {
         assert!(refused.contains("belong together"), "{refused}");
         let nowhere = Settings { files: None, ..own };
         let refused = super::read(&nowhere, |_| None).unwrap_err().to_string();
-        assert!(refused.contains("keys to a bucket"), "{refused}");
+        assert!(refused.contains("require files"), "{refused}");
     }
 }

@@ -118,7 +118,7 @@ mod tests {
             (Settings { oidc_groups: Some(vec!["a=b c".to_owned()]), ..given() }, "oidc_groups"),
             (
                 Settings { oidc_projects: Some(vec!["dev".to_owned()]), ..given() },
-                "oidc_projects: only",
+                "oidc_projects requires",
             ),
         ] {
             let refused = read(&settings).unwrap_err().to_string();

@@ -98,7 +98,7 @@ mod tests {
         for (url, says) in [
             ("mail.example.com", "expected smtp://"),
             ("https://mail.example.com?from=a%40b.example", "expected smtp://"),
-            ("smtp://u:hush@mail.example.com", "from: expected the address"),
+            ("smtp://u:hush@mail.example.com", "from: expected the sender address"),
             ("smtp://u:hush@mail.example.com?from=ann", "from: expected an address"),
             ("smtp://u:hush@mail.example.com?from=a%40b.example&tls=maybe", "tls: expected none"),
             ("smtps://mail.example.com?from=a%40b.example&tls=none", "tls: expected none"),

@@ -145,7 +145,7 @@ mod tests {
         for (text, said) in [
             (format!("[a]\naudience = \"u\"\n{KEYS}"), "verification.a: issuer is missing"),
             (format!("[a]\nissuer = \"i\"\n{KEYS}"), "audience is missing"),
-            (whole(""), "jwks is missing"),
+            (whole(""), "jwks is required"),
             (whole(&format!("jwks = \"k\"\n{KEYS}")), "not both"),
             (whole("jwks = \"/nowhere\""), "cannot read /nowhere"),
             (whole("jwks_inline = { keys = [] }"), "at least one key"),

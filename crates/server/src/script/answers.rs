@@ -114,7 +114,7 @@ mod tests {
                 );
                 let said = says.answer_to(&question);
                 if none && matches!(says, ScriptAnswer::No) {
-                    assert!(said.unwrap_err().contains("has no “no”"));
+                    assert!(said.unwrap_err().contains("cannot be answered with “no”"));
                     continue;
                 }
                 let (answer, comment) = said.unwrap();

@@ -191,7 +191,13 @@ async fn mistakes_of_every_call() {
             "the Host header is not a host name of this server; set public_url to the URL that \
              clients use",
         ),
-        get("unknown path", &agent, "/api/v1/requests", 404, "unknown path; check the URL, or see /docs"),
+        get(
+            "unknown path",
+            &agent,
+            "/api/v1/requests",
+            404,
+            "unknown path; check the URL, or see /docs",
+        ),
         get(
             "wrong method",
             &agent,
@@ -272,7 +278,14 @@ async fn mistakes_of_the_native_api() {
         { "id": "a", "label": "A" }, { "id": "b", "label": "B" }] } });
     let choice = asked(&agent, choice).await;
     let mistakes = vec![
-        post("empty body", &agent, ASKS, json!({}), 422, "question: expected a value; it is missing"),
+        post(
+            "empty body",
+            &agent,
+            ASKS,
+            json!({}),
+            422,
+            "question: expected a value; it is missing",
+        ),
         post(
             "misspelt field",
             &agent,
@@ -316,14 +329,7 @@ async fn mistakes_of_the_native_api() {
             422,
             "tags: expected a list",
         ),
-        post(
-            "list instead of an object",
-            &agent,
-            ASKS,
-            json!([]),
-            422,
-            "body: expected an object",
-        ),
+        post("list instead of an object", &agent, ASKS, json!([]), 422, "body: expected an object"),
         post(
             "a default without a deadline",
             &agent,
@@ -833,10 +839,7 @@ async fn mistakes_in_settings() {
             Settings { tls_cert: Some("cert.pem".into()), ..Settings::default() },
             "tls_cert and tls_key must be set together",
         ),
-        (
-            Settings { body_limit: Some(10), ..dev() },
-            "body_limit: expected at least 4096 bytes",
-        ),
+        (Settings { body_limit: Some(10), ..dev() }, "body_limit: expected at least 4096 bytes"),
         (
             Settings { slack_bot_token: secret("xoxb-1"), ..dev() },
             "slack_bot_token requires slack_signing_secret, or slack_app_token for Socket Mode, so \

@@ -162,9 +162,9 @@ async fn silence_and_withdrawals_have_receipts_too() {
     agent.post(&format!("{ASKS}/{cancelled}/cancel"), reason).await.is(200);
     world.advance(61);
     for (id, outcome, first) in [
-        (default, "completed", "Nobody decided. No answer came until"),
-        (failed, "failed", "Nobody decided. Time ran out"),
-        (expired, "expired", "Nobody decided. Time ran out"),
+        (default, "completed", "No one decided. There was no answer by"),
+        (failed, "failed", "No one decided. The request expired"),
+        (expired, "expired", "No one decided. The request expired"),
         (cancelled, "cancelled", "Nobody decided. The agent agent_dev withdrew"),
     ] {
         let seen = checked(&world, &receipt(&agent, &id).await).await;
@@ -400,7 +400,7 @@ async fn what_is_no_receipt_is_told_why() {
     let other = World::dev().await;
     let seen = checked(&other, &signed).await;
     assert!(
-        seen["why"].as_str().unwrap().contains("not among the trusted ones"),
+        seen["why"].as_str().unwrap().contains("is not trusted"),
         "{}",
         seen["why"]
     );

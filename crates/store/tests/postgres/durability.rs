@@ -158,7 +158,7 @@ async fn what_does_not_match_its_state_is_found() {
         ("UPDATE listing SET project_label = 'other'", lists),
         (
             "UPDATE listing SET fold = fold + 1 WHERE scope LIKE 'agent/%'",
-            "its key of similar requests",
+            "its similarity key",
         ),
         ("UPDATE deadline SET at = at + 1", "its deadlines do not match"),
         ("DELETE FROM wake", "its next reminder, escalation or deadline"),

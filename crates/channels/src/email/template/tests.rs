@@ -67,7 +67,7 @@ fn a_broken_template_says_why() {
     let chain = format!("{{{{ event{} }}}}", "|tojson".repeat(60));
     let brackets = format!("{{{{ {}1{} }}}}", "(".repeat(5000), ")".repeat(5000));
     for (template, why) in [
-        ("{{ event", "has no end"),
+        ("{{ event", "is not closed"),
         ("{% if x %}", "line 1 of the template: unexpected end of input"),
         ("a\n{{ x|nothing }}b", "line 2 of the template: filter nothing is unknown"),
         ("{{ range(10) }}", "line 1 of the template: range is unknown"),
@@ -76,10 +76,10 @@ fn a_broken_template_says_why() {
         ("{% include 'x' %}", "\"include\" is not known here"),
         ("<script>x</script>", "the rendered email is empty"),
         ("", "the rendered email is empty"),
-        (&long, "the template is too long"),
+        (&long, "the template exceeds"),
         (&deep, ""),
         (&loops, "too many steps"),
-        (&wide, "the letter becomes too long"),
+        (&wide, "the rendered email exceeds"),
         (&chain, "a string becomes too long"),
         (&brackets, ""),
     ] {

@@ -17,8 +17,10 @@ pub enum Choice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ChoiceError {
     /// The request chose neither.
-    #[error("set `prefer_hitl: true` to let a person decide, or `skip_hitl: true` to continue \
-             without")]
+    #[error(
+        "set `prefer_hitl: true` to let a person decide, or `skip_hitl: true` to continue \
+             without"
+    )]
     Required,
     /// The request chose both.
     #[error("`prefer_hitl` and `skip_hitl` cannot both be set")]

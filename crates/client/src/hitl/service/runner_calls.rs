@@ -150,7 +150,8 @@ impl CaseRunner {
         let path = "/hitl/v1/callback-secret";
         let told: Value = self.0.client.call(Method::GET, path, None::<&()>).await?;
         let secret = told["secret"].as_str().map(str::to_owned);
-        secret.ok_or_else(|| HitlError::Malformed("the callback secret is missing".to_owned()).into())
+        secret
+            .ok_or_else(|| HitlError::Malformed("the callback secret is missing".to_owned()).into())
     }
 
     /// The call of a case.

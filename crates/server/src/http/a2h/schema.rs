@@ -184,7 +184,7 @@ mod tests {
         let long = json!(vec![7; 200_000]);
         let outcome = validate(&schema, &long).unwrap();
         let message = outcome["errors"][0]["message"].as_str().unwrap();
-        assert!(message.contains("too long to be checked"), "{message}");
+        assert!(message.contains("the limit for this schema"), "{message}");
         let wrong = validate(&json!({ "type": "number" }), &json!("x".repeat(100_000))).unwrap();
         assert!(wrong.to_string().len() < 5_000);
     }

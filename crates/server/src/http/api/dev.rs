@@ -108,7 +108,7 @@ async fn move_clock(
     path = "/api/v1/dev/script",
     operation_id = "getScript",
     responses(
-        (status = 200, description = "Rules and what they did", body = ScriptReport),
+        (status = 200, description = "The rules and their use", body = ScriptReport),
         (status = 404, description = "`not-found`: the server was not started with `--dev`"),
     ),
     security(("agent_key" = []), ("human_token" = [])),

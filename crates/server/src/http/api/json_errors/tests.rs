@@ -33,7 +33,7 @@ fn what_is_wrong_with_an_ask() {
     let words = "`low`, `normal`, `high` or `critical`";
     let seconds = "a whole number of seconds from 0 (never) to 100 years";
     let moment = "a time in RFC 3339 format, such as 2026-11-15T09:00:00Z";
-    let label = "unknown field; known fields are `id`, `label` and `description`";
+    let label = "unknown field; allowed fields: id, label, description";
     for (body, field, expected) in [
         (json!([]), "body", "an object"),
         (json!(["reason"]), "body", "an object"),
@@ -52,7 +52,7 @@ fn what_is_wrong_with_an_ask() {
             asking(json!({ "kind": "aprove" })),
             "question.kind",
             "`approve`, `choose`, `provide`, `confirm`, `escalate` or `converse`; \
-             did you mean `approve`?",
+             did you mean \"approve\"?",
         ),
         (
             asking(json!({ "kind": null })),
@@ -67,12 +67,13 @@ fn what_is_wrong_with_an_ask() {
         (
             asking(json!({ "kind": "approve", "detail": {} })),
             "question.detail",
-            "unknown field; known fields are `details`, `editable`, `reject_requires_reason` and `reject_options`",
+            "unknown field; allowed fields: details, editable, reject_requires_reason, \
+             reject_options; did you mean \"details\"?",
         ),
         (
             asking(json!({ "kind": "converse", "detail": {} })),
             "question.detail",
-            "unknown field; there are none here",
+            "unknown field; no fields are allowed here",
         ),
         (
             asking(json!({ "kind": "approve", "editable": "y" })),
@@ -123,9 +124,7 @@ fn what_is_wrong_with_an_ask() {
         (
             whole(json!({ "colour": 1 })),
             "colour",
-            "unknown field; known fields are `question`, `priority`, `route`, \
-            `timeout_seconds`, `on_expiry`, `reminders`, `tags`, `irreversible`, `metadata`, `follows`, \
-            `conversation`, `assurance`, `callback_url`, `place` and `hxp`",
+            "unknown field; allowed fields: question, priority, route, timeout_seconds, on_expiry, reminders, tags, irreversible, metadata, follows, conversation, assurance, callback_url, place, hxp",
         ),
         (whole(json!({ "timeout_seconds": -1 })), "timeout_seconds", seconds),
         (whole(json!({ "timeout_seconds": 1.5 })), "timeout_seconds", seconds),
@@ -150,12 +149,12 @@ fn what_is_wrong_with_an_ask() {
         (
             whole(json!({ "route": { "to": "pool", "groups": "ops" } })),
             "route.groups",
-            "unknown field; the only known field is `group`",
+            "unknown field; allowed fields: group; did you mean \"group\"?",
         ),
         (
             whole(json!({ "route": { "to": "owner", "group": "ops" } })),
             "route.group",
-            "unknown field; there are none here",
+            "unknown field; no fields are allowed here",
         ),
         (
             whole(json!({ "on_expiry": null })),
@@ -180,7 +179,7 @@ fn what_is_wrong_with_an_ask() {
         (
             whole(json!({ "on_expiry": { "answer": { "verdict": "approved" } } })),
             "on_expiry.answer.verdict",
-            "unknown field; known fields are `answer` and `comment`",
+            "unknown field; allowed fields: answer, comment",
         ),
     ] {
         let told = told::<CreateAsk>(&body.to_string());
@@ -203,13 +202,13 @@ fn what_is_wrong_with_other_bodies() {
             told::<Reply> as fn(&str) -> (String, String),
             json!({ "answer": { "verdict": "approved", "edit": {} } }),
             "answer.edit",
-            "unknown field; the only known field is `edits`",
+            "unknown field; allowed fields: edits; did you mean \"edits\"?",
         ),
         (
             told::<Reply>,
             json!({ "answer": { "verdict": "rejected", "edits": {} } }),
             "answer.edits",
-            "unknown field; the only known field is `option`",
+            "unknown field; allowed fields: option",
         ),
         (told::<Reply>, json!({ "answer": { "verdict": "yes" } }), "answer.verdict", verdicts),
         (told::<Reply>, json!({ "answer": "approved" }), "answer", "an object with `verdict`"),
@@ -217,7 +216,7 @@ fn what_is_wrong_with_other_bodies() {
             told::<Reply>,
             json!({ "verdict": "approved" }),
             "verdict",
-            "unknown field; known fields are `answer` and `comment`",
+            "unknown field; allowed fields: answer, comment",
         ),
         (
             told::<ExtendBody>,
@@ -237,7 +236,7 @@ fn what_is_wrong_with_other_bodies() {
             told::<ProjectBody>,
             json!({ "ladder": [{ "after": 1, "seat": "pool", "groups": "ops" }] }),
             "ladder[0].groups",
-            "unknown field; the only known field is `group`",
+            "unknown field; allowed fields: group; did you mean \"group\"?",
         ),
     ] {
         let told = read(&body.to_string());
