@@ -139,11 +139,11 @@ def test_edits_are_run_with_where_they_were_declared() -> None:
     ("editable", "edits", "why"),
     [
         (False, {"to": "ada", "amount": 1, "on": "2026-01-01", "force": False}, "takes none"),
-        (True, {"to": "ada"}, "look at amount, force, on"),
+        (True, {"to": "ada"}, "check amount, force, on"),
         (
             True,
             {"to": "ada", "amount": 1, "on": "2026-01-01", "force": False, "x": 1},
-            "look at x",
+            "check x",
         ),
         (
             True,

@@ -17,7 +17,7 @@ export function parseJson(text: string): JsonValue {
   return /\d{16}/.test(text) ? parseStrictJson(text, { duplicates: true }) : (JSON.parse(text) as JsonValue);
 }
 
-/** The same, and an object that names a duplicate member is refused: two readers could see two values. */
+/** The same, and an object that names a member twice is refused: two readers could see two values. */
 export function parseStrictJson(text: string, options: { duplicates?: boolean } = {}): JsonValue {
   const reader = new Reader(text, options.duplicates ?? false);
   const value = reader.value(0);

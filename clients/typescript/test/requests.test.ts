@@ -252,7 +252,7 @@ test("options that do not exist are refused, and those that do are told", async 
   const wrong = { timeout: 5 } as object;
   const refusal = (...known: string[]) => (error: unknown): boolean => {
     assert.ok(error instanceof TypeError);
-    assert.match(error.message, /^unknown option timeout; there are: /);
+    assert.match(error.message, /^unknown option timeout; allowed options: /);
     for (const name of known) assert.match(error.message, new RegExp(`\\b${name}\\b`));
     return true;
   };

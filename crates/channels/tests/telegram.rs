@@ -343,7 +343,10 @@ fn what_telegram_says_is_read() {
     for body in
         ["", "null", "[]", "{}", r#"{"update_id":"1"}"#, r#"{"update_id":1,"message":{}}"#, "\u{0}"]
     {
-        assert!(read(body.as_bytes()).unwrap_err().0.starts_with("expected a Bot API Update"), "{body}");
+        assert!(
+            read(body.as_bytes()).unwrap_err().0.starts_with("expected a Bot API Update"),
+            "{body}"
+        );
     }
     assert!(read(&[0xff, 0xfe]).is_err());
 }

@@ -249,7 +249,10 @@ async fn what_meta_says_is_read() {
         "\u{0}",
         r#"{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"messages","value":{}}]}]}"#,
     ] {
-        assert!(parse(body.as_bytes()).unwrap_err().0.starts_with("expected a notification"), "{body}");
+        assert!(
+            parse(body.as_bytes()).unwrap_err().0.starts_with("expected a notification"),
+            "{body}"
+        );
     }
     assert!(parse(&[0xff]).is_err());
     // Another number of the same app, and somebody who is none.

@@ -26,6 +26,7 @@ use gateway::vault::shared::MasterKey;
 use gateway::verification::ProofIssuer;
 use kernel::AgentId;
 use kernel::quota::Limits;
+use kernel::spelling::suggestion;
 use kernel::time::LONGEST_TIMEOUT;
 use notify::links::LinkBuilder;
 use serde::{Deserialize, Serialize};
@@ -158,6 +159,22 @@ fn quotas(given: Option<&str>, dev: bool) -> anyhow::Result<Limits> {
     Ok(if dev { given.or(&Limits::unlimited()) } else { given })
 }
 
+/// What is wrong with a settings file. Serde's error about an unknown setting lists all settings;
+/// the line and the setting that was probably meant help more.
+fn file_error(error: toml::de::Error, text: &str) -> anyhow::Error {
+    let unknown = error.message().strip_prefix("unknown field `");
+    let Some((name, known)) = unknown.and_then(|rest| rest.split_once('`')) else {
+        return error.into();
+    };
+    let known = known.split('`').skip(1).step_by(2);
+    let start = error.span().map_or(0, |span| span.start);
+    let line = text.get(..start).map_or(1, |before| before.matches('\n').count() + 1);
+    let meant = suggestion(name, known);
+    anyhow::anyhow!(
+        "line {line}: unknown setting {name}{meant}; docs/configuration.md lists all settings"
+    )
+}
+
 impl Settings {
     /// Adds settings from the file, if there is one, and from the variables of the upstream server.
     pub fn complete(self, file: Option<&Path>) -> anyhow::Result<Self> {
@@ -165,7 +182,8 @@ impl Settings {
             Some(path) => {
                 let text = std::fs::read_to_string(path)
                     .with_context(|| format!("cannot read {}", path.display()))?;
-                toml::from_str(&text).with_context(|| format!("in {}", path.display()))?
+                let read = toml::from_str(&text).map_err(|error| file_error(error, &text));
+                read.with_context(|| format!("in {}", path.display()))?
             }
             None => Self::default(),
         };

@@ -126,7 +126,10 @@ fn what_is_wrong_is_said() {
         "mail: 127.0.0.1:1 (no TLS), from a@b.example",
     );
     let half = "smtp://u:hush@mail.example.com";
-    says(doctor(data.path()).args(["--smtp-url", half]), "smtp_url: from: expected the sender address");
+    says(
+        doctor(data.path()).args(["--smtp-url", half]),
+        "smtp_url: from: expected the sender address",
+    );
     let provider = ["--oidc-issuer", "http://127.0.0.1:1", "--oidc-client-id", "x"];
     says(doctor(data.path()).args(provider), "oidc: http://127.0.0.1:1/");
     says(doctor(data.path()).args(["--oidc-client-id", "x"]), "oidc_issuer and oidc_client_id");

@@ -858,4 +858,13 @@ async fn mistakes_in_settings() {
         let refused = settings.check().map(drop).unwrap_err();
         assert_eq!(format!("{refused:#}"), expected);
     }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("countersign.toml");
+    std::fs::write(&file, "dev = true\npublic-url = \"https://ask.example.com\"\n").unwrap();
+    let refused = Settings::default().complete(Some(&file)).map(drop).unwrap_err();
+    assert_eq!(
+        refused.root_cause().to_string(),
+        "line 2: unknown setting public-url; did you mean \"public_url\"?; \
+         docs/configuration.md lists all settings"
+    );
 }

@@ -399,11 +399,7 @@ async fn what_is_no_receipt_is_told_why() {
     // Another installation's is not ours.
     let other = World::dev().await;
     let seen = checked(&other, &signed).await;
-    assert!(
-        seen["why"].as_str().unwrap().contains("is not trusted"),
-        "{}",
-        seen["why"]
-    );
+    assert!(seen["why"].as_str().unwrap().contains("is not trusted"), "{}", seen["why"]);
     let anyone = world.anonymous();
     anyone.post(VERIFY, json!({ "receipt": 7 })).await.problem(422, "invalid-field");
     anyone.post(VERIFY, json!({})).await.problem(422, "invalid-field");

@@ -137,8 +137,10 @@ async fn a_command_that_fails_is_tried_again_and_what_was_decided_stands() {
     let world = commanded(folder.path(), said).await;
     let task = assigned(&world).await;
     op(&world.human(), "task.cancel", json!({ "task_id": task })).await;
-    eventually("an attempt", async || crate::world::logged().contains("runtime command failed, will retry"))
-        .await;
+    eventually("an attempt", async || {
+        crate::world::logged().contains("runtime command failed, will retry")
+    })
+    .await;
     assert!(crate::world::logged().contains("down"), "the log says why");
     let stands = op(&world.human(), "task.get", json!({ "task_id": task })).await;
     assert_eq!(stands["state"], "completed", "cancelled all the same");
