@@ -129,7 +129,7 @@ mod tests {
             json!({}),
             |inner, _| json!({ "allOf": [inner], "unevaluatedProperties": false }),
         );
-        assert!(check(&slow).unwrap_err().contains("at most 4 of unevaluated"), "{slow}");
+        assert!(check(&slow).unwrap_err().contains("at most 4 uses of unevaluated"), "{slow}");
         for reference in ["$ref", "$dynamicRef"] {
             assert!(check(&json!({ "items": { reference: "#" } })).is_err());
         }

@@ -245,8 +245,9 @@ fn cancelled(claims: &ReceiptClaims) -> Vec<String> {
         ActorRef::Guest => "Someone at the address that the agent chose".to_owned(),
     };
     let at = claims.ended_at;
-    let mut said =
-        vec![format!("No one decided. {who} withdrew the request at {at} before it was answered.")];
+    let mut said = vec![format!(
+        "No one decided. {who} cancelled the request at {at} before it was answered."
+    )];
     said.extend(claims.reason.as_ref().map(|reason| format!("Reason: “{reason}”")));
     said
 }

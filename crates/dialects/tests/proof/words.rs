@@ -159,7 +159,7 @@ fn what_was_displayed() {
     insta::assert_snapshot!("displayed", lines.join("\n"));
     assert!(lines[0].contains(&"5".repeat(64)));
     for line in &lines[1..] {
-        assert!(!line.contains(&"5".repeat(64)) && line.contains("does not claim"), "{line}");
+        assert!(!line.contains(&"5".repeat(64)) && line.contains("makes no claim"), "{line}");
     }
 }
 

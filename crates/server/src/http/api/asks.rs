@@ -69,7 +69,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
     responses(
         (
             status = 201,
-            description = "Asked",
+            description = "The new ask",
             body = AskView<'static>,
             headers(
                 ("Location" = String, description = "The URL of the new object"),

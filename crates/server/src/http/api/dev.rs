@@ -50,7 +50,7 @@ struct ClockView {
     path = "/api/v1/dev/clock",
     operation_id = "getClock",
     responses(
-        (status = 200, description = "Now", body = ClockView),
+        (status = 200, description = "The current time", body = ClockView),
         (status = 404, description = "`not-found`: the server was not started with `--dev`"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
@@ -127,7 +127,7 @@ async fn script(State(gateway): State<Gateway>, dev: DevServices) -> Result<Resp
     operation_id = "putScript",
     request_body(content = Script, example = json!({ "rule": [{ "answer": "yes", "after": "2s" }] })),
     responses(
-        (status = 200, description = "Its rules, none used yet", body = ScriptReport),
+        (status = 200, description = "The rules of the script, not used yet", body = ScriptReport),
         (status = 404, description = "`not-found`: the server was not started with `--dev`"),
     ),
     security(("agent_key" = []), ("human_token" = [])),

@@ -34,7 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
     path = "/api/v1/people/{id}/erase",
     operation_id = "erasePerson",
     tag = "people",
-    params(("id" = HumanId, Path, description = "Who", example = "ada")),
+    params(("id" = HumanId, Path, description = "The ID of the person", example = "ada")),
     responses(
         (status = 200, description = "The remainder of the person", body = PersonView),
         (

@@ -52,7 +52,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         description = "The file, with its media type as `Content-Type`",
     ),
     responses(
-        (status = 201, description = "Kept", body = UploadedFile),
+        (status = 201, description = "The stored file", body = UploadedFile),
         ClosedAskProblems,
         (status = 422, description = "`answer-mismatch`: this ask does not accept files"),
     ),
@@ -103,7 +103,7 @@ async fn answerable(gateway: &Gateway, human: &HumanId, id: AskId) -> Result<Arc
     path = "/api/v1/asks/{id}/files/{digest}",
     operation_id = "getFile",
     params(
-        ("digest" = String, Path, description = "Its SHA-256", pattern = "^[0-9a-f]{64}$"),
+        ("digest" = String, Path, description = "The SHA-256 of the file", pattern = "^[0-9a-f]{64}$"),
     ),
     responses(
         (

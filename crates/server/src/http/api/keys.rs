@@ -164,7 +164,7 @@ async fn revoke_key(
         ),
     ),
     responses(
-        (status = 204, description = "It counts"),
+        (status = 204, description = "Confirmed"),
         (status = 403, description = "`not-allowed`: the caller is not an administrator, or it is \
                                       their own passkey"),
         (status = 404, description = "`not-found`: the passkey does not exist or was revoked"),

@@ -202,7 +202,7 @@ async fn add_person(
         example = json!({ "email": "dev2@example.com", "groups": ["ops"] }),
     ),
     responses(
-        (status = 200, description = "Changed", body = PersonView),
+        (status = 200, description = "Updated", body = PersonView),
         (status = 403, description = "`not-allowed`: the caller is not an administrator"),
         (status = 409, description = "`exists`: the email address is already in use"),
     ),
@@ -233,7 +233,7 @@ async fn change_person(
         example = json!({ "name": "Ada Lovelace", "projects": ["dev"], "groups": ["ops"] }),
     ),
     responses(
-        (status = 200, description = "Changed", body = PersonView),
+        (status = 200, description = "Updated", body = PersonView),
         (status = 201, description = "Added", body = PersonView),
         (status = 403, description = "`not-allowed`: the caller is not an administrator"),
         (status = 409, description = "`exists`: the email address is already in use"),
@@ -257,7 +257,7 @@ async fn save_person(
     path = "/api/v1/people/{id}/link",
     operation_id = "createSignInLink",
     responses(
-        (status = 201, description = "Made", body = SignInLink),
+        (status = 201, description = "The sign-in link", body = SignInLink),
         (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
@@ -322,7 +322,7 @@ async fn group(
     operation_id = "putGroup",
     request_body(content = GroupBody, example = json!({ "members": ["user_dev", "user_dev_2"] })),
     responses(
-        (status = 200, description = "Changed", body = GroupView),
+        (status = 200, description = "Updated", body = GroupView),
         (status = 201, description = "Added", body = GroupView),
         (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),

@@ -133,7 +133,7 @@ async fn add_project(
     operation_id = "putProject",
     request_body(content = ProjectBody, example = json!({ "default_on_silence": false, "reminders": [900, 3600] })),
     responses(
-        (status = 200, description = "Changed", body = ProjectView),
+        (status = 200, description = "Updated", body = ProjectView),
         (status = 201, description = "Added", body = ProjectView),
         (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
@@ -199,7 +199,7 @@ async fn agent(
     operation_id = "putAgent",
     request_body(content = AgentBody, example = json!({ "project": "dev", "owner": "user_dev" })),
     responses(
-        (status = 200, description = "Changed", body = AgentView),
+        (status = 200, description = "Updated", body = AgentView),
         (status = 201, description = "Added", body = AgentView),
         (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),

@@ -56,7 +56,7 @@ pub(super) enum SearchedState {
     path = "/api/v1/search",
     operation_id = "searchAsks",
     params(
-        ("q" = String, Query, description = "Words", example = "refund ada", min_length = 1),
+        ("q" = String, Query, description = "The words to search for", example = "refund ada", min_length = 1),
         ("view" = Option<PersonList>, Query, description = "The list of the person"),
         ("state" = Option<SearchedState>, Query, description = "The state; `all` by default"),
         ("kind" = Option<Vec<QuestionKind>>, Query, description = "The kind of question. Can be \

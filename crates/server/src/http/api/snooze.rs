@@ -35,7 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
     operation_id = "snoozeAsk",
     request_body(content = SnoozeBody, example = json!({ "until": "2030-01-31T12:00:00Z" })),
     responses(
-        (status = 204, description = "Hidden"),
+        (status = 204, description = "Snoozed"),
         (
             status = 422,
             description = "`invalid-field`: a time in the past or more than ten years away, or \

@@ -135,7 +135,7 @@ async fn webhook(
         content = WebhookBody,
         example = json!({ "agent": "agent_dev", "url": "https://agent.example/hook", "enabled": false }),
     ),
-    responses((status = 200, description = "Changed", body = WebhookView)),
+    responses((status = 200, description = "Updated", body = WebhookView)),
 )]
 async fn save(
     State(gateway): State<Gateway>,
