@@ -84,7 +84,7 @@ impl Entity {
 
 /// An event that cannot have happened in this state: the audit log is damaged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{subject}: event {seq} ({what}) cannot follow what came before")]
+#[error("{subject}: event {seq} ({what}) does not follow from the events before it")]
 pub struct InapplicableEvent {
     /// The subject of the event.
     pub subject: Subject,

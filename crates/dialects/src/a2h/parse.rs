@@ -22,8 +22,8 @@ impl InvalidBody for A2hWireError {
         Self::field(path, expected)
     }
 
-    fn unknown(path: &str, known: &str) -> Self {
-        let message = format!("{path}: unknown field; known fields are {known}");
+    fn unknown(path: &str, _known: &str, problem: &str) -> Self {
+        let message = format!("{path}: {problem}");
         Self::at(path, code::INVALID_FIELD, message)
     }
 }

@@ -196,7 +196,8 @@ impl IncomingMessage<'_> {
         Ok(match self.channel.open_form(self.message, &dialog).await {
             Ok(()) => InboundResult::Silent,
             Err(failed) => {
-                tracing::info!(channel = self.channel.name(), error = %failed, "no form was opened");
+                tracing::info!(channel = self.channel.name(), error = %failed, "could not open a \
+                                                                                form");
                 InboundResult::Refused(format!("Please answer on its page: {}", self.page(ask)))
             }
         })
@@ -477,7 +478,8 @@ impl IncomingMessage<'_> {
 /// Replies to the sender of a message.
 async fn reply(channel: &Arc<dyn Channel>, to: &InboundMessage, words: &str) {
     if let Err(failed) = channel.reply(to, words).await {
-        tracing::warn!(channel = channel.name(), error = %failed, "nobody could be told what came of it");
+        tracing::warn!(channel = channel.name(), error = %failed, "could not reply with the \
+                                                                   result");
     }
 }
 

@@ -162,7 +162,7 @@ impl Digests {
         Ok(match failed {
             None => rescheduled(id, it.at, tried, now),
             Some((error, true)) if more => {
-                tracing::warn!(error, "what can wait was not taken; trying the next means");
+                tracing::warn!(error, "digest failed; trying the next contact method");
                 rescheduled(id, it.at, tried, now)
             }
             Some((error, _)) => {

@@ -169,9 +169,10 @@ impl MessageSender {
             AttemptResult::Later { error, .. }
             | AttemptResult::OverQuota { error, .. }
             | AttemptResult::Refused { error } => error,
-            AttemptResult::Gone => "the place is not there any more".to_owned(),
+            AttemptResult::Gone => "the address of the request no longer exists".to_owned(),
         };
-        tracing::warn!(ask = %about.ask, error, "a request could not be put where the agent wanted");
+        tracing::warn!(ask = %about.ask, error, "could not post a request to the address that the \
+                                                 agent chose");
         let Some(ask) = self.gateway.ask(about.ask).await? else { return Ok(Settlement::Done) };
         self.gateway.return_bot_token(&ask).await?;
         if !ask.is_open() {
@@ -285,7 +286,7 @@ impl MessageSender {
             Some(_) => Ok(None),
         };
         let Ok(token) = borrowed else {
-            let error = "the bot_token the agent gave for this is not there any more".to_owned();
+            let error = "the bot_token of the agent for this request no longer exists".to_owned();
             return Ok(Err(AttemptResult::Refused { error }));
         };
         let (to, thread) = match conversation_origin::thread(&recipient.means, origin.as_ref()) {
@@ -418,7 +419,10 @@ impl MessageSender {
         };
         let context = TemplateContext { event: &event, base_url: &base_url, kind };
         let mut page = template::render(template, context)
-            .inspect_err(|broken| tracing::warn!(ask = %ask.id, error = %broken, "a template of an agent makes no letter"))
+            .inspect_err(|broken| {
+                tracing::warn!(ask = %ask.id, error = %broken, "cannot render an agent's email \
+                                                                template")
+            })
             .ok()?;
         // An unknown person has a link of their own: its token goes into every link.
         if let Some(token) = token {
@@ -507,7 +511,7 @@ impl MessageSender {
             return Ok(back.unwrap_or_else(retry));
         }
         if let Some(failed) = failed {
-            tracing::warn!(error = %failed, "a message could not be changed although its request is over");
+            tracing::warn!(error = %failed, "could not update the message of a closed request");
         }
         if message.human.is_none() {
             self.gateway.return_bot_token(&ask).await?;

@@ -44,9 +44,12 @@ impl SignInLinks {
                 let refused = lasting || delivery.attempt >= ATTEMPTS;
                 let error = failed.to_string();
                 if refused {
-                    tracing::warn!(delivery.id, key.id = %key, error, "giving up a sign-in link");
+                    tracing::warn!(delivery.id, key.id = %key, error, "sign-in email failed after \
+                                                                       the last attempt, giving \
+                                                                       up");
                 } else {
-                    tracing::debug!(delivery.id, key.id = %key, error, "a sign-in link is sent later");
+                    tracing::debug!(delivery.id, key.id = %key, error, "sign-in email failed, \
+                                                                        will retry");
                 }
                 let at = retry_at(self.gateway.now(), delivery.attempt);
                 if refused { Settlement::Dead { error } } else { Settlement::Retry { at, error } }

@@ -58,7 +58,7 @@ impl VerificationCodes {
             return Ok(CodeSent::NoChannel);
         };
         if let Err(wait) = self.authenticator.login_rate_limit().count_person(&human.id) {
-            tracing::warn!(human.id = %human.id, "too many codes were asked for");
+            tracing::warn!(human.id = %human.id, "too many verification codes requested");
             return Ok(CodeSent::Wait(wait));
         }
         let code = format!("{:06}", u64::from_be_bytes(random()) % 1_000_000);
@@ -89,7 +89,7 @@ impl VerificationCodes {
             AttemptResult::Later { error, .. }
             | AttemptResult::OverQuota { error, .. }
             | AttemptResult::Refused { error } => {
-                tracing::warn!(human.id = %human.id, error, "a code was not sent");
+                tracing::warn!(human.id = %human.id, error, "could not send a verification code");
                 CodeSent::Failed
             }
             AttemptResult::NotNeeded | AttemptResult::Held { .. } | AttemptResult::Gone => {

@@ -42,7 +42,7 @@ async fn readyz(
         Ok(durability) => {
             let mut body = json!({ "status": "ready" });
             if operations.files.is_unavailable() {
-                body["files"] = json!("the bucket does not answer");
+                body["files"] = json!("the bucket does not respond");
             }
             if let Some(durability) = durability {
                 body["database"] = json!(durability);
@@ -51,7 +51,7 @@ async fn readyz(
         }
         Err(NotReady(reason)) => {
             gateway.database().failed(DATABASE_USER, &reason);
-            let status = "the store cannot be written";
+            let status = "the database is not writable";
             let body = axum::Json(json!({ "status": status, "reason": reason }));
             (StatusCode::SERVICE_UNAVAILABLE, body).into_response()
         }

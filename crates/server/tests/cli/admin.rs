@@ -58,7 +58,7 @@ fn keys_are_made_listed_and_revoked_through_a_server() {
     let refused = member(&["keys", "create", "--human", "user_dev"]).failed(4);
     assert!(refused.contains("administrator"), "{refused}");
     let nobody = cli(&server, &["keys", "create", "--agent", "nobody"]).failed(4);
-    assert!(nobody.contains("an agent that exists"), "{nobody}");
+    assert!(nobody.contains("the ID of an existing agent"), "{nobody}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn people_are_added_and_listed_through_a_server() {
     let link = cli(&server, &["people", "link", "ada"]).ok();
     assert!(link.starts_with(&format!("{}/sign-in?token=", server.url)), "{link}");
     let nobody = cli(&server, &["people", "link", "nobody"]).failed(4);
-    assert!(nobody.contains("there is no such person"), "{nobody}");
+    assert!(nobody.contains("person not found"), "{nobody}");
     // The environment of the server does not turn this into work on its folder.
     run(at(&server, &["keys", "list"]).env("COUNTERSIGN_DATA", data.path())).ok();
 }
@@ -93,7 +93,7 @@ fn both_spellings_of_a_name_are_accepted() {
     }
     let wrong = cli(&server, &["projects", "set", "dev", "--floor", "agentattested"]).failed(64);
     let listed = "expected none, agent-attested, link, channel, session or passkey; \
-                  did you mean agent-attested?";
+                  did you mean \"agent-attested\"?";
     assert!(wrong.contains(listed), "{wrong}");
     let hook = ["webhooks", "add", "http://127.0.0.1:9/", "--agent", "agent_dev", "--json"];
     let format = ["--format", "humanlayer_v1beta1", "--event", "ask.changes-requested"];
@@ -161,7 +161,7 @@ fn the_minimum_assurance_for_irreversible_requests_is_a_rule_of_a_project() {
     set(&["--irreversible-assurance", "none"]);
     assert_eq!(rule("dev"), Value::Null);
     let wrong = cli(&server, &["projects", "set", "dev", "--irreversible-assurance", "sesion"]);
-    assert!(wrong.failed(64).contains("did you mean session?"));
+    assert!(wrong.failed(64).contains("did you mean \"session\"?"));
     cli(&server, &["people", "add-project", "billing"]).ok();
     assert_eq!(rule("billing"), Value::Null);
 }
@@ -198,7 +198,7 @@ fn add_refuses_an_existing_person_and_set_changes_only_what_is_named() {
     assert_eq!((&bob["admin"], &bob["email"]), (&true.into(), &Value::Null));
     assert_eq!((&bob["groups"], &bob["name"]), (&serde_json::json!([]), &"Bob".into()));
     let nobody = through_server(&["people", "set", "nobody", "--active=false"]).failed(4);
-    assert!(nobody.contains("there is no such person"), "{nobody}");
+    assert!(nobody.contains("person not found"), "{nobody}");
     let unknown = through_server(&["people", "set", "bob", "--project", "nowhere"]).failed(4);
     assert!(unknown.contains("there is no project called nowhere"), "{unknown}");
     through_server(&["people", "add", "gone"]).ok();
@@ -262,8 +262,8 @@ fn a_folder_in_use_is_left_alone() {
     for words in [&["keys", "list"][..], &["people", "add", "ada"], &["people", "link", "user_dev"]]
     {
         let busy = on(data.path(), words).failed(4);
-        assert!(busy.contains("another countersign uses"), "{busy}");
-        assert!(busy.contains("stop it, or talk to it with --url"), "{busy}");
+        assert!(busy.contains("another Countersign process is using"), "{busy}");
+        assert!(busy.contains("stop it, or connect to it with --url"), "{busy}");
     }
 }
 
@@ -278,7 +278,7 @@ fn sessions_are_listed_and_ended_through_a_server_and_without() {
     let said = cli(&server, &["sessions", "revoke-all", "--human", "user_dev_2", "--json"]).json();
     assert_eq!(said, serde_json::json!({ "signed_out": "user_dev_2" }));
     let nobody = cli(&server, &["sessions", "list", "--human", "nobody"]).failed(4);
-    assert!(nobody.contains("no such person"), "{nobody}");
+    assert!(nobody.contains("person not found"), "{nobody}");
     drop(server);
     let who = on(data.path(), &["sessions", "list"]).failed(4);
     assert!(who.contains("--human"), "{who}");

@@ -274,5 +274,5 @@ fn who_and_where_are_said_when_they_are_wrong() {
         .args(["inbox", "--url", "ftp://localhost"])
         .env("COUNTERSIGN_TOKEN", "t"))
     .failed(4);
-    assert!(odd.contains("not an http or https address"), "{odd}");
+    assert!(odd.contains("not an http or https URL"), "{odd}");
 }

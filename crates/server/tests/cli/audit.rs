@@ -129,7 +129,7 @@ fn an_altered_record_is_named() {
         ("DELETE FROM record WHERE seq = 1 AND subject LIKE ?1", "event 2"),
         ("DELETE FROM record WHERE seq = 2 AND subject LIKE ?1", "event 1"),
         ("DELETE FROM record WHERE subject LIKE ?1", "event 1"),
-        ("DELETE FROM ask WHERE ?1 <> ''", "there are events but no state"),
+        ("DELETE FROM ask WHERE ?1 <> ''", "it has events but no state"),
         ("UPDATE ask SET state = '{}' WHERE ?1 <> ''", "cannot be read"),
         ("UPDATE ask SET state = 'nonsense' WHERE ?1 <> ''", "cannot be read"),
         ("UPDATE ask SET state = replace(state, 'approved', 'rejected') WHERE ?1 <> ''", "event 2"),

@@ -28,7 +28,7 @@ fn attempts_are_shown_and_repeated() {
     let said = cli(&server, &["callbacks", &id]).ok();
     assert_eq!(said, "http://127.0.0.1:9 was not called yet.\n");
     let early = cli(&server, &["callbacks", &id, "--again"]).failed(4);
-    assert!(early.contains("once this is over"), "{early}");
+    assert!(early.contains("once it is closed"), "{early}");
     cli(&server, &["cancel", &id]).ok();
     let said = eventually("an attempt", || {
         Some(cli(&server, &["callbacks", &id]).ok()).filter(|said| said.contains("cannot connect"))

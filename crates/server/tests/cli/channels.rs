@@ -25,8 +25,8 @@ fn what_is_set_up_is_listed() {
 #[test]
 fn what_is_wrong_is_said() {
     for (args, code, says) in [
-        (&["list", "--slack-bot-token", "xoxb-1"][..], 4, "messages that nobody can answer"),
-        (&["list", "--slack-bot-token", "hush"], 4, "begins with xoxb-"),
+        (&["list", "--slack-bot-token", "xoxb-1"][..], 4, "so that people can answer"),
+        (&["list", "--slack-bot-token", "hush"], 4, "must start with xoxb-"),
         (&["test", "pigeon"], 4, "there is no channel pigeon"),
         (&["test", "slack"], 4, "the channel slack is not configured"),
         (&["test", "ntfy", "--ntfy-url", "http://127.0.0.1:1"], 1, "WRONG  settings: "),

@@ -43,7 +43,7 @@ fn mistyped_variables_are_reported() {
         run(command.env("COUNTERSIGN_PUBLICURL", "https://ask.example.com"))
     };
     let said = "the environment variable COUNTERSIGN_PUBLICURL is unknown and has no effect; \
-                did you mean COUNTERSIGN_PUBLIC_URL?";
+                did you mean \"COUNTERSIGN_PUBLIC_URL\"?";
     let looked = mistyped(&mut doctor(data.path()));
     assert_eq!(looked.code, 1);
     assert!(looked.out.contains(&format!("WRONG  environment: {said}")), "{}", looked.out);
@@ -126,7 +126,10 @@ fn what_is_wrong_is_said() {
         "mail: 127.0.0.1:1 (no TLS), from a@b.example",
     );
     let half = "smtp://u:hush@mail.example.com";
-    says(doctor(data.path()).args(["--smtp-url", half]), "smtp_url: from: expected the address");
+    says(
+        doctor(data.path()).args(["--smtp-url", half]),
+        "smtp_url: from: expected the sender address",
+    );
     let provider = ["--oidc-issuer", "http://127.0.0.1:1", "--oidc-client-id", "x"];
     says(doctor(data.path()).args(provider), "oidc: http://127.0.0.1:1/");
     says(doctor(data.path()).args(["--oidc-client-id", "x"]), "oidc_issuer and oidc_client_id");

@@ -70,9 +70,9 @@ fn what_cannot_be_meant_is_said() {
     let notices = |words: &[&str]| cli(&server, &[&["notices"], words].concat());
     for (words, code, says) in [
         (&["set", "--digest", "noon"][..], 64, "expected off, hour, or a time of day"),
-        (&["set", "--order", "pigeon:ada"], 4, "expected devices, or an address"),
+        (&["set", "--order", "pigeon:ada"], 4, "expected `devices` or an address"),
         (&["set", "--off", "email:nobody@example.com"], 4, "off"),
-        (&["add", "pigeon:ada"], 64, "expected devices, or an address"),
+        (&["add", "pigeon:ada"], 64, "expected `devices` or an address"),
         (&["add", "devices"], 4, "a device is added in its own browser"),
         (&["verify", "sms:+4930123456"], 4, "contact"),
     ] {

@@ -76,6 +76,7 @@ mod limits;
 mod lists;
 mod logs;
 mod mail;
+mod mistakes;
 mod native;
 mod native_errors;
 mod native_files;

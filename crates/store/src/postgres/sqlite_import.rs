@@ -263,7 +263,7 @@ async fn fits(transaction: &Transaction<'_>, source: &ImportSource) -> Result<()
 
 /// The import was refused: the database has a history of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the database has a history of its own; take an empty one")]
+#[error("the target database is not empty; use an empty database")]
 pub struct DatabaseNotEmpty;
 
 /// Reads a table in pages, on a separate thread.

@@ -28,7 +28,7 @@ pub(super) fn asks(moment: &Connection, ids: impl IntoIterator<Item = AskId>) ->
     let listed = |id: AskId| {
         ask(moment, id)?.ok_or_else(|| StoreError::Damaged {
             what: id.to_string(),
-            source: "it is listed but not there".into(),
+            source: "it is listed but missing".into(),
         })
     };
     ids.into_iter().map(listed).collect()

@@ -93,7 +93,7 @@ impl WriteTransaction {
         if self.is_intact()
             && let Err(error) = self.bare("ROLLBACK")
         {
-            tracing::error!(%error, "the store could not roll back");
+            tracing::error!(%error, "could not roll back a transaction");
         }
     }
 
@@ -442,7 +442,7 @@ pub(super) fn expect_one(found: usize, what: impl FnOnce() -> String) -> Result<
     if found == 1 {
         return Ok(());
     }
-    let source = "the row is not the version that was read".into();
+    let source = "the row changed after it was read".into();
     Err(StoreError::Damaged { what: what(), source })
 }
 

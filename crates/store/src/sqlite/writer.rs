@@ -75,7 +75,7 @@ impl Drop for Writer {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            tracing::error!("the store's writer thread had panicked");
+            tracing::error!("the database writer thread panicked");
         }
     }
 }
@@ -140,7 +140,7 @@ impl WriterLoop {
                 }
             }
             Err(failure) => {
-                tracing::error!(error = ?failure, "the store could not commit");
+                tracing::error!(error = ?failure, "could not commit a transaction");
                 self.transaction.abandon(self.published.directory());
                 for answer in answers {
                     answer(Some(&failure));

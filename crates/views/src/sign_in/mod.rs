@@ -12,7 +12,7 @@ use crate::{PageContext, render};
 /// The sign-in methods of this server, besides a sign-in link from an administrator.
 #[derive(Debug, Clone, Default)]
 pub struct SignInMethods {
-    /// A sign-in link by email.
+    /// A sign-in link by mail.
     pub mail: bool,
     /// A passkey: the request for the browser.
     pub passkey: Option<PasskeyChallenge>,

@@ -48,7 +48,7 @@ pub const UNSENT: &str = "/offline/unsent";
 pub const PUSH_ANSWER: &str = "/push/answer";
 /// Sign in: GET shows a button, POST signs in.
 pub const SIGN_IN: &str = "/sign-in";
-/// POST sends a sign-in link by email.
+/// POST sends a sign-in link by mail.
 pub const SIGN_IN_MAIL: &str = "/sign-in/mail";
 /// POST signs in with a passkey.
 pub const SIGN_IN_PASSKEY: &str = "/sign-in/passkey";
