@@ -34,14 +34,11 @@ impl InstallationGrant {
 
     /// The person to sign in as, if they are active.
     pub fn person(&self, directory: &Directory) -> Option<HumanId> {
-        match &self.human {
-            Some(id) => {
-                directory.human(id).filter(|human| human.active).map(|human| human.id.clone())
-            }
-            None => {
-                let admin = directory.humans().find(|human| human.admin && human.active);
-                admin.map(|human| human.id.clone())
-            }
-        }
+        let active = directory.humans().filter(|human| human.active);
+        let mut named = active.filter(|human| match &self.human {
+            Some(id) => human.id == *id,
+            None => human.admin,
+        });
+        named.next().map(|human| human.id.clone())
     }
 }

@@ -157,7 +157,7 @@ impl AsksArgs {
             AsksCommand::Comment { id, text, remote } => {
                 act(&remote, &id, "comments", Some(json!({ "text": text }))).await
             }
-            AsksCommand::Open(open) => open.run().await,
+            AsksCommand::Open(open) => open.run(),
             AsksCommand::Callbacks(callbacks) => callbacks.run().await,
             AsksCommand::Export(export) => export.run().await,
         }

@@ -53,7 +53,7 @@ impl ConfigArgs {
     pub(super) fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             ConfigCommand::Show(ConfigLocalArgs { local, json }) => show(local, json),
-            ConfigCommand::Check(ConfigLocalArgs { local, json }) => check(local, json),
+            ConfigCommand::Check(ConfigLocalArgs { local, json }) => Ok(check(local, json)),
             ConfigCommand::Path(ConfigLocalArgs { local, json }) => path(local, json),
             ConfigCommand::Reference { search, json } => reference(search.as_deref(), json),
         }
@@ -70,7 +70,7 @@ fn show(local: LocalArgs, json: bool) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn check(local: LocalArgs, json: bool) -> anyhow::Result<Exit> {
+fn check(local: LocalArgs, json: bool) -> Exit {
     let given = local.settings.complete(local.config.as_deref());
     let checked = given.and_then(Settings::check);
     let wrong = checked.err().map(|error| format!("{error:#}"));
@@ -86,7 +86,7 @@ fn check(local: LocalArgs, json: bool) -> anyhow::Result<Exit> {
             styled(Style::Bad, "WRONG", &format!("  {wrong}"));
         }
     }
-    Ok(if wrong.is_empty() { Exit::Done } else { Exit::Denied })
+    if wrong.is_empty() { Exit::Done } else { Exit::Denied }
 }
 
 fn path(local: LocalArgs, json: bool) -> anyhow::Result<Exit> {

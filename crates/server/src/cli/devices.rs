@@ -83,7 +83,7 @@ async fn test(remote: &RemoteArgs, id: Digest) -> anyhow::Result<Exit> {
         match tried.result {
             DeviceTestResult::Taken => say!("Sent. The device shows it in a moment."),
             DeviceTestResult::Gone => {
-                say!("The device no longer accepts notifications and was removed.")
+                say!("The device no longer accepts notifications and was removed.");
             }
             DeviceTestResult::Later => say!("The push service does not accept it now: {why}."),
             DeviceTestResult::Refused => {

@@ -214,7 +214,7 @@ fn body(topic: Topic, raw: &Value) -> serde_json::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn event(name: &str, ask: Value) -> Event {
+    fn event(name: &str, ask: &Value) -> Event {
         let at = "2026-11-19T09:00:00.000Z";
         let event = json!({ "position": 7, "event": name, "at": at, "ask": ask });
         serde_json::from_value(event).unwrap()
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn events_are_those_of_webhooks() {
-        let of = |name: &str, ask: Value| topic(&event(name, ask));
+        let of = |name: &str, ask: Value| topic(&event(name, &ask));
         assert_eq!(of("asked", ask("pending", None)), Some(Topic::Created));
         assert_eq!(of("answered", ask("pending", None)), None);
         assert_eq!(of("answered", ask("completed", Some("approved"))), Some(Topic::Answered));

@@ -51,9 +51,10 @@ const TOKEN_PATH: &str = "/cli-login/token";
     countersign login --local                                   (on the computer of the server)\n\n\
     The token is saved in ~/.config/countersign/logins.toml, which only you can read. It works for \
     90 days, or until `countersign logout`.")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct LoginArgs {
     /// The server's address, or a sign-in link [default: `COUNTERSIGN_URL`, else
-    /// http://localhost:3402]
+    /// `http://localhost:3402`]
     #[arg(value_name = "URL")]
     server: Option<String>,
     /// The name under which the sign-in is saved [default: the server's host]
@@ -133,7 +134,7 @@ impl LoginArgs {
 fn server_and_link(given: &str) -> anyhow::Result<(String, Option<SecretString>)> {
     let expected =
         || format!("“{given}” is not the address of a server: expected http://… or https://…");
-    let parsed = Url::parse(given).ok().filter(|url| url.has_host()).with_context(expected)?;
+    let parsed = Url::parse(given).ok().filter(Url::has_host).with_context(expected)?;
     ensure!(matches!(parsed.scheme(), "http" | "https"), "{}", expected());
     let mut base = parsed.clone();
     base.set_query(None);
@@ -159,7 +160,7 @@ fn device() -> String {
 
 /// Gives the server the hash of our token, with a proof of who it is for.
 async fn exchange(url: &str, token: &NewSecret, proof: Value) -> anyhow::Result<SavedLogin> {
-    Ok(try_exchange(url, token, proof).await.map_err(|error| refusal(url, error))?)
+    try_exchange(url, token, proof).await.map_err(|error| refusal(url, error))
 }
 
 async fn try_exchange(
@@ -268,7 +269,8 @@ pub(super) async fn with_installation_here(url: &str) -> anyhow::Result<Option<S
         config: variable("COUNTERSIGN_CONFIG").map(PathBuf::from),
     };
     let Ok(config) = stored.config() else { return Ok(None) };
-    let Ok(login) = with_installation(url, &config.location, None).await else { return Ok(None) };
+    let signing_in = with_installation(url, &config.location, None).await;
+    let Ok(login) = signing_in else { return Ok(None) };
     let file = save(&login).await?;
     complain!(
         "Signed in to {url} as {} with the keys in {}. Saved in {}; `countersign logout` ends it.",
@@ -380,15 +382,11 @@ async fn receive(
             continue;
         };
         let login = exchange(url, &pending.token, json!({ "code": code })).await;
-        match &login {
-            Ok(_) => {
-                respond(&mut stream, "200 OK", "You are signed in. Go back to your terminal.").await
-            }
-            Err(_) => {
-                let text = "The sign-in failed. Your terminal shows why.";
-                respond(&mut stream, "403 Forbidden", text).await;
-            }
-        }
+        let (status, text) = match &login {
+            Ok(_) => ("200 OK", "You are signed in. Go back to your terminal."),
+            Err(_) => ("403 Forbidden", "The sign-in failed. Your terminal shows why."),
+        };
+        respond(&mut stream, status, text).await;
         return login;
     }
 }

@@ -377,7 +377,7 @@ async fn run(command: CliCommand) -> anyhow::Result<Exit> {
         CliCommand::Inbox(inbox) => inbox.run().await,
         CliCommand::Answer(answer) => with_wait_message(answer.run()).await,
         CliCommand::Wait(wait) => wait.run().await,
-        CliCommand::Open(open) => open.run().await,
+        CliCommand::Open(open) => open.run(),
         CliCommand::Verify(verify) => with_wait_message(verify.run()).await,
         CliCommand::Login(login) => Box::pin(login.run()).await,
         CliCommand::Logout(logout) => with_wait_message(logout.run()).await,

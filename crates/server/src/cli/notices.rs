@@ -151,7 +151,7 @@ async fn call_and_print(
         DigestFrequency::Off => say!("Requests that can wait: notified immediately."),
         DigestFrequency::Hour => say!("Requests that can wait: one digest every hour."),
         DigestFrequency::Day { at } => {
-            say!("Requests that can wait: one digest every day at {at}.")
+            say!("Requests that can wait: one digest every day at {at}.");
         }
     }
     Ok(Exit::Done)

@@ -21,7 +21,7 @@ pub(super) struct OpenArgs {
 
 impl OpenArgs {
     /// Needs no credential: the browser has its own session, and signs in if it has none.
-    pub(super) async fn run(self) -> anyhow::Result<Exit> {
+    pub(super) fn run(self) -> anyhow::Result<Exit> {
         let server = self.remote.choose()?.url;
         let path = match self.id.as_deref() {
             None => "/".to_owned(),

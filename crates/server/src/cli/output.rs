@@ -290,6 +290,6 @@ mod tests {
         let value = json!({ "prompt": "a\u{9b}31m\u{1b}" });
         let printed = escape_controls(&value.to_string()).into_owned();
         assert!(!printed.contains('\u{9b}'));
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&printed).unwrap(), value);
+        assert_eq!(serde_json::from_str::<Value>(&printed).unwrap(), value);
     }
 }

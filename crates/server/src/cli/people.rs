@@ -254,7 +254,7 @@ impl PeopleArgs {
             PeopleCommand::AddProject { id, place } => projects::add(place, id).await?,
             PeopleCommand::Link { id, public_url, listen, place } => {
                 let settings = Settings { listen, public_url, ..Settings::default() };
-                link(place, settings, id).await?;
+                Box::pin(link(place, settings, id)).await?;
             }
         }
         Ok(Exit::Done)

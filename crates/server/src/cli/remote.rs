@@ -22,7 +22,7 @@ const DEFAULT_URL: &str = "http://localhost:3402";
 #[derive(Args)]
 pub(super) struct RemoteArgs {
     /// The server's address [env: `COUNTERSIGN_URL`] [default: the server of the last `countersign
-    /// login`, else http://localhost:3402]
+    /// login`, else `http://localhost:3402`]
     #[arg(long, value_name = "URL", conflicts_with = "profile")]
     pub(super) url: Option<String>,
     /// The saved sign-in to use [env: `COUNTERSIGN_PROFILE`]
@@ -171,7 +171,7 @@ impl RemoteArgs {
     pub(super) async fn agent_or_human(&self) -> anyhow::Result<RemoteServer> {
         let mut choice = self.choose()?;
         if !choice.has_agent() && !choice.has_human() && is_loopback(&choice.url) {
-            choice.login = login::with_installation_here(&choice.url).await?;
+            choice.login = Box::pin(login::with_installation_here(&choice.url)).await?;
         }
         let human = !choice.has_agent() && choice.has_human();
         let role = if human { CredentialRole::Human } else { CredentialRole::Agent };
@@ -226,7 +226,7 @@ async fn implicit(
         return Ok(None);
     }
     if matches!(role, CredentialRole::Human)
-        && let Some(login) = login::with_installation_here(url).await?
+        && let Some(login) = Box::pin(login::with_installation_here(url)).await?
     {
         return Ok(Some((login.token.clone(), CredentialSource::Saved(Box::new(login)))));
     }

@@ -102,11 +102,11 @@ impl SigningArgs {
             SigningCommand::Revoke { kid, reason, json, stored } => {
                 let next =
                     revoke(&*vault(stored, KeyAccess::Change).await?, &kid, &reason, now).await?;
-                let mut sentence =
-                    format!("{kid} is revoked. Receipts that it signed are no longer valid.");
-                if let Some(next) = &next {
-                    sentence.push_str(&format!("\n{next} signs from now on."));
-                }
+                let next_line = next.as_ref().map(|next| format!("\n{next} signs from now on."));
+                let sentence = format!(
+                    "{kid} is revoked. Receipts that it signed are no longer valid.{}",
+                    next_line.unwrap_or_default()
+                );
                 report(json, &json!({ "revoked": kid, "current": next }), &sentence)?;
             }
             SigningCommand::Destroy { kid, sure, remote } => {
