@@ -447,7 +447,12 @@ mod tests {
     fn only_the_committed_content_opens_a_slot() {
         let mut salts = Salts::new([1; 32]);
         let mut slot = Erasable::new(5, &mut salts);
-        let content = slot.take_content().unwrap();
+        let content = slot.content().unwrap();
+        let taken = slot.take_out();
+        assert_eq!((slot.value(), slot.content()), (None, None));
+        slot.put_back(taken);
+        assert_eq!(slot.value(), Some(&5));
+        drop(slot.take_out());
         let mut forged = content.clone();
         forged["value"] = 6.into();
         assert!(!slot.put_content(forged));
