@@ -43,6 +43,12 @@ impl VisibleText {
     }
 }
 
+impl AsRef<str> for VisibleText {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for VisibleText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
