@@ -2,7 +2,7 @@
 //! time zone.
 
 use icu_datetime::DateTimeFormatter;
-use icu_datetime::fieldsets::{self, YMD, YMDT};
+use icu_datetime::fieldsets::{self, MD, YMD, YMDT};
 use icu_datetime::input::DateTime as IcuDateTime;
 use icu_decimal::DecimalFormatter;
 use icu_decimal::input::Decimal;
@@ -16,6 +16,7 @@ use super::reader::{Language, current, language};
 struct Formats {
     decimal: Option<DecimalFormatter>,
     date: Option<DateTimeFormatter<YMD>>,
+    day_and_month: Option<DateTimeFormatter<MD>>,
     date_time: Option<DateTimeFormatter<YMDT>>,
     time: Option<icu_datetime::NoCalendarFormatter<fieldsets::T>>,
 }
@@ -36,6 +37,7 @@ impl Formats {
             )
             .ok(),
             date: DateTimeFormatter::try_new(prefs(), YMD::medium()).ok(),
+            day_and_month: DateTimeFormatter::try_new(prefs(), MD::short()).ok(),
             date_time: DateTimeFormatter::try_new(prefs(), YMD::medium().with_time_hm()).ok(),
             time: icu_datetime::NoCalendarFormatter::try_new(prefs(), fieldsets::T::hm()).ok(),
         }
@@ -81,6 +83,26 @@ pub fn date(at: Time) -> String {
     Formats::with(language(), |formats| match &formats.date {
         Some(formatter) => formatter.format(&day).to_string(),
         None => at.date().to_string(),
+    })
+}
+
+/// The day in UTC that contains a moment: `1 Mar 2026` or `01.03.2026`.
+pub fn utc_date(at: Time) -> String {
+    let at = at.timestamp().to_zoned(jiff::tz::TimeZone::UTC);
+    let day = IcuDateTime::convert_from(at.datetime()).date;
+    Formats::with(language(), |formats| match &formats.date {
+        Some(formatter) => formatter.format(&day).to_string(),
+        None => at.date().to_string(),
+    })
+}
+
+/// The same without the year, where there is little room: `01/03` or `01.03.`.
+pub fn utc_day_and_month(at: Time) -> String {
+    let at = at.timestamp().to_zoned(jiff::tz::TimeZone::UTC);
+    let day = IcuDateTime::convert_from(at.datetime()).date;
+    Formats::with(language(), |formats| match &formats.day_and_month {
+        Some(formatter) => formatter.format(&day).to_string(),
+        None => at.strftime("%m-%d").to_string(),
     })
 }
 

@@ -19,7 +19,7 @@ mod format;
 mod reader;
 
 pub use catalog::{Argument, HtmlArgument, html_message, message, message_of};
-pub use format::{date, date_time, decimal, number, time_of_day};
+pub use format::{date, date_time, decimal, number, time_of_day, utc_date, utc_day_and_month};
 pub use reader::{Language, Reader, Scope, adopt, current, scope, with};
 
 /// A text from the catalog of the reader's language, as a `String`.

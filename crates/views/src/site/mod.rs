@@ -4,3 +4,4 @@ pub mod assets;
 pub mod headers;
 pub mod icons;
 pub mod paths;
+pub(crate) mod script_words;
