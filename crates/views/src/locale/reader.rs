@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use jiff::tz::TimeZone;
+use kernel::directory::{Human, ProfileSettings, zone};
 
 /// A language that has a catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,6 +80,22 @@ pub struct Reader {
 }
 
 impl Reader {
+    /// The reader of a message to a person, by their settings.
+    pub fn of(human: &Human) -> Self {
+        Self::default().with_settings_of(human)
+    }
+
+    /// The same reader with what the person has set. A language without a catalog changes nothing.
+    #[must_use]
+    pub fn with_settings_of(self, human: &Human) -> Self {
+        let Some(settings) = human.profile_settings() else { return self };
+        let ProfileSettings { language, time_zone, .. } = settings;
+        Self {
+            language: language.as_deref().and_then(Language::from_tag).unwrap_or(self.language),
+            time_zone: time_zone.as_deref().and_then(zone).or(self.time_zone),
+        }
+    }
+
     /// The time zone for this reader's times.
     pub fn zone(&self) -> TimeZone {
         self.time_zone.clone().unwrap_or(TimeZone::UTC)
@@ -86,39 +103,44 @@ impl Reader {
 }
 
 thread_local! {
-    static READER: RefCell<Reader> = RefCell::new(Reader::default());
+    /// `None` outside of every [`scope`] and [`with`].
+    static READER: RefCell<Option<Reader>> = const { RefCell::new(None) };
 }
 
 /// The reader for whom this thread renders.
 pub fn current() -> Reader {
-    READER.with_borrow(Clone::clone)
+    READER.with_borrow(|reader| reader.clone().unwrap_or_default())
 }
 
 /// The language in which this thread renders.
 pub(super) fn language() -> Language {
-    READER.with_borrow(|reader| reader.language)
+    READER.with_borrow(|reader| reader.as_ref().map(|reader| reader.language).unwrap_or_default())
 }
 
 /// Changes the reader of the innermost [`scope`] or [`with`], for a handler that learns in its
-/// course who reads.
+/// course who reads. Outside of both it changes nothing: the thread serves others too.
 pub fn adopt(reader: Reader) {
-    READER.set(reader);
+    READER.with_borrow_mut(|current| {
+        if current.is_some() {
+            *current = Some(reader);
+        }
+    });
 }
 
 /// Runs `render` for a reader.
 pub fn with<T>(reader: Reader, render: impl FnOnce() -> T) -> T {
-    let outer = Restore(READER.replace(reader));
+    let outer = Restore(READER.replace(Some(reader)));
     let rendered = render();
     drop(outer);
     rendered
 }
 
 /// Puts the outer reader back, also if the inner call panics.
-struct Restore(Reader);
+struct Restore(Option<Reader>);
 
 impl Drop for Restore {
     fn drop(&mut self) {
-        READER.set(std::mem::take(&mut self.0));
+        READER.set(self.0.take());
     }
 }
 
@@ -139,7 +161,7 @@ impl<F: Future> Future for Scope<F> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.get_mut();
-        let outer = Restore(READER.replace(std::mem::take(&mut this.reader)));
+        let outer = Restore(READER.replace(Some(std::mem::take(&mut this.reader))));
         let polled = this.future.as_mut().poll(context);
         // Keeps what the future adopted for its next poll.
         this.reader = current();
@@ -175,6 +197,8 @@ mod tests {
     fn a_reader_lasts_as_long_as_their_scope() {
         let german = || Reader { language: Language::German, time_zone: None };
         assert_eq!(with(german(), language), Language::German);
+        assert_eq!(language(), Language::English);
+        adopt(german());
         assert_eq!(language(), Language::English);
         let panicked = std::panic::catch_unwind(|| with(german(), || panic!("inside")));
         assert!(panicked.is_err());
