@@ -27,11 +27,15 @@
 //! | [`message_card`] | the text of a message about a request, before a platform renders it |
 //! | [`email`], [`push_notification`], [`terminal_line`] | the same as an email, on a device, in the terminal |
 //! | [`components`] | parts that several pages share: names, times, facts, charts, differences, Markdown |
+//! | [`locale`] | the catalogs of texts, one for each language; numbers and dates for the reader |
 //! | [`site`] | the base template of every page, paths, assets, icons, security headers |
 //! | [`web_app`] | the web app manifest and the service worker |
 //!
 //! Agent text passes through [`components::wording::VisibleText`], which makes hidden characters
 //! visible, and through askama's escaping, which turns markup into plain text.
+
+#[macro_use]
+pub mod locale;
 
 pub mod answer;
 pub mod answer_form;

@@ -15,6 +15,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use views::email::{Email, reply_subject, without_links};
 use views::message_card::{CardStage, MessageCard};
+use views::t;
 
 use super::imap::{Imap, ImapSettings};
 use super::listener::{EmailListener, ListenerLimits, ListenerSettings, Protocol};
@@ -252,7 +253,7 @@ impl Channel for EmailChannel {
         };
         let subject = match said("subject") {
             Some(subject) => without_links(&reply_subject(&subject)),
-            None => "About your letter".to_owned(),
+            None => t!("email-about"),
         };
         let mut email = Email::plain(subject, format!("{words}\n"));
         email.id = format!("answer.{id}");

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use url::Url;
 use views::message_card::plain_text::{beginning, cut, defanged, one_line, quoted, units};
 use views::message_card::{CardStage, MessageCard};
+use views::t;
 
 use crate::platform_http::{self, PlatformResponse, join_path};
 use crate::setup::{ChannelContext, ChannelSetup};
@@ -220,13 +221,12 @@ fn render(card: &MessageCard) -> Value {
     lines.push(quoted(&words));
     let priority = match &card.stage {
         CardStage::Open(_) => {
-            lines.extend(card.until.as_deref().map(|until| format!("Until: {}", defanged(until))));
-            let words = if has_more {
-                "Read all of it and answer on its page."
+            lines.extend(card.until.as_deref().map(|until| t!("chat-expires", until = defanged(until))));
+            lines.push(if has_more {
+                t!("chat-read-on-page")
             } else {
-                "Answer it on its page."
-            };
-            lines.push(words.to_owned());
+                t!("chat-answer-on-page-only")
+            });
             if card.urgent { 5 } else { 3 }
         }
         // The notification about the request is replaced by its outcome, without a sound.
@@ -244,7 +244,7 @@ fn render(card: &MessageCard) -> Value {
         "priority": priority,
         "tags": tags,
         "click": card.link,
-        "actions": [{ "action": "view", "label": "Open", "url": card.link, "clear": true }],
+        "actions": [{ "action": "view", "label": t!("chat-open-short"), "url": card.link, "clear": true }],
         "markdown": false,
     })
 }

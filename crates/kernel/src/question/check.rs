@@ -7,7 +7,7 @@ use crate::form::FieldError;
 use crate::text::{is_storable, is_storable_json};
 
 /// The maximum length of a comment, in characters.
-const LONGEST_COMMENT: usize = 10_000;
+pub const LONGEST_COMMENT: usize = 10_000;
 
 /// Why an answer does not answer its question.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -9,7 +9,7 @@ mod editable;
 mod secret_values;
 
 pub use answer::{Answer, AnswerKind, Reply};
-pub use check::{AnswerError, CheckedReply};
+pub use check::{AnswerError, CheckedReply, LONGEST_COMMENT};
 pub use editable::Editable;
 pub use secret_values::SecretValues;
 

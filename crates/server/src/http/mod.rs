@@ -44,6 +44,7 @@ use gateway::{DATABASE_USER, Gateway};
 use tower::{Layer, Service, ServiceExt};
 use tower_http::cors::CorsLayer;
 use tracing::Instrument;
+use views::locale;
 
 use crate::config::Config;
 use crate::http::problem::ApiProblem;
@@ -255,10 +256,14 @@ async fn request_layer(
         return observed.end(answer);
     }
     let speaks = ErrorFormat::for_path(request.uri().path());
+    // A page is in the language of its reader. Protocols and the API are in English.
+    let reader = matches!(speaks, ErrorFormat::Person).then(|| pages::browser_reader(&request));
     let foreign = cors::needs_cors(&request);
     let answer = if foreign {
         let answer = cors.layer(next).oneshot(request);
-        Either::Left(Box::pin(answer.map(|Ok(answer)| answer)))
+        Either::Left(answer.map(|Ok(answer)| answer).boxed())
+    } else if let Some(reader) = reader.clone() {
+        Either::Left(locale::scope(reader, next.run(request)).boxed())
     } else {
         Either::Right(next.run(request))
     };
@@ -266,7 +271,7 @@ async fn request_layer(
     let answer =
         AssertUnwindSafe(observed.observe(answer)).catch_unwind().instrument(span.clone()).await;
     let said = || in_dialect(gateway, &speaks, answer.unwrap_or_else(panicked));
-    let mut answer = span.in_scope(said);
+    let mut answer = span.in_scope(|| locale::with(reader.unwrap_or_default(), said));
     if let Some(error) = observed.unavailable() {
         gateway.database().failed(DATABASE_USER, error);
     }

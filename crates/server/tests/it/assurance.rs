@@ -82,7 +82,7 @@ async fn a_minimum_of_link_leaves_out_the_agents_copy() {
     let case = Case::make(&world, hitl::approval()).await;
     refused(case.respond(json!({ "action": "approve" })).await, 403, "forbidden");
     let (page, shown) = Page::open(&world, &case).await;
-    assert!(main_text(&shown).contains("needs somebody who is signed in"), "{}", shown.text);
+    assert!(main_text(&shown).contains("Sign in to answer"), "{}", shown.text);
     page.post(&[("action", "approve")]).await.is(403);
     assert_eq!(case.status().await["status"], "opened");
     world.end().await;
@@ -308,7 +308,7 @@ async fn the_rule_is_set_on_the_settings_page() {
     let at = "/settings/projects/dev";
     let page = browser.client.get(at).await.is(200);
     let text = main_text(&page);
-    assert!(text.contains("Who may approve what is irreversible or critical"), "{text}");
+    assert!(text.contains("Required identity check for irreversible or critical approvals"), "{text}");
     assert!(text.contains("review links that agents were given"), "{text}");
     let token = csrf(&page);
     for (sent, saved) in [("session", json!("session")), ("none", Value::Null)] {

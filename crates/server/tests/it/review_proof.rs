@@ -164,7 +164,7 @@ async fn a_provider_sends_the_person_back() {
         assert_eq!(reply.header("location"), format!("{}?proof=refused#answer", page.path));
     }
     let refused = page.client.get(&format!("{}?proof=refused", page.path)).await.is(200);
-    assert!(main_text(&refused).contains("What came back confirms nothing here"));
+    assert!(main_text(&refused).contains("The confirmation that came back is not valid"));
     assert_eq!(find(&refused, STEP), 0);
     let reply = provider.post_form(&back, &[("token", &good)]).await.is(303);
     assert_eq!(reply.header("location"), format!("{}?proof=taken#answer", page.path));

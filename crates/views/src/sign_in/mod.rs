@@ -35,12 +35,12 @@ struct SignInPage<'a> {
 }
 
 impl SignInPage<'_> {
-    fn title(&self) -> &'static str {
+    fn title(&self) -> String {
         let SignInMethods { mail, passkey, provider } = self.ways;
         if self.token.is_none() && !mail && passkey.is_none() && provider.is_none() {
-            "Sign in with your link"
+            t!("sign-in-title-link")
         } else {
-            "Sign in to Countersign"
+            t!("sign-in-title")
         }
     }
 }

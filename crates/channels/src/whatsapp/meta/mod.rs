@@ -4,6 +4,8 @@ mod codes;
 mod parse;
 pub(crate) mod verify;
 
+use std::borrow::Cow;
+
 use async_trait::async_trait;
 use codes::{MetaErrorKind, explain_error};
 use kernel::directory::contact::is_phone_number;
@@ -12,6 +14,7 @@ use serde_json::{Value, json};
 use url::Url;
 use views::message_card::MessageCard;
 use views::message_card::plain_text::{beginning, units};
+use views::t;
 
 use super::via_twilio::ReplyWindow;
 use super::{NAME, Template, render};
@@ -175,14 +178,14 @@ fn cloud_message(message: &Value) -> Value {
         return interactive("button", json!({ "buttons": buttons }));
     }
     if let Some(rows) = message.get("rows") {
-        let sections = json!([{ "title": "Answers", "rows": rows }]);
-        return interactive("list", json!({ "button": "Choose", "sections": sections }));
+        let sections = json!([{ "title": t!("chat-answers"), "rows": rows }]);
+        return interactive("list", json!({ "button": t!("chat-choose"), "sections": sections }));
     }
     json!({ "type": "text", "text": { "body": body, "preview_url": false } })
 }
 
 fn templated(template: &Template, message: &Value) -> Value {
-    let place = |text| json!({ "type": "text", "text": text });
+    let place = |text: Cow<'_, str>| json!({ "type": "text", "text": text });
     let places: Vec<Value> = template.filled(message).map(place).collect();
     let body = json!({ "type": "body", "parameters": places });
     let components = if places.is_empty() { Vec::new() } else { vec![body] };
