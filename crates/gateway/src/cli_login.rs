@@ -1,9 +1,9 @@
 //! Signing in on the command line with the keys of the installation, by someone who can read its
 //! data folder.
 //!
-//! The keys on disk already give full control over the installation: they sign its receipts and
-//! seal its forms. So whoever can read them may also act as one of its people. The server checks
-//! nothing but the seal, and the command line keeps no other secret.
+//! The grant is sealed with the keys of the installation, which a backup may contain too. So the
+//! server also wants to see a file in its data folder, which the command line creates: someone who
+//! can write there could change the stored data anyway.
 
 use kernel::directory::Directory;
 use kernel::{HumanId, Time};

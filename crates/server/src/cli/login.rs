@@ -4,7 +4,7 @@
 //! server explains the rest (`crates/server/src/http/pages/cli_login.rs`).
 
 use std::io::{BufRead as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +31,7 @@ use super::output::{complain, report_table, say};
 use super::remote::{CredentialSource, RemoteArgs, client_with, is_loopback};
 use super::{Exit, StoredDataArgs, browser};
 use crate::config::{SecretString, variable};
+use crate::http::pages::installation_proof;
 
 /// How long the command waits for the person to confirm in the browser.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -302,7 +303,30 @@ async fn with_installation(
     let sealed = InstallationGrant { human }
         .seal(&secrets, OsClock.now(), &token.hash.to_string())
         .context("the sign-in could not be sealed")?;
-    exchange(url, &token, json!({ "installation": sealed, "device": device() })).await
+    let proof = ProofFile::create(&location.data, &token)?;
+    let login = exchange(url, &token, json!({ "installation": sealed, "device": device() })).await;
+    drop(proof);
+    login
+}
+
+/// The file that shows the server that we can write into its data folder. The server removes it; if
+/// the server is another one, we do.
+struct ProofFile(PathBuf);
+
+impl ProofFile {
+    fn create(data: &Path, token: &NewSecret) -> anyhow::Result<Self> {
+        let path = data.join(installation_proof(&token.hash.to_string()));
+        let created = std::fs::File::create_new(&path);
+        created.with_context(|| format!("cannot write into {}", data.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for ProofFile {
+    fn drop(&mut self) {
+        // It is there only if the server did not accept it.
+        let _ = std::fs::remove_file(&self.0);
+    }
 }
 
 // In the browser.

@@ -34,7 +34,9 @@ fn own(help: &str) -> String {
     let shared = |line: &str| {
         let flag = line.trim_start().trim_start_matches("-h, ").trim_start_matches("-V, ");
         let flag = flag.split([' ', '\n']).next().unwrap();
-        line.starts_with("  ") && SHARED.iter().any(|(_, flags)| flags.contains(&flag))
+        // An option is less far right than the lines of a description.
+        let indent = line.len() - line.trim_start().len();
+        matches!(indent, 2 | 6) && SHARED.iter().any(|(_, flags)| flags.contains(&flag))
     };
     let (mut kept, mut skipping) = (String::new(), false);
     for line in help.lines() {

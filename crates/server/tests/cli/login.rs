@@ -457,6 +457,20 @@ fn the_keys_of_the_installation_sign_in_on_the_same_computer() {
     let empty = user.run(&["login", &server.url, "--local", "--data", "/nowhere"]).failed(4);
     assert!(empty.contains("there are no server keys in"), "{empty}");
 
+    // Keys from a copy are not enough: the file that proves access to the data folder is elsewhere.
+    let copy = user.folder.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    fs::copy(Path::new(data).join("server-keys.json"), copy.join("server-keys.json")).unwrap();
+    let copied = ["login", &server.url, "--local", "--data", copy.to_str().unwrap()];
+    let refused = user.run(&copied).failed(4);
+    assert!(refused.contains("wrong, has expired or was used before"), "{refused}");
+    for folder in [Path::new(data), &copy] {
+        let left = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        let left: Vec<_> =
+            left.filter(|name| name.to_string_lossy().starts_with("cli-login")).collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+
     // The keys of another installation open nothing, and the message says what to do.
     let other = User::new();
     let strange = other.folder.path().join("countersign-data");

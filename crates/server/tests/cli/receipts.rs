@@ -163,7 +163,10 @@ fn what_does_not_hold_is_said_in_a_sentence() {
         (vec!["nothing.jws"], "cannot read nothing.jws"),
         (vec!["receipt.jws", "--jwks=nothing.json"], "cannot read nothing.json"),
         (vec!["receipt.jws", "--jwks=receipt.jws"], "is not a JSON Web Key Set"),
-        (vec!["receipt.jws", "--jwks=jwks.json", "--revocations=receipt.jws"], "does not count"),
+        (
+            vec!["receipt.jws", "--jwks=jwks.json", "--revocations=receipt.jws"],
+            "receipt.jws is not valid",
+        ),
         (vec!["receipt.jws", "--jwks=jwks.json", "--question=receipt.jws"], "not a question"),
         (vec!["receipt.jws", "--jwks=jwks.json", "--proof=jwks.json"], "not a proof of inclusion"),
         (vec!["receipt.jws", "--data=nowhere"], "nowhere/server-keys.json is gone"),

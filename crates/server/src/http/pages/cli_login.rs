@@ -198,8 +198,8 @@ struct ExchangeBody {
     code: Option<String>,
     /// The secret of a sign-in link, which then no longer works.
     link: Option<SecretString>,
-    /// A grant sealed with the keys of this installation: whoever can read these keys on disk
-    /// could sign anything anyway.
+    /// A grant sealed with the keys of this installation. The command line must also have created
+    /// a file in the data folder.
     installation: Option<String>,
     /// The name of the computer, with a link or an installation's grant.
     #[serde(default)]
@@ -251,6 +251,10 @@ async fn exchange(
         (None, None, Some(sealed)) => {
             let grant: InstallationGrant =
                 sealed_values.open(INSTALLATION_PURPOSE, &holder, sealed).ok_or_else(refused)?;
+            // Keys from a stolen backup are not enough: only someone who can write into the data
+            // folder of this server can create this file. Removing it makes it work once.
+            let proof = sign_in.config.location.data.join(installation_proof(&holder));
+            tokio::fs::remove_file(&proof).await.map_err(|_| refused())?;
             let human = grant.person(&gateway.directory()).ok_or_else(|| {
                 let detail = "there is no such person who is active; name another with --human";
                 ApiProblem::new(404, "not-found").detail(detail)
@@ -263,6 +267,11 @@ async fn exchange(
             Err(problem.detail(format!("code: expected {expected}")).field("code", expected))
         }
     }
+}
+
+/// The file in the data folder that proves that the command line runs on this computer.
+pub(crate) fn installation_proof(token_hash: &str) -> String {
+    format!("cli-login-{token_hash}")
 }
 
 /// `DELETE /cli-login/token`: revokes the token that the command line presents.

@@ -50,6 +50,7 @@ use crate::http::posted_form::FormReadError;
 use crate::http::services::{CoreServices, StorageServices};
 use crate::http::{AppState, request_log};
 
+pub(crate) use self::cli_login::installation_proof;
 pub(in crate::http) use self::cookies::Cookies;
 pub(in crate::http) use self::request::RequestPages;
 pub(in crate::http) use self::review::ReviewPages;
