@@ -252,7 +252,7 @@ async fn mistakes_of_every_call() {
             format!("{ask}/claim"),
             json!({}),
             400,
-            "if-match: expected one version in quotes such as \"3\", or *",
+            "If-Match: expected one version in quotes such as \"3\", or *",
         ),
     ])
     .await;
@@ -270,7 +270,7 @@ async fn mistakes_of_the_native_api() {
     human.post(&format!("{closed}/answer"), yes()).await.is(200);
     let cancelled = asked(&agent, approval()).await;
     agent.post(&format!("{cancelled}/cancel"), json!({})).await.is(200);
-    let expired = asked(&agent, asking(json!({ "timeout_seconds": 1 }))).await;
+    let expired = asked(&agent, asking(json!({ "timeout_seconds": 1, "on_expiry": "fail" }))).await;
     world.advance(2);
     let claimed = asked(&agent, asking(json!({ "route": { "to": "pool" } }))).await;
     world.member().post(&format!("{claimed}/claim"), json!({})).await.is(200);
@@ -311,7 +311,7 @@ async fn mistakes_of_the_native_api() {
             ASKS,
             asking(json!({ "priority": "urgent" })),
             422,
-            "priority: expected `critical`, `high`, `normal` or `low`",
+            "priority: expected `low`, `normal`, `high` or `critical`",
         ),
         post(
             "wrong type",
@@ -359,8 +359,8 @@ async fn mistakes_of_the_native_api() {
             &agent,
             format!("{ASKS}?stat=open"),
             400,
-            "stat: unknown parameter; allowed parameters: view, state, project, agent, kind, \
-             priority, fold, expiring, limit, cursor; did you mean \"state\"?",
+            "stat: unknown parameter; allowed parameters: view, state, kind, priority, \
+             project, agent, fold, expiring, limit, cursor; did you mean \"state\"?",
         ),
         get(
             "misspelt state",

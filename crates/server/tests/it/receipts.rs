@@ -347,7 +347,7 @@ async fn a_receipt_must_say_what_was_recorded() {
     assert_eq!(checked(&world, &genuine).await["valid"], true);
     let forged = ReceiptClaims { project: "other".parse().unwrap(), ..claims };
     let seen = checked(&world, &key.sign(RECEIPT, &forged)).await;
-    assert_eq!(seen["why"], "its `project` is not what this installation recorded");
+    assert_eq!(seen["why"], "its `project` differs from the record of this installation");
     world.end().await;
 }
 
