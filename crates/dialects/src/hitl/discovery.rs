@@ -12,7 +12,8 @@ pub const POLLS_PER_MINUTE: u32 = 60;
 const DESCRIPTION: &str = "The human gateway for AI agents: an agent asks, a person answers, a signed receipt comes back.";
 
 /// The note that some projects have their own retention.
-const RETENTION_NOTE: &str = "This is the default retention; a project can have its own.";
+const RETENTION_NOTE: &str =
+    "The retention periods are the defaults of this server; a project can have its own.";
 
 /// The retention of cases (HITL-152).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -56,7 +56,7 @@ pub enum ProofError {
     #[error("the signature is not valid: the receipt was changed, or signed with another key")]
     Signature,
     /// The signature is valid, but the key was retired before.
-    #[error("it is dated after the key that signed it was retired, at {at}")]
+    #[error("it is dated after its signing key was retired, at {at}")]
     RetiredKey {
         /// When the key was retired.
         at: Time,

@@ -159,6 +159,6 @@ fn retention_is_told_where_there_is_one() {
         let document = &document["hitl_protocol"];
         assert_eq!(document["policies"], days);
         let said = document["service"]["description"].as_str().unwrap();
-        assert!(said.ends_with("where a project does not say otherwise; some do."), "{said}");
+        assert!(said.ends_with("a project can have its own."), "{said}");
     }
 }

@@ -348,7 +348,7 @@ async fn what_nobody_answers_ends_where_the_operator_says_so() {
         (&json!(false), &json!("expired"))
     );
     let late = agent.get(&format!("{A2H}/human_contacts/late")).await.is(200);
-    assert!(late["status"]["response"].as_str().unwrap().starts_with("Nobody answered in time"));
+    assert!(late["status"]["response"].as_str().unwrap().starts_with("This request expired at"));
     let respond = format!("{A2H}/agent/function_calls/late/respond");
     refused(agent.post(&respond, json!({"approved": true})).await, 409, "already_responded");
     world.end().await;

@@ -142,7 +142,7 @@ async fn approving_what_is_irreversible_needs_a_sign_in() {
     demand(&world, Assurance::AgentAttested, Some(Assurance::Session)).await;
     let case = Case::make(&world, irreversible()).await;
     let refusal = refused(case.respond(json!({ "action": "approve" })).await, 403, "forbidden");
-    assert!(refusal.text.contains("needs the assurance session"), "{}", refusal.text);
+    assert!(refusal.text.contains("requires assurance session"), "{}", refusal.text);
     // The agent may pass on a rejection, and is not offered to pass on an approval.
     assert_eq!(case.hitl["inline_actions"], json!(["reject"]));
     let relay = world.anonymous().bearer(&case.submit_token());
@@ -339,11 +339,11 @@ async fn silence_is_bound_by_the_minimum_assurance() {
     let default = json!({ "answer": yes() });
     let silent = with(approval(), json!({ "timeout_seconds": 1, "on_expiry": default }));
     let refusal = agent.post(ASKS, silent.clone()).await.problem(403, "default-forbidden");
-    assert!(refusal.text.contains("needs the assurance passkey"), "{}", refusal.text);
+    assert!(refusal.text.contains("requires assurance passkey"), "{}", refusal.text);
     let case = hitl::with(hitl::approval(), json!({ "default_action": "approve" }));
     let refusal = agent.post(CASES, case).await;
     assert_eq!((refusal.status, &refusal["field"]), (400, &json!("default_action")));
-    assert!(refusal.text.contains("needs the assurance passkey"), "{}", refusal.text);
+    assert!(refusal.text.contains("requires assurance passkey"), "{}", refusal.text);
     let hxp = with(
         client::approve("x"),
         json!({ "timeout_seconds": 1, "fallback": "default", "default": "approved" }),

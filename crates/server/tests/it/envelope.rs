@@ -154,7 +154,7 @@ async fn a_message_can_be_looked_at() {
     assert_eq!(all("option[selected]"), ["full"]);
     let claims = all("dl.facts div").join("\n");
     assert!(claims.contains("<script>alert(1)</script>⟨U+202E⟩"), "{claims}");
-    assert!(claims.contains("Error: language is not a BCP 47 tag"), "{claims}");
+    assert!(claims.contains("Error: language must be a BCP 47 tag"), "{claims}");
     assert!(claims.contains("/hxp/actions/1"), "{claims}");
     assert!(all("main").join("").contains("This message is not valid"));
     for (message, says) in

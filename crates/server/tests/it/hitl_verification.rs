@@ -346,7 +346,7 @@ async fn what_cannot_be_proven_is_refused_at_once() {
     let world = World::dev().await;
     let made = world.agent().post(CASES, case_with(&policy())).await;
     let made = refused(made, 400, "verification_unsupported");
-    assert!(made["expected"].as_str().unwrap().contains("no provider"), "{}", made.text);
+    assert!(made["expected"].as_str().unwrap().contains("no proof provider"), "{}", made.text);
     let skill = world.anonymous().get("/skill.md").await.is(200).text;
     assert!(!skill.contains("Proof of a person"));
     world.end().await;

@@ -110,7 +110,7 @@ async fn people_are_added_once_and_changed_field_by_field() {
     admin.post("/api/v1/people", bob.clone()).await.is(201);
     let again = json!({ "id": "bob", "email": "bob@example.com" });
     let taken = admin.post("/api/v1/people", again).await.problem(409, "exists");
-    assert!(taken.text.contains("this person exists already"), "{}", taken.text);
+    assert!(taken.text.contains("this person already exists"), "{}", taken.text);
     let unnamed = admin.post("/api/v1/people", json!({ "name": "x" })).await;
     unnamed.problem(422, "invalid-field");
     admin.post("/api/v1/projects", json!({ "id": "dev" })).await.problem(409, "exists");

@@ -165,7 +165,7 @@ async fn silence_and_withdrawals_have_receipts_too() {
         (default, "completed", "No one decided. There was no answer by"),
         (failed, "failed", "No one decided. The request expired"),
         (expired, "expired", "No one decided. The request expired"),
-        (cancelled, "cancelled", "Nobody decided. The agent agent_dev withdrew"),
+        (cancelled, "cancelled", "No one decided. The agent agent_dev cancelled"),
     ] {
         let seen = checked(&world, &receipt(&agent, &id).await).await;
         assert_eq!((&seen["valid"], &seen["claims"]["outcome"]), (&json!(true), &json!(outcome)));
@@ -330,11 +330,11 @@ async fn a_receipt_must_say_what_was_recorded() {
         (ReceiptClaims { sub: open, ..claims.clone() }, "the request it is about is still open"),
         (
             ReceiptClaims { answer: denied, ..claims.clone() },
-            "its `answer` is not what this installation recorded",
+            "its `answer` differs from the record of this installation",
         ),
         (
             ReceiptClaims { prompt: "Deploy all?".to_owned(), ..claims.clone() },
-            "its `prompt` is not what this installation recorded",
+            "its `prompt` differs from the record of this installation",
         ),
     ] {
         let seen = checked(&world, &key.sign(RECEIPT, &forged)).await;
@@ -347,7 +347,7 @@ async fn a_receipt_must_say_what_was_recorded() {
     assert_eq!(checked(&world, &genuine).await["valid"], true);
     let forged = ReceiptClaims { project: "other".parse().unwrap(), ..claims };
     let seen = checked(&world, &key.sign(RECEIPT, &forged)).await;
-    assert_eq!(seen["why"], "its `project` is not what this installation recorded");
+    assert_eq!(seen["why"], "its `project` differs from the record of this installation");
     world.end().await;
 }
 

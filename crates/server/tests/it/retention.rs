@@ -145,7 +145,7 @@ async fn discovery_says_that_projects_may_differ() {
         let document = world.anonymous().get("/.well-known/hitl.json").await.is(200);
         assert_eq!(document["hitl_protocol"]["policies"]["data_retention_days"], 30);
         assert!(!document.text.contains("dev2"), "{}", document.text);
-        document.text.contains("where a project does not say otherwise")
+        document.text.contains("a project can have its own")
     };
     assert!(!said().await);
     for (retention, differs) in [("30d", false), ("2d", true), ("off", true)] {

@@ -71,9 +71,13 @@ async fn what_is_wrong_with_a_profile_is_named() {
         (
             json!({ "absence": { "delegate": "user_dev" } }),
             "about.absence.delegate",
-            "somebody else",
+            "another active person",
         ),
-        (json!({ "absence": { "delegate": "ghost" } }), "about.absence.delegate", "somebody else"),
+        (
+            json!({ "absence": { "delegate": "ghost" } }),
+            "about.absence.delegate",
+            "another active person",
+        ),
         (json!({ "shoe_size": 42 }), "about.shoe_size", ""),
         (json!({ "absence": [null, null] }), "about.absence", "an object"),
         (json!({ "quiet_hours": ["22:00", "07:00"] }), "about.quiet_hours", "an object"),

@@ -104,7 +104,7 @@ fn what_is_wrong_has_its_place() {
             .is_ok()
     );
     let said = TokenStream::default().read(b"{\xff").unwrap_err().to_string();
-    assert_eq!(said, "it is not UTF-8 from byte 1 on");
+    assert_eq!(said, "it is not valid UTF-8 at byte 1");
 }
 
 /// A message of eight megabytes can hold four million values, and the route that accepts it needs
