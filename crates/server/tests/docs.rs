@@ -370,11 +370,12 @@ fn every_setting_is_explained() {
 
 /// Variables that are no settings: the file they stand in, what commands and the tests of agents
 /// read, and what an anchor command gets.
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 9] = [
     "COUNTERSIGN_CONFIG",
     "COUNTERSIGN_URL",
     "COUNTERSIGN_API_KEY",
     "COUNTERSIGN_TOKEN",
+    "COUNTERSIGN_PROFILE",
     "COUNTERSIGN_BIN",
     "COUNTERSIGN_BLOCK_N",
     "COUNTERSIGN_BLOCK_ROOT",
