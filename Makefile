@@ -10,7 +10,7 @@ TESTS = test
 CAMPAIGNS = faults-ci fuzz-ci
 
 .NOTPARALLEL:
-.PHONY: help run dev test ci fix bench screenshots fmt clippy doc deny release faults fuzz \
+.PHONY: help run dev test ci fix bench screenshots fmt clippy doc deny prose release faults fuzz \
 	faults-ci fuzz-ci snapshots tree
 
 help: ## List the tasks
@@ -28,7 +28,7 @@ test: ## Run every test; says what is skipped, and with CI=true skips nothing
 	@sh .ci/test
 
 ci: export INSTA_UPDATE = no
-ci: fmt clippy doc deny $(TESTS) snapshots $(CAMPAIGNS) tree ## Everything CI checks; changes nothing
+ci: fmt clippy doc deny prose $(TESTS) snapshots $(CAMPAIGNS) tree ## Everything CI checks; changes nothing
 
 fix: ## Format and apply clippy's suggestions; snapshots are left for you to review
 	$(CARGO) fmt --all
@@ -56,6 +56,10 @@ doc: ## Build the documentation without a warning
 
 deny: ## Check licences, bans, sources and advisories (ADVISORIES=required fails without their database)
 	@ADVISORIES=$(ADVISORIES) sh .ci/deny "$${CARGO_TARGET_DIR:-target}"
+
+prose: ## Check the wording of docs, pages, help, logs and errors (.ci/prose has the words)
+	@python3 -B .ci/prose --self-test
+	@python3 -B .ci/prose
 
 release: ADVISORIES = required
 release: deny ## Build the release binary, after every dependency passed the advisory database

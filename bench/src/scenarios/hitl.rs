@@ -14,6 +14,9 @@ use crate::scale::Scale;
 use crate::server_process::{ServerProcess, scratch};
 
 const CONNECTIONS: usize = 32;
+/// The number of cases that are polled at the same time, and how often each of them.
+const CASES_AT_ONCE: usize = 5_000;
+const ROUNDS: usize = 50;
 
 /// The request that services send, as long as the one over HXP.
 const CASE: &str = r#"{"type":"approval","prompt":"Refund €120.00 to Ada Lovelace for order 4711?","timeout":"1h","default_action":"abort","context":{"amount":"€120.00","recipient":"ada@example.com","order":4711,"reason":"The parcel was lost; the carrier confirmed it this morning."}}"#;
@@ -39,22 +42,22 @@ pub(super) async fn run(scale: &Scale) -> anyhow::Result<Vec<Measurement>> {
         .goal(Goal::AtLeast(0.85))
         .note(note);
     let paths = cases(gateway.address, enough(scale)?).await?;
-    let polls = paths.iter().map(|path| PreparedRequest::get(path, AGENT)).collect();
+    let polls = in_rounds(paths.iter().map(|path| PreparedRequest::get(path, AGENT)));
     let poll = row("… poll of a case", gateway.targets(polls), fixed(), 0.50).await?;
     // Other cases, which were not polled yet this minute.
     let paths = cases(gateway.address, enough(scale)?).await?;
     let known = tag(gateway.address, paths.first().context("a case")?).await?;
     let known = format!("if-none-match: {known}\r\n");
-    let polls = paths.iter().map(|path| PreparedRequest::get_with(path, AGENT, &known)).collect();
+    let polls = in_rounds(paths.iter().map(|path| PreparedRequest::get_with(path, AGENT, &known)));
     let same = row("… poll that finds nothing new", gateway.targets(polls), fixed(), 0.60).await?;
     Ok(vec![create, poll, same])
 }
 
-/// The number of cases so that none is polled more than 60 times in a minute, at up to 240,000
-/// polls a second. They are polled in turn, so each is polled equally often.
+/// The number of cases so that none is polled more often than the limit of 60 in a minute allows, at
+/// up to 240,000 polls a second.
 fn enough(scale: &Scale) -> anyhow::Result<usize> {
     let millis = (scale.turn + WARM_UP).as_millis() * u128::from(scale.turns);
-    Ok(usize::try_from(millis * 4)? + 1)
+    Ok(usize::try_from(millis * 240)? / ROUNDS + 1)
 }
 
 fn case() -> PreparedRequest {
@@ -65,6 +68,14 @@ fn case() -> PreparedRequest {
 async fn cases(address: SocketAddr, many: usize) -> anyhow::Result<Vec<String>> {
     let ids = create_many(address, many, &case(), "/hitl/case_id").await?;
     Ok(ids.iter().map(|id| format!("/hitl/v1/reviews/{id}/status")).collect())
+}
+
+/// The polls of some cases, again and again, then those of the next ones. An agent polls a case for
+/// minutes, and the server keeps it in memory from the second time on.
+fn in_rounds(polls: impl Iterator<Item = PreparedRequest>) -> Vec<PreparedRequest> {
+    let polls: Vec<PreparedRequest> = polls.collect();
+    let rounds = polls.chunks(CASES_AT_ONCE).flat_map(|some| std::iter::repeat_n(some, ROUNDS));
+    rounds.flatten().cloned().collect()
 }
 
 /// The `ETag` of an unchanged case, which is the same for all.

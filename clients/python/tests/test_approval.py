@@ -39,7 +39,7 @@ def approved_by(by: Any) -> dict[str, Any]:
     return over(answer={"verdict": "approved"}, by=by, assurance="none")
 
 
-DEFAULTED = "nobody answered in time; a default was taken, which is not a person's approval"
+DEFAULTED = "there was no answer in time; the default was taken, which is not a person's approval"
 REJECTED = over(answer={"verdict": "rejected"}, comment="too dear")
 
 
@@ -139,11 +139,11 @@ def test_edits_are_run_with_where_they_were_declared() -> None:
     ("editable", "edits", "why"),
     [
         (False, {"to": "ada", "amount": 1, "on": "2026-01-01", "force": False}, "takes none"),
-        (True, {"to": "ada"}, "look at amount, force, on"),
+        (True, {"to": "ada"}, "check amount, force, on"),
         (
             True,
             {"to": "ada", "amount": 1, "on": "2026-01-01", "force": False, "x": 1},
-            "look at x",
+            "check x",
         ),
         (
             True,
@@ -326,8 +326,8 @@ def replies() -> list[dict[str, Any]]:
 SAID = [
     "Blue.",
     "Ask properly.",
-    "No answer: nobody answered",
-    "No answer: nobody answered in time. The default is: Red.",
+    "No answer: there was no answer",
+    "No answer: there was no answer in time. The default is: Red.",
     "No answer: what the person said was revoked: stolen",
 ]
 

@@ -350,7 +350,7 @@ def test_what_was_pressed_is_passed_on_and_the_token_is_not() -> None:
     text = button(inline, "approve")
     assert pressed(text) == ("review_1", "approve")
     assert "sss" not in text
-    with pytest.raises(ValueError, match="longer than 10 bytes"):
+    with pytest.raises(ValueError, match="exceeds 10 bytes"):
         button(inline, "approve", 10)
     done = follower.submit(inline, "approve", via="telegram_inline_button", by=ADA)
     assert done.case_id == "review_1"

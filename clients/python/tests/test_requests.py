@@ -138,13 +138,13 @@ def test_every_status_has_its_class_and_is_not_tried_again(
 
 
 def test_the_fields_of_a_problem_are_kept() -> None:
-    errors = [{"field": "prompt", "expected": "a non-empty text", "code": "empty"}]
+    errors = [{"field": "prompt", "expected": "a non-empty string", "code": "empty"}]
     wire = Wire(problem(422, "invalid-field", detail="not like this", errors=errors))
     with pytest.raises(InvalidRequest) as caught:
         wire.client().approve("")
     error = caught.value
     assert (error.status, error.code, error.detail) == (422, "invalid-field", "not like this")
-    assert (error.errors[0].field, error.errors[0].expected) == ("prompt", "a non-empty text")
+    assert (error.errors[0].field, error.errors[0].expected) == ("prompt", "a non-empty string")
     assert error.request_id == "req-7"
     assert str(error) == (
         "not like this [prompt: a non-empty text] (HTTP 422 invalid-field, request req-7)"
@@ -204,7 +204,7 @@ def test_a_proxy_without_words_still_makes_an_error() -> None:
     ],
 )
 def test_a_404_of_somebody_else_says_that_the_address_is_wrong(answer: httpx.Response) -> None:
-    said = r"^no Countersign API answers at http://cs\.test/api/v1/asks; check COUNTERSIGN_URL \("
+    said = r"^no Countersign API at http://cs\.test/api/v1/asks; check COUNTERSIGN_URL \("
     with pytest.raises(NotFound, match=said):
         Wire(answer).client().approve("Refund?")
 

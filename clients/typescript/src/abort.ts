@@ -17,7 +17,7 @@ export function limit(signal: AbortSignal | undefined, ms: number | undefined): 
   signal?.addEventListener("abort", abort, { once: true });
   const stop = after(ms ?? Infinity, () => {
     timedOut = true;
-    controller.abort(new DOMException("the time is up", "TimeoutError"));
+    controller.abort(new DOMException("the timeout was reached", "TimeoutError"));
   });
   return {
     signal: controller.signal,

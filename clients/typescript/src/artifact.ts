@@ -16,7 +16,7 @@ export async function bytesOf(transport: Transport, artifact: Artifact, signal: 
   const { bytes } = await transport.send(path, { headers: { accept: "*/*" }, signal });
   const found = new Uint8Array(await (await webCrypto()).subtle.digest("SHA-256", bytes));
   if (`sha256:${hex(found)}` !== payload.checksum) {
-    const detail = `${id} ${version} is not what was committed`;
+    const detail = `the content of ${id} ${version} does not match its checksum`;
     throw new CountersignError(`${detail}; fetch it again, or ask the operator`, { code: "bad-checksum", detail });
   }
   return bytes;

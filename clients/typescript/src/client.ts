@@ -87,8 +87,8 @@ export class Countersign {
     const apiKey = options.apiKey ?? env("COUNTERSIGN_API_KEY") ?? env("A2H_API_KEY") ?? env("HUMANLAYER_API_KEY");
     if (!apiKey) {
       const advice =
-        "Set COUNTERSIGN_API_KEY or give `apiKey`. `countersign serve` prints a key at its first start, " +
-        "`countersign keys` makes more; with `serve --dev` it is dev-agent-key.";
+        "Set COUNTERSIGN_API_KEY or pass `apiKey`. `countersign serve` prints a key at its first start, " +
+        "`countersign keys` issues more; with `serve --dev` it is dev-agent-key.";
       throw new Misconfigured(`There is no API key. ${advice}`, { code: "missing-api-key" });
     }
     const policy = { retries: 5, firstDelayMs: 250, longestDelayMs: 8000, ...defined(only(options.retry ?? {}, RETRY)) };
@@ -264,11 +264,11 @@ function address(given: string): string {
   try {
     url = new URL(given);
   } catch (cause) {
-    const detail = `COUNTERSIGN_URL or \`url\` is not an address: ${JSON.stringify(given)}`;
-    throw new Misconfigured(`${detail}. It looks like http://localhost:3402.`, { code: "bad-url", detail, cause });
+    const detail = `COUNTERSIGN_URL or \`url\` is not a URL: ${JSON.stringify(given)}`;
+    throw new Misconfigured(`${detail}. Expected a URL such as http://localhost:3402.`, { code: "bad-url", detail, cause });
   }
   if (!/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
-    const detail = "COUNTERSIGN_URL or `url` must be a plain http or https address";
+    const detail = "COUNTERSIGN_URL or `url` must be a plain http or https URL";
     throw new Misconfigured(`${detail}, like http://localhost:3402; the key goes into COUNTERSIGN_API_KEY.`, {
       code: "bad-url",
       detail,

@@ -207,8 +207,8 @@ function sameMembers(shown: JsonObject, after: JsonObject, place: string): void 
   const all = new Set([...Object.keys(shown), ...Object.keys(after)]);
   const odd = [...all].filter((name) => Object.hasOwn(shown, name) !== Object.hasOwn(after, name)).sort();
   if (odd.length === 0) return;
-  const where = place === "" ? "they must hold exactly its arguments" : `${place} must keep its members`;
-  throw new UnusableEdits(`${where}; look at ${odd.join(", ")}`);
+  const where = place === "" ? "details must have exactly the arguments of the function" : `${place} must keep its members`;
+  throw new UnusableEdits(`${where}; check ${odd.join(", ")}`);
 }
 
 /** Whether a value is JSON as it stands, all the way down. */

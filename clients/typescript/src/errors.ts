@@ -123,7 +123,7 @@ export class WaitTimeout extends CountersignError {
     readonly askId: string,
     timeoutMs: number,
   ) {
-    const detail = `nobody answered ${askId} within ${timeoutMs} ms`;
+    const detail = `there was no answer to ${askId} within ${timeoutMs} ms`;
     super(`${detail}; it is still open: wait again, or cancel it`, { code: "wait-timeout", detail });
   }
 }
@@ -150,22 +150,22 @@ export class InvalidReceipt extends CountersignError {
 /** Passkey evidence that does not prove the answer of a receipt; `code` says in one word why. */
 export class InvalidEvidence extends CountersignError {
   constructor(code: string, detail: string) {
-    super(`the passkey evidence does not hold: ${detail}`, { code, detail });
+    super(`the passkey evidence is not valid: ${detail}`, { code, detail });
   }
 }
 
 /** What to do about a code, where the server's own words do not say it. */
 const ADVICE: Readonly<Record<string, string>> = {
   unauthorized: "Check COUNTERSIGN_API_KEY: it must be an agent key of this server that is not revoked.",
-  "not-found": "Check the id; a key sees only the asks of its agent or project.",
+  "not-found": "Check the ID; a key can see only the asks of its agent or project.",
   "idempotency-mismatch": "Use another idempotencyKey for another question.",
-  "rate-limited": "Ask less often, or give each agent its own key.",
-  "too-large": "Send less: put a link into the details instead of the content.",
-  "wrong-host": "Call the server by the address of its public_url, and set COUNTERSIGN_URL to it.",
-  "default-forbidden": "This project takes no default on silence: use onExpiry \"fail\" or \"stay_open\".",
+  "rate-limited": "Send fewer requests, or give each agent its own key.",
+  "too-large": "Send a smaller body: put a link into the details instead of the content.",
+  "wrong-host": "Set COUNTERSIGN_URL to the server's public_url.",
+  "default-forbidden": "This project does not allow a default on silence; use onExpiry \"fail\" or \"stay_open\".",
   "already-answered": "Read the ask to see the answer.",
-  "already-cancelled": "Ask again if it is still wanted.",
-  unavailable: "Try again, under the same idempotency key where there is one.",
+  "already-cancelled": "Ask again if you still need an answer.",
+  unavailable: "Try again, with the same idempotency key if you used one.",
 };
 
 /** The error for an answer with an error status. */
@@ -202,8 +202,8 @@ function problemError(status: number, headers: Headers, body: string, base: stri
   // A 404 that is no word of ours is not "there is no such ask", but nobody there who knows asks.
   const detail =
     status === 404 && ours === undefined
-      ? `no Countersign API answers at ${base}; check COUNTERSIGN_URL`
-      : problem?.detail || problem?.title || "the answer is not from Countersign; check COUNTERSIGN_URL and any proxy";
+      ? `no Countersign API at ${base}; check COUNTERSIGN_URL`
+      : problem?.detail || problem?.title || "the response is not from Countersign; check COUNTERSIGN_URL and any proxy";
   const page = ours === undefined ? undefined : `See ${base}${ours}`;
   const said = /[.!?]$/.test(detail) ? detail : `${detail}.`;
   const message = [`${said} (${code}, ${status})`, ADVICE[code], page].filter(Boolean).join(" ");

@@ -82,7 +82,7 @@ export function guard<A extends readonly unknown[], R>(
     GUARD,
   );
   const name = given ?? run.name;
-  if (name === "") throw new TypeError("a function without a name needs the option `name`, for the person to read");
+  if (name === "") throw new TypeError("a function without a name requires the option `name`, which the person sees");
   const isKept = (onStop ?? (key === undefined ? "cancel" : "keep")) === "keep";
 
   return async (...args: A): Promise<Awaited<R> | string> => {
@@ -133,7 +133,7 @@ async function keyOf<A extends readonly unknown[]>(
     const given = options[option];
     const found: unknown = typeof given === "function" ? given(...args) : given;
     if (found === undefined || (typeof found === "string" && found !== "")) return found;
-    throw new TypeError(`${option} of ${name} must be a text that is not empty, not ${JSON.stringify(found)}`);
+    throw new TypeError(`${option} of ${name} must be a non-empty string, not ${JSON.stringify(found)}`);
   };
   const namespace = text("namespace") ?? "";
   if (options.key !== undefined) {

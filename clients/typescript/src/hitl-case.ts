@@ -32,7 +32,7 @@ export class HitlVerificationError extends HitlError {}
 
 /** The service does not speak the protocol. */
 export function malformed(what: string): HitlError {
-  return new HitlError(`the service does not speak HITL here: ${what}`, { code: "malformed" });
+  return new HitlError(`the response is not HITL: ${what}`, { code: "malformed" });
 }
 
 /** A case as the service offered it. Its tokens are neither printed nor written as JSON. */
@@ -69,7 +69,7 @@ export class HitlCase {
     this.specVersion = fields.text("spec_version");
     this.caseId = fields.text("case_id");
     this.type = fields.text("type");
-    if (!TYPES.has(this.type) && !this.type.startsWith("x-")) throw malformed(`${this.type} is no review type`);
+    if (!TYPES.has(this.type) && !this.type.startsWith("x-")) throw malformed(`${this.type} is not a review type`);
     this.prompt = fields.text("prompt");
     const { message } = body;
     this.message = typeof message === "string" && message.trim() !== "" ? message : undefined;
@@ -87,7 +87,7 @@ export class HitlCase {
     this.#eventsUrl = events === undefined ? undefined : address(events);
     const url = fields.maybe("submit_url");
     const token = fields.maybe("submit_token");
-    if ((url === undefined) !== (token === undefined)) throw malformed("submit_url and submit_token come together");
+    if ((url === undefined) !== (token === undefined)) throw malformed("submit_url and submit_token must be present together");
     this.#submit = url === undefined || token === undefined ? undefined : { url: address(url), token };
   }
 
@@ -108,7 +108,7 @@ export class HitlCase {
 
   /** A case from a body that was kept, whatever its status was. */
   static read(body: unknown): HitlCase {
-    if (!isObject(body)) throw malformed("there is no hitl object");
+    if (!isObject(body)) throw malformed("the hitl object is missing");
     return new HitlCase(body, undefined);
   }
 
@@ -145,7 +145,7 @@ export class HitlCase {
     this.inline(action);
     const text = `${this.caseId}:${action}`;
     if (new TextEncoder().encode(text).length > limit) {
-      throw new TypeError(`${text} is longer than ${limit} bytes; keep a short name for it`);
+      throw new TypeError(`${text} exceeds ${limit} bytes; use a shorter name`);
     }
     return text;
   }
@@ -159,8 +159,8 @@ export class HitlCase {
   /** Where to pass this action on. @internal */
   inline(action: string): { readonly url: string; readonly token: string } {
     const notInline = (message: string): HitlError => new HitlError(message, { code: "not-inline" });
-    if (!this.#submit) throw notInline(`${this.caseId} takes answers on its page only`);
-    if (this.inlineActions && !this.inlineActions.includes(action)) throw notInline(`${action} is taken on the page only`);
+    if (!this.#submit) throw notInline(`${this.caseId} can only be answered on its page`);
+    if (this.inlineActions && !this.inlineActions.includes(action)) throw notInline(`${action} is possible on the page only`);
     return this.#submit;
   }
 }
@@ -170,13 +170,13 @@ class Fields {
   private readonly hitl: JsonObject;
 
   constructor(hitl: unknown) {
-    if (!isObject(hitl)) throw malformed("there is no hitl object");
+    if (!isObject(hitl)) throw malformed("the hitl object is missing");
     this.hitl = hitl;
   }
 
   maybe(name: string): string | undefined {
     const value = this.hitl[name] ?? undefined;
-    if (value !== undefined && typeof value !== "string") throw malformed(`${name} is no text`);
+    if (value !== undefined && typeof value !== "string") throw malformed(`${name} is not a string`);
     return value;
   }
 
@@ -207,7 +207,7 @@ class Fields {
 }
 
 function fail(name: string): never {
-  throw malformed(`${name} is no moment`);
+  throw malformed(`${name} is not an RFC 3339 time`);
 }
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
@@ -243,7 +243,7 @@ function address(text: string): string {
   }
   const local = url?.hostname === "localhost" || url?.hostname === "127.0.0.1";
   if (url && (url.protocol === "https:" || (url.protocol === "http:" && local))) return text;
-  throw malformed(`${shown(text)} is neither an https address nor one of this machine`);
+  throw malformed(`${shown(text)} is neither an https URL nor a URL on this machine`);
 }
 
 /** An address without what opens it. */

@@ -190,7 +190,7 @@ export class Following {
     if (reply.status === 304) return { outcome: undefined, isNews: false, askedMs };
     const body = readObject(reply.text);
     const status = body?.["status"];
-    if (!body || typeof status !== "string") throw malformed("its status has no status");
+    if (!body || typeof status !== "string") throw malformed("the response has no status");
     this.check(body);
     this.expiresAt = moment(body["expires_at"]) ?? this.expiresAt;
     const outcome = hitlOutcome(status, body, this.terms);
@@ -207,7 +207,7 @@ export class Following {
 
   private check(body: JsonObject): void {
     const told = body["case_id"] ?? this.hitlCase.caseId;
-    if (told !== this.hitlCase.caseId) throw malformed(`asked about ${this.hitlCase.caseId}, it told of ${String(told)}`);
+    if (told !== this.hitlCase.caseId) throw malformed(`the status is of case ${String(told)}, not ${this.hitlCase.caseId}`);
   }
 
   /** One event; the outcome if it ends the case. */

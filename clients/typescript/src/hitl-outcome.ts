@@ -75,7 +75,7 @@ export function hitlOutcome(status: string, body: JsonObject, terms: Terms): Hit
 function completed(body: JsonObject): HitlCompleted {
   const { result, responded_by: by } = body;
   const action = isObject(result) ? text(result["action"]) : undefined;
-  if (!isObject(result) || action === undefined) throw malformed("it is completed and has no result");
+  if (!isObject(result) || action === undefined) throw malformed("the case is completed but has no result");
   const object = (value: unknown): JsonObject | undefined => (isObject(value) ? value : undefined);
   const who = (name: "name" | "email"): { [K in typeof name]?: string } => {
     const value = isObject(by) ? text(by[name]) : undefined;
@@ -117,11 +117,11 @@ export async function verifyHitlCallback(
   }
   const said = readObject(new TextDecoder().decode(bytes));
   const caseId = text(said?.["case_id"]);
-  if (!said || caseId === undefined) throw malformed("its callback names no case");
+  if (!said || caseId === undefined) throw malformed("the callback names no case");
   const event = text(said["event"]) ?? "";
   const status = event.startsWith("review.") ? event.slice("review.".length) : "";
   const terms = { defaultAction: "skip", expiresAt: moment(said["timestamp"]) ?? new Date(0) };
   const outcome = hitlOutcome(status, said, terms);
-  if (!outcome) throw malformed(`its callback: ${JSON.stringify(event)} ends nothing`);
+  if (!outcome) throw malformed(`the callback: ${JSON.stringify(event)} is not a final event`);
   return { caseId, outcome };
 }

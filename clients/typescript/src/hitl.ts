@@ -138,7 +138,7 @@ export class HitlFollower {
     const reply = await this.wire.post(url, token, stringifyJson(body), options.signal);
     const said = readObject(reply.text);
     const caseId = said?.["case_id"];
-    if (!said || typeof caseId !== "string") throw malformed("its answer to a submit names no case");
+    if (!said || typeof caseId !== "string") throw malformed("the response to a submit names no case");
     const next = said["next_case_id"];
     return { caseId, completedAt: moment(said["completed_at"]), nextCaseId: typeof next === "string" ? next : undefined };
   }

@@ -56,7 +56,7 @@ class Reader {
   ) {}
 
   value(depth: number): JsonValue {
-    if (depth > DEEPEST) throw new SyntaxError(`JSON nested more than ${DEEPEST} levels deep`);
+    if (depth > DEEPEST) throw new SyntaxError(`JSON with more than ${DEEPEST} levels of nesting`);
     this.space();
     switch (this.text[this.at]) {
       case "{":
@@ -90,7 +90,7 @@ class Reader {
       if (this.text[this.at] !== '"') this.fail();
       const key = this.string();
       if (!this.duplicates && Object.hasOwn(members, key)) {
-        throw new SyntaxError(`JSON names the member ${JSON.stringify(key)} twice`);
+        throw new SyntaxError(`JSON with the duplicate member ${JSON.stringify(key)}`);
       }
       if (!this.took(":")) this.fail();
       const value = this.value(depth + 1);
@@ -174,7 +174,7 @@ function write(value: unknown, how: How, place: string): string {
       if (!Number.isFinite(value)) refuse(place, `${value} is not JSON`);
       return String(value);
     case "bigint":
-      if (value < SMALLEST || value > LARGEST) refuse(place, "a whole number of more than 64 bits; send it as text");
+      if (value < SMALLEST || value > LARGEST) refuse(place, "a whole number of more than 64 bits; send it as a string");
       return String(value);
     case "object":
       return value === null ? "null" : composite(value, how, place);
@@ -193,7 +193,7 @@ function composite(value: object, how: How, place: string): string {
   // A Map or a class would lose what it holds without a word.
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
-    refuse(place, `${value.constructor.name} is not plain JSON; give a plain object`);
+    refuse(place, `${value.constructor.name} is not plain JSON; use a plain object`);
   }
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   // The order of UTF-16 code units, as the RFC says; it is what `<` compares.
@@ -204,7 +204,7 @@ function composite(value: object, how: How, place: string): string {
 
 function text(value: string, place: string): string {
   // Half of a surrogate pair has no UTF-8, so nothing could be hashed or sent.
-  if (/\p{Surrogate}/u.test(value)) refuse(place, "a text with half of a surrogate pair");
+  if (/\p{Surrogate}/u.test(value)) refuse(place, "a string with half of a surrogate pair");
   return JSON.stringify(value);
 }
 

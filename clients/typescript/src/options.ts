@@ -8,5 +8,5 @@ export function only<T extends object>(options: T, names: Readonly<Record<string
   const unknown = Object.keys(options).filter((name) => !Object.hasOwn(names, name));
   if (unknown.length === 0) return options;
   const known = Object.keys(names).sort().join(", ");
-  throw new TypeError(`unknown option ${unknown.join(", ")}; there are: ${known}`);
+  throw new TypeError(`unknown option ${unknown.join(", ")}; allowed options: ${known}`);
 }

@@ -175,7 +175,7 @@ export function isPersonal(by: By, assurance: unknown): by is By & { readonly ki
 /** How an ask that is over ended. */
 export function outcomeOf(ask: Ask): Outcome {
   if (!isOver(ask)) {
-    throw new CountersignError(`${ask.id} is still open: wait for it first`, { code: "not-over" });
+    throw new CountersignError(`${ask.id} is still open; wait for it first`, { code: "not-over" });
   }
   const { result } = ask;
   const ended: Ended = { at: result.at, receipt: ask.receipt, ask };
@@ -247,9 +247,9 @@ export function reasonOf(outcome: Outcome): string {
       return `changes requested: ${outcome.comment ?? "without saying which"}`;
     case "expired":
     case "failed":
-      return "nobody answered in time";
+      return "there was no answer in time";
     case "defaulted":
-      return "nobody answered in time; a default was taken, which is not a person's approval";
+      return "there was no answer in time; the default was taken, which is not a person's approval";
     case "cancelled":
       return outcome.reason === null ? "the request was cancelled" : `the request was cancelled: ${outcome.reason}`;
     case "revoked":

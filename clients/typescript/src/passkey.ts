@@ -71,7 +71,7 @@ export async function verifyEvidence(
   const signed = concat(data, await digest("SHA-256", clientData));
   const good = await verifyCose(publicKey, signature, signed);
   if (good === undefined) refuse("public-key", "the public key is not a COSE key for ES256, ES384, EdDSA or RS256");
-  if (!good) refuse("signature", "the signature does not fit: something was changed, or another key signed");
+  if (!good) refuse("signature", "the signature is not valid: the data was changed, or another key signed it");
   if (options.enrolment !== undefined) {
     if (!options.jwks) throw new TypeError("checking an enrolment needs jwks, the keys of the issuer");
     await checkEnrolment(claims, given, statement, options.enrolment, options.jwks);
@@ -81,7 +81,7 @@ export async function verifyEvidence(
 function readStatement(claims: ReceiptClaims, evidence: JsonObject): JsonObject {
   const { outcome, assurance, answer, by } = claims;
   if (outcome !== "completed" || assurance !== "passkey" || answer === undefined || by.kind !== "human") {
-    refuse("assurance", "the receipt does not claim an answer that a person confirmed with a passkey");
+    refuse("assurance", "the receipt does not claim an answer confirmed with a passkey");
   }
   const statement = isObject(evidence) ? evidence["statement"] : undefined;
   if (!isObject(statement)) return refuse("encoding", "the evidence has no statement");
@@ -121,7 +121,7 @@ async function checkClientData(raw: Uint8Array, statement: JsonObject, evidence:
     refuse("challenge", "the challenge in the client data is not the hash of the statement");
   }
   if (from !== origin || evidence["origin"] !== origin || (crossOrigin ?? false) !== false) {
-    refuse("origin", "the answer was confirmed on another website than the issuer's");
+    refuse("origin", "the answer was confirmed on a website other than the issuer's");
   }
 }
 
@@ -132,8 +132,8 @@ async function checkAuthenticatorData(data: Uint8Array, evidence: JsonObject, or
     refuse("rp-id", "the passkey was made for another relying party than the issuer");
   }
   const flags = data[32] ?? 0;
-  if ((flags & USER_PRESENT) === 0) refuse("user-presence", "the authenticator did not see that somebody was present");
-  if ((flags & USER_VERIFIED) === 0) refuse("user-verification", "the authenticator did not verify who was present");
+  if ((flags & USER_PRESENT) === 0) refuse("user-presence", "the authenticator did not confirm that a person was present");
+  if ((flags & USER_VERIFIED) === 0) refuse("user-verification", "the authenticator did not verify the person");
 }
 
 async function checkEnrolment(
@@ -171,7 +171,7 @@ async function checkEnrolment(
     enrolment["credential_id"] !== evidence["credential_id"] ||
     what["hash"] !== credential
   ) {
-    refuse("enrolment-key", "another public key or credential was enrolled than the one that signed");
+    refuse("enrolment-key", "the enrolled public key or credential is not the one that signed");
   }
   // Times of the server have one spelling, so they compare as texts.
   if (typeof event["at"] !== "string" || event["at"] > claims.ended_at) {
@@ -182,7 +182,7 @@ async function checkEnrolment(
     refuse("enrolment-hash", "the record of the enrolment does not have the hash it claims");
   }
   if (!(await isInBlock(proof, hashed, jwks))) {
-    refuse("enrolment-block", "the enrolment is not in the block it is said to be in");
+    refuse("enrolment-block", "the enrolment is not in the named block");
   }
 }
 

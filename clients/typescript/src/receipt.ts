@@ -90,7 +90,7 @@ export async function verifyReceipt(jws: string, jwks: Jwks, options: VerifyOpti
   only(options, VERIFY);
   const { claims, kid } = await verifyJws(jws, jwks, "receipt+jwt");
   if (claims["v"] !== 1) refuse("version", "it is not of version 1");
-  if (!isReceipt(claims)) return refuse("claims", "what it claims is not what a receipt claims");
+  if (!isReceipt(claims)) return refuse("claims", "its claims are not those of a receipt");
   if (options.issuer !== undefined && claims.iss !== options.issuer.replace(/\/+$/, "")) {
     refuse("issuer", `it was issued by ${claims.iss}, not by ${options.issuer}`);
   }
@@ -125,13 +125,13 @@ export function nextPage(list: string): string | undefined {
 
 async function checkRevocations(lists: readonly string[], jwks: Jwks, claims: ReceiptClaims, kid: string): Promise<void> {
   if (!lists.some((list) => nextPage(list) === undefined)) {
-    refuse("revocations", "the list of revocations is not whole; give all its pages");
+    refuse("revocations", "the list of revocations is incomplete; pass all its pages");
   }
   for (const list of lists) {
     const { claims: said } = await verifyJws(list, jwks, "revocations+jwt", "the list of revocations");
     const { iss, revoked, keys } = said;
     if (iss !== claims.iss || !isList(revoked) || !isList(keys)) {
-      return refuse("revocations", "the list of revocations is not its issuer's");
+      return refuse("revocations", "the list of revocations is from another issuer");
     }
     const found = (key: string, value: string): JsonObject | undefined =>
       [...revoked, ...keys].filter(isObject).find((one) => one[key] === value);
@@ -155,24 +155,24 @@ const LONGEST_HEADER = 1024;
  * writes: a header of three members and one spelling for everything.
  */
 export async function verifyJws(jws: string, jwks: Jwks, typ: string, what = "it"): Promise<Verified> {
-  if (typeof jws !== "string") return refuse("shape", `${what} is not a text`);
+  if (typeof jws !== "string") return refuse("shape", `${what} is not a string`);
   if (jws.length > LARGEST) refuse("too-large", `${what} is larger than 16 MiB`);
   const [head, body, tail, more] = jws.split(".", 4);
   if (head === undefined || body === undefined || tail === undefined || more !== undefined) {
-    return refuse("shape", `${what} is not three parts with dots between them`);
+    return refuse("shape", `${what} does not consist of three parts separated by dots`);
   }
   const kid = readHeader(head, typ, what);
   const signature = decode(tail, `the signature of ${what}`);
   const { key, exp } = await publicKey(jwks, kid, what);
   const signed = new TextEncoder().encode(`${head}.${body}`);
   if (!(await verifyEd25519(key, signature, signed))) {
-    refuse("signature", `the signature of ${what} does not fit: it was changed, or signed with another key`);
+    refuse("signature", `the signature of ${what} is not valid: it was changed, or signed with another key`);
   }
   const bytes = decode(body, `the content of ${what}`);
   const claims = readObject(bytes);
-  if (!claims || !isSame(bytes, canonicalJson(claims))) return refuse("claims", `what ${what} claims is not in canonical JSON`);
+  if (!claims || !isSame(bytes, canonicalJson(claims))) return refuse("claims", `the claims of ${what} are not canonical JSON`);
   if (exp !== undefined && dated(claims) >= exp) {
-    refuse("retired-key", `${what} is dated after the key that signed it was retired`);
+    refuse("retired-key", `${what} is dated after its signing key was retired`);
   }
   return { claims, kid };
 }
@@ -182,7 +182,7 @@ function readHeader(encoded: string, typ: string, what: string): string {
   if (encoded.length > LONGEST_HEADER) wrong();
   const bytes = decode(encoded, `the header of ${what}`);
   const header = readObject(bytes) ?? wrong();
-  if (Object.hasOwn(header, "crit")) refuse("critical", `the header of ${what} has \`crit\`, which nothing of ours has`);
+  if (Object.hasOwn(header, "crit")) refuse("critical", `the header of ${what} has \`crit\`, which Countersign never uses`);
   const { alg, kid } = header;
   if (alg !== "EdDSA") refuse("algorithm", `the algorithm of ${what} is not EdDSA`);
   if (header["typ"] !== typ) refuse("typ", `${what} is not a ${typ}`);
@@ -198,17 +198,17 @@ function dated({ iat, ended_at: ended }: JsonObject): number {
 }
 
 async function publicKey(jwks: Jwks, kid: string, what: string): Promise<{ key: Uint8Array; exp: number | undefined }> {
-  const unknown = (why: string): never => refuse("unknown-key", `the key ${kid} that is said to have signed ${what} ${why}`);
-  const jwk = jwks.keys.find((one) => one.kid === kid) ?? unknown("is not among those given");
+  const unknown = (why: string): never => refuse("unknown-key", `the signing key ${kid} of ${what} ${why}`);
+  const jwk = jwks.keys.find((one) => one.kid === kid) ?? unknown("is not trusted");
   if (jwk.kty !== "OKP" || jwk.crv !== "Ed25519") return unknown("is not an Ed25519 key");
   if (jwk.alg !== undefined && jwk.alg !== "EdDSA") return unknown("is for another algorithm");
   if (jwk.use !== undefined && jwk.use !== "sig") return unknown("is not for signatures");
   const key = typeof jwk.x === "string" ? fromBase64url(jwk.x) : undefined;
   if (!key || key.length !== 32) return unknown("is damaged");
   const { exp } = jwk;
-  if (exp !== undefined && !Number.isSafeInteger(exp)) return unknown("has an `exp` that is no whole number");
+  if (exp !== undefined && !Number.isSafeInteger(exp)) return unknown("has an `exp` that is not a whole number");
   const thumbprint = await sha256(canonicalJson({ crv: "Ed25519", kty: "OKP", x: jwk.x }));
-  return toBase64url(thumbprint) === kid ? { key, exp } : unknown("is not the one its name says");
+  return toBase64url(thumbprint) === kid ? { key, exp } : unknown("does not match its key ID");
 }
 
 function decode(text: string, what: string): Uint8Array {
@@ -224,7 +224,7 @@ function readObject(bytes: Uint8Array): JsonObject | undefined {
   }
 }
 
-/** A text that names a member twice, or has a space, is not spelled like its canonical JSON. */
+/** A text that names a duplicate member, or has a space, is not spelled like its canonical JSON. */
 function isSame(bytes: Uint8Array, canonical: string): boolean {
   return new TextDecoder().decode(bytes) === canonical;
 }

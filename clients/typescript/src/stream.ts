@@ -55,11 +55,11 @@ export class Connection {
       const response = await within(firstMs, opening, () => new NoStream("no answer"));
       const body = response.body;
       if (!response.headers.get("content-type")?.startsWith("text/event-stream") || !body) {
-        throw new NoStream("the answer is not an event stream");
+        throw new NoStream("the response is not an event stream");
       }
       const reader = body.getReader();
       for (let alive = false; ; alive = true) {
-        const silent = (): Error => (alive ? new Silent("silence") : new NoStream("silence from the start"));
+        const silent = (): Error => (alive ? new Silent("silence") : new NoStream("no data from the start"));
         // Comments count: they are sent for this.
         const { done, value } = await within(alive ? idleMs : firstMs, reader.read(), silent);
         if (done) return;

@@ -62,7 +62,7 @@ export class Transport {
     try {
       return parseJson(textOf(reply)) as T;
     } catch (cause) {
-      const detail = `${this.url} answered with something that is not JSON`;
+      const detail = `the response of ${this.url} is not JSON`;
       throw new CountersignError(`${detail}; check COUNTERSIGN_URL and any proxy`, { code: "not-json", detail, cause });
     }
   }
@@ -133,7 +133,7 @@ export class Transport {
     if (redirected && response.status !== 304) {
       const to = response.headers.get("location") ?? "another address";
       const detail = `${this.url} redirects to ${to}`;
-      throw new Misconfigured(`${detail}; set COUNTERSIGN_URL to where the server really is`, { code: "redirected", detail });
+      throw new Misconfigured(`${detail}; set COUNTERSIGN_URL to the URL of the server itself`, { code: "redirected", detail });
     }
     return response;
   }
@@ -147,7 +147,7 @@ export function isPassing(error: unknown): boolean {
 /** The error for a connection that could not be made or broke. */
 export function unreachable(url: string, why: string, cause: unknown): ConnectionFailed {
   const detail = `${url} cannot be reached: ${why}`;
-  const advice = "Check that the server runs and that COUNTERSIGN_URL is its address.";
+  const advice = "Check that the server is running and that COUNTERSIGN_URL is its URL.";
   return new ConnectionFailed(`${detail}. ${advice}`, { code: "connection-failed", detail, cause });
 }
 

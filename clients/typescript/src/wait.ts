@@ -32,7 +32,7 @@ const LONGEST_PAUSE_MS = 60_000;
 
 /** The path of an ask. */
 export function askPath(id: string): string {
-  if (!/^[A-Za-z0-9_-]+$/.test(id)) throw new TypeError(`not the id of an ask: ${JSON.stringify(id)}`);
+  if (!/^[A-Za-z0-9_-]+$/.test(id)) throw new TypeError(`not the ID of an ask: ${JSON.stringify(id)}`);
   return `/api/v1/asks/${id}`;
 }
 

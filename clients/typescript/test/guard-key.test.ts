@@ -182,7 +182,7 @@ test("named arguments keep their declared order, and their own members are sorte
 test("a key that is no text is refused", async () => {
   for (const bad of ["", 7, () => "", () => 7] as (string | undefined)[]) {
     for (const options of [{ key: bad }, { key: "k", namespace: bad }]) {
-      await assert.rejects(client.requireApproval(refund, options)({ order: 1 }), /of refund must be a text that is not empty/);
+      await assert.rejects(client.requireApproval(refund, options)({ order: 1 }), /of refund must be a non-empty string/);
     }
   }
   assert.equal(local.seen.length, 0);

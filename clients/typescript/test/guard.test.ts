@@ -68,12 +68,12 @@ test("every ending but a person's approval runs nothing and throws Denied with t
   for (const [ask, reason] of [
     [answered({ verdict: "rejected" }, { comment: "not this customer" }), "not this customer"],
     [answered({ verdict: "changes_requested" }, { comment: "only half" }), "changes requested: only half"],
-    [over({ outcome: "expired", report: "approve", by: { kind: "system" } }), "nobody answered in time"],
-    [over({ outcome: "failed", by: { kind: "system" } }), "nobody answered in time"],
+    [over({ outcome: "expired", report: "approve", by: { kind: "system" } }), "there was no answer in time"],
+    [over({ outcome: "failed", by: { kind: "system" } }), "there was no answer in time"],
     [over({ outcome: "cancelled", reason: "closed" }), "the request was cancelled: closed"],
     [
       over({ answer: { verdict: "approved" }, by: { kind: "system" }, assurance: "none" }),
-      "nobody answered in time; a default was taken, which is not a person's approval",
+      "there was no answer in time; the default was taken, which is not a person's approval",
     ],
     [
       { ...answered({ verdict: "approved" }), revoked: { at: "2026-02-01T12:00:00.000Z", reason: "stolen" } },
@@ -143,7 +143,7 @@ test("what a person cannot be shown is not asked", async () => {
   const say = client.requireApproval(function say(text: string) {
     runs.push([text]);
   });
-  await assert.rejects(say("\ud800"), /say cannot be shown to a person: args\[0\]: a text with half of a surrogate pair/);
+  await assert.rejects(say("\ud800"), /say cannot be shown to a person: args\[0\]: a string with half of a surrogate pair/);
   assert.throws(() => client.requireApproval(() => 1), /needs the option `name`/);
   assert.equal(local.seen.length, 0);
   ending = answered({ verdict: "approved" });

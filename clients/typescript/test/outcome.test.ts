@@ -82,14 +82,14 @@ test("scripted people count as people", () => {
 
 test("endings without an answer say why", () => {
   for (const [more, verdict, reason] of [
-    [{ outcome: "expired", report: "approve", by: { kind: "system" } }, "expired", "nobody answered in time"],
-    [{ outcome: "failed", by: { kind: "system" } }, "failed", "nobody answered in time"],
+    [{ outcome: "expired", report: "approve", by: { kind: "system" } }, "expired", "there was no answer in time"],
+    [{ outcome: "failed", by: { kind: "system" } }, "failed", "there was no answer in time"],
     [{ outcome: "cancelled", reason: "not needed" }, "cancelled", "the request was cancelled: not needed"],
     [{ outcome: "cancelled" }, "cancelled", "the request was cancelled"],
     [
       { answer: { verdict: "approved" }, by: { kind: "system" }, assurance: "none" },
       "defaulted",
-      "nobody answered in time; a default was taken, which is not a person's approval",
+      "there was no answer in time; the default was taken, which is not a person's approval",
     ],
     [{ answer: null }, "erased", "the answer was erased"],
     [{ answer: { verdict: "rejected" }, comment: "too much" }, "rejected", "too much"],

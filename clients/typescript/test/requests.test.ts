@@ -151,7 +151,7 @@ test("a try that takes too long is given up and tried again", async () => {
 
 test("errors carry what the server said, and advice", async () => {
   const local = await Local.start((_, response) => {
-    const errors = [{ field: "question.prompt", expected: "a non-empty text" }];
+    const errors = [{ field: "question.prompt", expected: "a non-empty string" }];
     const body = { type: "/errors/invalid-field", title: "invalid field", status: 422, detail: "question.prompt: empty", errors };
     json(response, 422, body, { "content-type": "application/problem+json", "x-request-id": "abc" });
   });
@@ -165,7 +165,7 @@ test("errors carry what the server said, and advice", async () => {
       code: "invalid-field",
       status: 422,
       detail: "question.prompt: empty",
-      errors: [{ field: "question.prompt", expected: "a non-empty text" }],
+      errors: [{ field: "question.prompt", expected: "a non-empty string" }],
       requestId: "abc",
     },
   );
@@ -190,7 +190,7 @@ test("errors carry what the server said, and advice", async () => {
     local.handler = (_, response) => response.writeHead(404).end(body);
     await assert.rejects(local.client().get(ID), (caught) => {
       assert.ok(caught instanceof NotFound && caught.code === "http-404", body);
-      return caught.message === `no Countersign API answers at ${local.url}; check COUNTERSIGN_URL. (http-404, 404)`;
+      return caught.message === `no Countersign API at ${local.url}; check COUNTERSIGN_URL. (http-404, 404)`;
     });
   }
   local.handler = (_, response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>");
@@ -252,7 +252,7 @@ test("options that do not exist are refused, and those that do are told", async 
   const wrong = { timeout: 5 } as object;
   const refusal = (...known: string[]) => (error: unknown): boolean => {
     assert.ok(error instanceof TypeError);
-    assert.match(error.message, /^unknown option timeout; there are: /);
+    assert.match(error.message, /^unknown option timeout; allowed options: /);
     for (const name of known) assert.match(error.message, new RegExp(`\\b${name}\\b`));
     return true;
   };

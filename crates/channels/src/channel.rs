@@ -124,7 +124,7 @@ pub trait Channel: Send + Sync {
     /// supports it. Every button press gets a reply, if necessary an empty one, because some
     /// platforms wait for it.
     async fn reply(&self, _inbound: &InboundMessage, _words: &str) -> Result<(), DeliveryError> {
-        Err(DeliveryError::never("this channel receives no messages, so nothing can be replied"))
+        Err(DeliveryError::never("this channel receives no messages, so it cannot reply"))
     }
 
     /// Shows a form to the person who pressed a button, on platforms that have forms.
@@ -159,7 +159,7 @@ pub trait Channel: Send + Sync {
     /// Checks that the platform accepts the settings. Returns a sentence about the finding,
     /// or the error.
     async fn check(&self) -> Result<String, DeliveryError> {
-        Ok("there is nothing to check".to_owned())
+        Ok("no check available".to_owned())
     }
 }
 

@@ -50,5 +50,6 @@ pub struct ForgedCall(pub &'static str);
 pub struct UnreadableCall(pub String);
 
 /// Why `WhatsApp` rejects free text, through Meta and through Twilio.
-pub(crate) const OUTSIDE_WINDOW: &str = "they have not written for 24 hours, and WhatsApp then takes \
-    approved templates alone: set one up, and name it in the settings";
+pub(crate) const OUTSIDE_WINDOW: &str = "WhatsApp accepts only approved templates 24 hours after \
+                                         the person's last message; create a template and set \
+                                         whatsapp_template";

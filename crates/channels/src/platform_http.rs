@@ -35,7 +35,7 @@ pub(crate) async fn read_response(
     {
         if bytes.len() + chunk.len() > LONGEST_ANSWER {
             return Err(DeliveryError::later(format!(
-                "{platform} answered more than can be meant"
+                "the response of {platform} exceeds the size limit"
             )));
         }
         bytes.extend_from_slice(&chunk);
@@ -56,11 +56,11 @@ fn retry_delay(after: &str, date: Option<&str>) -> Option<Duration> {
 /// Why there was no answer. Leaves out the URL, which may contain a token.
 fn connection_error(platform: &str, error: &reqwest::Error) -> DeliveryError {
     let what = if error.is_timeout() {
-        "did not answer in time"
+        "did not respond in time"
     } else if error.is_connect() {
         "cannot be reached"
     } else {
-        "broke off the connection"
+        "closed the connection"
     };
     DeliveryError::later(format!("{platform} {what}"))
 }
@@ -69,8 +69,8 @@ impl PlatformResponse {
     /// The error if the cause is load or an outage of the platform, judged by the status alone.
     pub(crate) fn temporary_error(&self, platform: &str) -> Option<DeliveryError> {
         let what = match self.status.as_u16() {
-            429 => "takes no more messages for now".to_owned(),
-            408 | 425 | 500.. => format!("has a problem of its own ({})", self.status.as_u16()),
+            429 => "limits the rate of messages".to_owned(),
+            408 | 425 | 500.. => format!("reported an internal error ({})", self.status.as_u16()),
             _ => return None,
         };
         Some(DeliveryError::Later { why: format!("{platform} {what}"), after: self.after })

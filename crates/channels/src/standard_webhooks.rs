@@ -61,14 +61,19 @@ impl WebhookKey {
             (header("webhook-id"), header("webhook-timestamp"), header("webhook-signature"))
         else {
             return Err(ForgedCall(
-                "webhook-id, webhook-timestamp and webhook-signature are needed, once each",
+                "webhook-id, webhook-timestamp and webhook-signature are required, exactly once \
+                 each",
             ));
         };
-        let at: i64 =
-            seconds.parse().map_err(|_| ForgedCall("webhook-timestamp is not in seconds"))?;
+        let at: i64 = seconds
+            .parse()
+            .map_err(|_| ForgedCall("webhook-timestamp must be in seconds since 1970"))?;
         let now = call.now.millis().div_euclid(1000);
         if now.saturating_sub(at).saturating_abs() > WINDOW {
-            return Err(ForgedCall("webhook-timestamp is more than five minutes away"));
+            return Err(ForgedCall(
+                "webhook-timestamp differs from the current time by more than five minutes; check \
+                 the clocks",
+            ));
         }
         let signed = sign(&self.0, id, seconds, call.body);
         let same = shown
@@ -77,7 +82,7 @@ impl WebhookKey {
         if bool::from(same) {
             Ok(())
         } else {
-            Err(ForgedCall("webhook-signature is not by our secret"))
+            Err(ForgedCall("webhook-signature does not match the secret"))
         }
     }
 }

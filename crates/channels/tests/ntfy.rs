@@ -78,7 +78,7 @@ async fn published_as_whoever_is_set_up() {
     let anybody = ntfy(there.base(), NtfyCredentials::Nobody);
     let message = anybody.render(&sample_cards::approve());
     anybody.deliver(outbound("free-for-all", &message)).await.unwrap();
-    assert!(anybody.check().await.unwrap().ends_with("as anybody"));
+    assert!(anybody.check().await.unwrap().ends_with("anonymously"));
     // An agent's own token.
     let token = SecretString::new(TOKEN);
     anybody
@@ -104,7 +104,7 @@ async fn failures_say_what_to_do_and_when() {
     let elsewhere = ntfy(there.base().join("elsewhere").unwrap(), by_token());
     assert!(
         why(elsewhere.deliver(outbound("ada-x7", &message)).await)
-            .contains("no ntfy at this address")
+            .contains("no ntfy server at this URL")
     );
     let settings = NtfySettings { server: there.base(), login: by_token(), updates: true };
     let hasty = Ntfy::new(settings, client(LITTLE)).unwrap();

@@ -103,11 +103,11 @@ async fn what_became_of_it_is_said_in_words() {
     }
     assert_eq!(became("delivered", ""), Some(DeliveryReport::Delivered));
     assert_eq!(became("read", ""), Some(DeliveryReport::Read));
-    let landline = "that number is a landline, or its carrier takes no messages (30006)";
+    let landline = "that number is a landline, or its carrier does not accept messages (30006)";
     assert_eq!(became("undelivered", "30006"), failed(landline, true));
     assert_eq!(
         became("failed", "30003"),
-        failed("their phone is off or out of reach (30003)", false)
+        failed("the person's phone is off or out of reach (30003)", false)
     );
     assert_eq!(became("failed", "99999"), failed("Twilio says error 99999", false));
     assert_eq!(became("failed", ""), failed("Twilio says error 0", false));
@@ -198,11 +198,11 @@ async fn failures_say_what_to_do_and_when() {
     let (there, sms) = here().await;
     let message = sms.render(&sample_cards::approve());
     let never = [
-        (21_610, "answered STOP"),
+        (21_610, "replied STOP"),
         (21_408, "Geo permissions"),
-        (21_606, "not this account's"),
+        (21_606, "does not belong to this account"),
         (21_608, "trial account"),
-        (21_211, "nobody can be reached"),
+        (21_211, "no one can be reached"),
         (12_345, "error 12345"),
     ];
     for (code, words) in never {

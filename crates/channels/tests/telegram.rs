@@ -104,7 +104,7 @@ async fn a_question_is_asked_and_shown_as_over() {
 
     there.delete(7, 1);
     let failed = bot.update(&posted, &bot.render(&sample_cards::over()), None).await.unwrap_err();
-    assert_eq!(why(failed), "the message is gone from Telegram, so it cannot be changed");
+    assert_eq!(why(failed), "the Telegram message no longer exists, so it cannot be changed");
 }
 
 #[tokio::test]
@@ -128,11 +128,11 @@ async fn what_will_never_arrive_says_what_to_do() {
     let bot = polling(&there);
     let message = bot.render(&sample_cards::approve());
     let cases = [
-        ("1", "have blocked the bot"),
+        ("1", "has blocked the bot"),
         ("2", "press Start"),
         ("3", "is gone"),
         ("4", "add it to the group again"),
-        ("99", "no such chat"),
+        ("99", "cannot find this chat"),
         ("ada", "is a number"),
     ];
     for (to, words) in cases {
@@ -159,7 +159,7 @@ async fn what_may_arrive_later_is_tried_again() {
     let settings = TelegramSettings { api, token, hearing: UpdateSource::Poll };
     let hasty = Telegram::new(settings, client(LITTLE)).unwrap();
     let cases = [
-        (CallFault::Busy(17), Some(17), "takes no more messages"),
+        (CallFault::Busy(17), Some(17), "limits the rate"),
         (CallFault::Broken(502), None, "502"),
         (CallFault::Hang, None, "in time"),
         (CallFault::Drop, None, "broke off"),
@@ -261,7 +261,7 @@ async fn two_who_ask_are_told_so() {
     there.contest(true);
     let failed = polling(&there).listen(&KeepingHandler::default()).await.unwrap_err();
     let DeliveryError::Later { why, .. } = failed else { panic!("{failed}") };
-    assert!(why.contains("one server alone"), "{why}");
+    assert!(why.contains("one server only"), "{why}");
 }
 
 #[tokio::test]
@@ -343,7 +343,10 @@ fn what_telegram_says_is_read() {
     for body in
         ["", "null", "[]", "{}", r#"{"update_id":"1"}"#, r#"{"update_id":1,"message":{}}"#, "\u{0}"]
     {
-        assert!(read(body.as_bytes()).unwrap_err().0.starts_with("expected an Update"), "{body}");
+        assert!(
+            read(body.as_bytes()).unwrap_err().0.starts_with("expected a Bot API Update"),
+            "{body}"
+        );
     }
     assert!(read(&[0xff, 0xfe]).is_err());
 }

@@ -71,7 +71,10 @@ async fn a_program_is_told_and_told_again_when_it_is_over() {
     assert_eq!(told[1]["card"]["open"]["buttons"][0]["token"], "t-yes");
     assert_eq!((&told[2]["type"], &told[2]["id"]), (&json!("updated"), &json!("card-7")));
     assert_eq!(told[2]["card"]["over"]["headline"], "Approved by Ada Lovelace");
-    assert_eq!(webhook.check().await.unwrap(), "the webhook's program takes what we sign");
+    assert_eq!(
+        webhook.check().await.unwrap(),
+        "the webhook program accepts this server's signature"
+    );
 
     // What it calls a message must be something that can be kept.
     for id in [json!(""), json!(7), json!("x".repeat(201))] {
@@ -150,13 +153,13 @@ async fn what_cannot_be_read_says_what_was_expected() {
         (json!({ "from": "ada" }), one),
         (json!({ "from": "ada", "danced": true }), one),
         (json!({ "from": "ada", "pressed": "t", "wrote": "x" }), one),
-        (json!({ "from": "ada", "became": "read" }), "expected about"),
+        (json!({ "from": "ada", "became": "read" }), "expected `about`"),
         (json!({ "from": "a b", "wrote": "x" }), "expected from"),
         (json!({ "from": "", "wrote": "x" }), "expected from"),
         (json!({ "wrote": "x" }), "missing field `from`"),
         (json!({ "from": "ada", "became": "lost", "about": "c" }), "unknown variant"),
         (json!({ "from": "ada", "submitted": { "token": "t" } }), "missing field `values`"),
-        (json!(null), "expected what somebody did"),
+        (json!(null), "expected a person's action"),
     ];
     for (body, expected) in cases {
         let unread = read(&there, &webhook, &body).unwrap_err();

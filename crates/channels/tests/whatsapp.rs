@@ -184,7 +184,7 @@ async fn what_became_of_it_is_said_in_words() {
     assert!(failed(131_026).1, "nobody is there");
     assert_eq!(failed(1_234_567), ("Meta says error 1234567: ?".to_owned(), false));
     let unsaid =
-        Some(DeliveryReport::Failed { why: "Meta does not say why".into(), forever: false });
+        Some(DeliveryReport::Failed { why: "no reason given by Meta".into(), forever: false });
     assert_eq!(became("failed", &none), unsaid);
     // It does not mean that they wrote.
     let (there, cloud) = here(Some(template())).await;
@@ -249,7 +249,10 @@ async fn what_meta_says_is_read() {
         "\u{0}",
         r#"{"object":"whatsapp_business_account","entry":[{"changes":[{"field":"messages","value":{}}]}]}"#,
     ] {
-        assert!(parse(body.as_bytes()).unwrap_err().0.starts_with("expected a notice"), "{body}");
+        assert!(
+            parse(body.as_bytes()).unwrap_err().0.starts_with("expected a notification"),
+            "{body}"
+        );
     }
     assert!(parse(&[0xff]).is_err());
     // Another number of the same app, and somebody who is none.
@@ -270,7 +273,7 @@ async fn failures_say_what_to_do_and_when() {
     let message = cloud.render(&sample_cards::approve());
     let never = [
         (190, "system user"),
-        (131_026, "nobody uses WhatsApp"),
+        (131_026, "does not use WhatsApp"),
         (131_030, "test number"),
         (131_042, "payment"),
         (132_001, "template"),
@@ -317,7 +320,7 @@ async fn failures_say_what_to_do_and_when() {
     let why = refused(MetaSettings { token: SecretString::new("old"), ..there.settings() }).await;
     assert!(why.contains("access token"), "{why}");
     let why = refused(MetaSettings { phone_number_id: "1".into(), ..there.settings() }).await;
-    assert!(why.contains("phone number id"), "{why}");
+    assert!(why.contains("phone number ID"), "{why}");
     let shown = format!("{cloud:?}");
     assert!(
         [TOKEN, APP_SECRET, VERIFY_TOKEN].iter().all(|secret| !shown.contains(secret)),

@@ -179,7 +179,7 @@ async fn what_is_refused_is_not_left_lying() {
     let (there, carried) = here(None).await;
     let message = carried.render(&sample_cards::approve());
     for (code, words) in
-        [(63_016, "template"), (63_003, "nobody can be reached"), (21_656, "variables")]
+        [(63_016, "template"), (63_003, "no one can be reached"), (21_656, "variables")]
     {
         there.refuse(FROM, code);
         let failed = carried.deliver(outbound(ADA, &message)).await.unwrap_err();

@@ -14,12 +14,12 @@ pub type Result<T, E = ClientError> = std::result::Result<T, E>;
 pub enum ClientError {
     /// No API key is configured.
     #[error(
-        "COUNTERSIGN_API_KEY is not set: `countersign serve` prints a key on its first start, \
-         `countersign keys create --agent NAME` makes another"
+        "COUNTERSIGN_API_KEY is not set; `countersign serve` prints a key at its first start, and \
+         `countersign keys create --agent NAME` issues more"
     )]
     NoKey,
     /// The URL is not valid.
-    #[error("{0} is not an http or https address")]
+    #[error("{0} is not an http or https URL")]
     BadUrl(String),
     /// The server could not be reached.
     #[error("cannot reach {url}")]
@@ -44,16 +44,16 @@ pub enum ClientError {
         details: Box<Details>,
     },
     /// The response could not be parsed.
-    #[error("the server's answer cannot be read")]
+    #[error("the server's response cannot be parsed")]
     Garbled(#[source] serde_json::Error),
     /// The server, or a proxy before it, provides no stream.
-    #[error("there is no stream of events at this address")]
+    #[error("there is no event stream at this URL")]
     NoStream,
     /// The answer does not belong to this kind of question.
-    #[error("the answer {0} does not belong to this kind of question")]
+    #[error("the answer {0} does not fit this kind of question")]
     Unexpected(String),
     /// There was no answer within the time to wait. The ask is still open.
-    #[error("nobody answered {ask} yet")]
+    #[error("there is no answer to {ask} yet")]
     StillOpen {
         /// The id of the ask.
         ask: String,
@@ -135,7 +135,7 @@ impl ClientError {
         let message = if status == StatusCode::NOT_FOUND && !is_ours {
             // This 404 does not mean that the ask is missing, but that no Countersign API is at
             // this URL.
-            format!("no Countersign API answers at {url}; check COUNTERSIGN_URL")
+            format!("no Countersign API at {url}; check COUNTERSIGN_URL")
         } else {
             let message = text("detail").or_else(|| text("message"));
             message.map_or_else(|| status.to_string(), str::to_owned)
@@ -162,7 +162,7 @@ mod tests {
             [Value::Null, json!({ "detail": "Not Found" }), json!({ "type": "about:blank" })]
         {
             let said = told(StatusCode::NOT_FOUND, &body);
-            let wrong = "no Countersign API answers at http://host/base/api/v1/asks";
+            let wrong = "no Countersign API at http://host/base/api/v1/asks";
             assert_eq!(said, format!("{wrong}; check COUNTERSIGN_URL"), "{body}");
         }
     }
@@ -171,8 +171,8 @@ mod tests {
     fn what_the_server_says_is_told() {
         let native = json!({ "type": "/errors/not-found", "detail": "there is no such ask" });
         assert_eq!(told(StatusCode::NOT_FOUND, &native), "there is no such ask");
-        let hxp = json!({ "error": "not_found", "message": "there is no such request" });
-        assert_eq!(told(StatusCode::NOT_FOUND, &hxp), "there is no such request");
+        let hxp = json!({ "error": "not_found", "message": "request not found" });
+        assert_eq!(told(StatusCode::NOT_FOUND, &hxp), "request not found");
         assert_eq!(told(StatusCode::BAD_GATEWAY, &Value::Null), "502 Bad Gateway");
     }
 

@@ -4,6 +4,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use sse_stream::{Error, Sse, SseByteStream};
 
 use crate::retry::Retry;
@@ -46,6 +47,12 @@ impl Events {
     /// Waits for the next event. It waits for a server that is unavailable; it returns only errors
     /// that a retry cannot fix.
     pub async fn next(&mut self) -> Result<Event> {
+        let (_, _, event) = self.frames.next().await?;
+        Ok(event)
+    }
+
+    /// The same, with all members as the server sent them.
+    pub async fn next_raw(&mut self) -> Result<Value> {
         let (_, _, event) = self.frames.next().await?;
         Ok(event)
     }

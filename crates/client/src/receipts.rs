@@ -146,7 +146,7 @@ mod tests {
         let mut revocations = Revocations::default();
         assert!(revocations.add(&page(&claims.iss), &jwks).is_err(), "signed by a stranger");
         revocations.add(&page("https://other.example"), &trusted).unwrap();
-        assert!(revocations.of(&claims).is_none(), "of another issuer");
+        assert!(revocations.of(&claims).is_none(), "from another issuer");
         revocations.add(&page(&claims.iss), &trusted).unwrap();
         assert_eq!(revocations.of(&claims).unwrap().jti, claims.jti);
     }

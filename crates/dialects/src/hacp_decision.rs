@@ -43,7 +43,7 @@ impl<'a> HacpDecision<'a> {
         };
         match self.words() {
             Some(words) => format!("{what}: {words}"),
-            None if self.words.is_some() => format!("{what}. The words were erased."),
+            None if self.words.is_some() => format!("{what}. The text was erased."),
             None => format!("{what} without a comment."),
         }
     }

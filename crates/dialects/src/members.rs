@@ -2,10 +2,14 @@
 
 use std::marker::PhantomData;
 
+use kernel::spelling::{listed, unknown_field};
 use serde_json::{Map, Value};
 
 use crate::nesting::{DEEPEST, too_deep};
 use crate::strict_json;
+
+/// The names of priorities, which every protocol shares.
+pub(crate) const PRIORITIES: [&str; 4] = ["low", "normal", "high", "critical"];
 
 /// How a dialect reports an invalid body.
 pub(crate) trait InvalidBody: Sized {
@@ -15,27 +19,33 @@ pub(crate) trait InvalidBody: Sized {
     fn not_object() -> Self;
     /// A member has the wrong type or value.
     fn member(path: &str, expected: &str) -> Self;
-    /// No member has this name. `known` lists the allowed names.
-    fn unknown(path: &str, known: &str) -> Self;
+    /// No member has this name. `known` lists the allowed names, and `problem` says so in words.
+    fn unknown(path: &str, known: &str, problem: &str) -> Self;
 }
 
 /// Reads a body that must be a JSON object.
 pub(crate) fn object<E: InvalidBody>(bytes: &[u8]) -> Result<Map<String, Value>, E> {
     if too_deep(bytes) {
-        return Err(E::not_json(format!("the body is nested more than {DEEPEST} levels deep")));
+        return Err(E::not_json(format!("the body exceeds the limit of {DEEPEST} nesting levels")));
     }
     match strict_json::read(bytes) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_),
         ) => Err(E::not_object()),
-        Err(error) => Err(E::not_json(format!("the body is not JSON: {error}"))),
+        Err(error) => Err(E::not_json(format!("the body is not valid JSON: {error}"))),
     }
 }
 
 /// A member that is present; `null` counts as absent.
 pub(crate) fn present<'m>(map: &'m Map<String, Value>, key: &str) -> Option<&'m Value> {
     map.get(key).filter(|value| !value.is_null())
+}
+
+/// The allowed names as a sentence. If the value is a string that resembles one of them, the
+/// sentence suggests it.
+pub(crate) fn allowed(names: &[&str], value: Option<&Value>) -> String {
+    listed(names, value.and_then(Value::as_str).unwrap_or_default())
 }
 
 /// An object whose members are read one by one; `null` counts as absent.
@@ -84,7 +94,15 @@ impl<'m, E: InvalidBody> Members<'m, E> {
     /// Rejects unknown members: the server must not appear to accept a field that it ignores.
     pub(crate) fn only(self, known: &[&str]) -> Result<(), E> {
         let unknown = self.map.keys().find(|key| !known.contains(&key.as_str()));
-        unknown.map_or(Ok(()), |key| Err(E::unknown(&self.path(key), &known.join(", "))))
+        unknown.map_or(Ok(()), |key| {
+            let problem = unknown_field(key, known);
+            Err(E::unknown(&self.path(key), &known.join(", "), &problem))
+        })
+    }
+
+    /// The member is none of these names. The error suggests the one that was probably meant.
+    pub(crate) fn not_among(self, key: &str, names: &[&str]) -> E {
+        self.bad(key, &allowed(names, self.present(key)))
     }
 
     pub(crate) fn text(self, key: &str) -> Result<Option<&'m str>, E> {

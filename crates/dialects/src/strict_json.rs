@@ -71,7 +71,7 @@ impl<'de> Visitor<'de> for UniqueMembers {
         while let Some(key) = members.next_key::<String>()? {
             let value = members.next_value_seed(Self)?;
             if map.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("`{key}` is given twice")));
+                return Err(A::Error::custom(format_args!("duplicate field `{key}`")));
             }
             map.insert(key, value);
         }
@@ -94,7 +94,7 @@ mod tests {
             r#"{"a":1,"\u0061":2}"#,
         ] {
             let error = read(twice.as_bytes()).unwrap_err().to_string();
-            assert!(error.starts_with("`a` is given twice"), "{error}");
+            assert!(error.starts_with("duplicate field `a`"), "{error}");
         }
     }
 

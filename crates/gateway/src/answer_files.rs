@@ -42,7 +42,7 @@ impl From<StoreError> for AnswerFileError {
         match error {
             StoreError::Refused(refusal) => Self::Refused(refusal),
             StoreError::Unavailable(_) | StoreError::Damaged { .. } => {
-                tracing::error!(%error, "an upload could not be counted");
+                tracing::error!(%error, "could not count an upload for the quotas");
                 Self::Failed
             }
         }
@@ -73,7 +73,7 @@ impl AnswerFiles {
         self.gateway.quotas().charge_bytes(accounts, project, id.ulid(), size).await?;
         let kept = self.files.store_for(&**self.gateway.store(), id.ulid(), bytes).await;
         kept.map(drop).map_err(|error| {
-            tracing::error!(error = format!("{error:#}"), ask.id = %id, "cannot keep an upload");
+            tracing::error!(error = format!("{error:#}"), ask.id = %id, "cannot store an upload");
             AnswerFileError::Failed
         })
     }
@@ -106,8 +106,8 @@ impl AnswerFiles {
         let mut wrong = Vec::new();
         for (key, value) in &mut values {
             if value.get("sha256").is_some() && !self.strip_upload_token(value, ask, actor) {
-                let message = "Upload the file to this request first and give all that comes back, \
-                               or give an address";
+                let message = "Upload the file to this request first and use the whole response \
+                               as the value, or enter a URL";
                 let (key, message) = (key.clone(), message.to_owned());
                 wrong.push(FieldError { key, code: FieldErrorCode::InvalidFile, message });
             }

@@ -216,10 +216,14 @@ pub async fn issue_key(
             let reach = reach.unwrap_or(KeyScope::Agent);
             (CredentialKind::Agent { agent, scope: reach, respond, own_app }, "cs_agent_")
         }
-        (None, Some(_)) if respond => return Err(invalid("respond", "it only with `agent`")),
-        (None, Some(_)) if own_app => return Err(invalid("own_app", "it only with `agent`")),
+        (None, Some(_)) if respond => {
+            return Err(invalid("respond", "no value, because it requires `agent`"));
+        }
+        (None, Some(_)) if own_app => {
+            return Err(invalid("own_app", "no value, because it requires `agent`"));
+        }
         (None, Some(human)) if reach.is_none() => (CredentialKind::Token { human }, "cs_human_"),
-        (None, Some(_)) => return Err(invalid("reach", "it only with `agent`")),
+        (None, Some(_)) => return Err(invalid("reach", "no value, because it requires `agent`")),
         (Some(_), Some(_)) => return Err(invalid("human", "`agent` or `human`, not both")),
         (None, None) => return Err(invalid("agent", "`agent` or `human`")),
     };

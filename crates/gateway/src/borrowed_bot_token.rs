@@ -29,9 +29,11 @@ impl Gateway {
         let fresh = self.ids().ulid();
         let ask = AskId::new(fresh);
         let unkept = |why: &str| StoreError::Unavailable(why.into());
-        let secrets = self.secrets().ok_or_else(|| unkept("nothing to keep a secret with"))?;
+        let secrets = self
+            .secrets()
+            .ok_or_else(|| unkept("this server has no key to encrypt a secret with"))?;
         let closed = cipher::encrypt(&secrets.secret_answer_key(ask), &name().0, token.as_bytes());
-        let closed = closed.ok_or_else(|| unkept("a secret is too large"))?;
+        let closed = closed.ok_or_else(|| unkept("the secret is too large"))?;
         self.store().put_secret(ask, name(), closed).await?;
         let outcome = self.run_with_id(fresh, terms, actor, command.into()).await;
         // No ask was created under this id. If that is unknown, the token stays, encrypted.

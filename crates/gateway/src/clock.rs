@@ -16,7 +16,7 @@ use store::Clock;
 pub struct OsClock;
 
 impl Clock for OsClock {
-    #[expect(clippy::disallowed_methods, reason = "this is the place that may")]
+    #[expect(clippy::disallowed_methods, reason = "the only place that reads this")]
     fn now(&self) -> Time {
         Time::new(jiff::Timestamp::now())
     }

@@ -54,8 +54,8 @@ impl DataEraser {
                     waiting.iter().take(MAX_NAMED_ITEMS).cloned().collect::<Vec<_>>().join(", ");
                 let more = if waiting.len() > MAX_NAMED_ITEMS { " and more" } else { "" };
                 let why = format!(
-                    "open requests or tasks are assigned to this person or owned by them; hand \
-                     these over or cancel them first: {named}{more}"
+                    "open requests or tasks are assigned to this person or owned by them; \
+                     reassign or cancel these first: {named}{more}"
                 );
                 return Err(Refusal::Precondition { why }.into());
             }

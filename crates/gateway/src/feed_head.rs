@@ -103,7 +103,7 @@ pub async fn run(
     if !mark.is_present() {
         return;
     }
-    let outage = Outage::new("file of the feed's head");
+    let outage = Outage::new("feed head file");
     let mut waiting = true;
     loop {
         if !waiting {

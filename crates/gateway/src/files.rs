@@ -78,7 +78,7 @@ impl From<&anyhow::Error> for FileReadError {
 /// The bucket or the database does not answer, or not in a usable way. Nothing is known to be lost,
 /// and a retry may succeed.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("files are out of reach")]
+#[error("the file storage cannot be reached")]
 pub struct StorageUnavailable;
 
 /// The bytes stored under a digest do not match it.
@@ -185,7 +185,7 @@ impl FileStorage {
             FileBackend::Objects(Objects { turns: FileLock::Nodes(_), .. })
             | FileBackend::Shared(_) => None,
         };
-        store.record_file(holder, digest).await.context("cannot note the file")
+        store.record_file(holder, digest).await.context("cannot record the file")
     }
 
     /// Stores bytes and returns their digest. Storing the same bytes twice stores them once.
@@ -202,7 +202,7 @@ impl FileStorage {
                 store.put_file(digest, &bytes).await.context(StorageUnavailable)
             }
         }
-        .context("cannot keep the file")
+        .context("cannot store the file")
     }
 
     /// The bytes of a digest, checked against it. The error is [`StorageUnavailable`] if the
@@ -276,7 +276,7 @@ impl FileStorage {
         let (place, said) = (Place::from(format!("trial/{name}")), Bytes::from_static(b"trial"));
         objects.put(&place, said.clone()).await.context("cannot write there")?;
         let read = objects.get(&place).await.context("cannot read there")?;
-        anyhow::ensure!(read == Some(said), "what was written there is not what is read there");
+        anyhow::ensure!(read == Some(said), "the bytes read back differ from the bytes written");
         objects.remove(vec![place]).await.context("cannot delete there")
     }
 }

@@ -53,7 +53,7 @@ impl Ids {
 }
 
 /// Fresh random bytes from the operating system's generator.
-#[expect(clippy::disallowed_methods, reason = "this is the place that may")]
+#[expect(clippy::disallowed_methods, reason = "the only place that reads this")]
 pub fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     rand::rng().fill_bytes(&mut bytes);

@@ -71,7 +71,8 @@ impl Installation {
                 let store = Sqlite::open(path, Arc::clone(&clock)).map_err(|error| {
                     let what = match &error {
                         StoreError::Unavailable(why) if why.is::<DatabaseLocked>() => format!(
-                            "another countersign uses {}; stop it, or talk to it with --url",
+                            "another Countersign process is using {}; stop it, or connect to it \
+                             with --url",
                             path.display()
                         ),
                         _ => format!("cannot open {}", path.display()),
@@ -129,18 +130,18 @@ impl Installation {
         let keys = self.vault.read().await.with_context(|| {
             format!(
                 "the server's keys cannot be read: restore {place} from a backup of this \
-                 installation, or make it readable for the user the server runs as"
+                 installation, or make it readable for the user that runs the server"
             )
         })?;
         if keys.is_some() || self.store.last_position().await? == 0 {
             return Ok(());
         }
         bail!(
-            "there are no server keys in {place}, but the database has a record: restore them from \
-             a backup of this installation, or give the --data folder this database belongs to. If \
-             they are lost for good, start once with --new-server-keys: receipts and blocks signed \
-             before can then be checked only with public keys somebody kept, and what was encrypted \
-             with the old keys cannot be read"
+            "there are no server keys in {place}, but the database has data: restore the keys \
+             from a backup of this installation, or set --data to the folder that belongs to this \
+             database. If the keys are permanently lost, start once with --new-server-keys: \
+             earlier receipts and blocks can then be verified only with saved public keys, and \
+             data encrypted with the old keys cannot be read"
         );
     }
 
@@ -155,7 +156,7 @@ impl Installation {
                 from = loss.from,
                 to = loss.to,
                 %loss,
-                "the database has lost acknowledged events; look at its replication and backups"
+                "the database lost acknowledged events; check its replication and backups"
             );
         }
         if loss.is_some() || foreign {
@@ -176,7 +177,7 @@ impl Installation {
     pub async fn start_lock(&self) -> anyhow::Result<Option<ClusterLock>> {
         let Some(shared) = &self.shared else { return Ok(None) };
         let lock = shared.lock("start").await;
-        Ok(Some(lock.context("another node is starting and does not finish")?))
+        Ok(Some(lock.context("another node is starting and has not finished in time")?))
     }
 }
 
@@ -204,9 +205,9 @@ async fn require_head(store: &Arc<dyn Store>, mark: &HeadFile) -> anyhow::Result
 
 fn refuse_loss(loss: &LostEvents) -> anyhow::Result<()> {
     bail!(
-        "{loss}. The database is older than what was acknowledged here, or damaged: keep its files, \
-         look at the disk, and restore a backup; see docs/audit.md, \"Acknowledged events that are \
-         missing\". To go on without these events, start once with --accept-loss"
+        "{loss}. The database is older than the events that were acknowledged here, or damaged: \
+         keep its files, check the disk, and restore a backup; see docs/audit.md, \"Acknowledged \
+         events that are missing\". To continue without these events, start once with --accept-loss"
     )
 }
 
@@ -234,10 +235,15 @@ pub async fn new_keys(place: &DataLocation) -> anyhow::Result<()> {
     let place = vault.description();
     ensure!(
         vault.read().await?.is_none(),
-        "there are server keys in {place}: start without --new-server-keys, or move them away first"
+        "there are server keys in {place}: start without --new-server-keys, or move the keys away \
+         first"
     );
     vault.change(|_| Ok(())).await?;
-    tracing::warn!(place, "made new server keys; what was signed with the old ones is not proven");
+    tracing::warn!(
+        place,
+        "created new server keys; receipts and blocks signed with the old keys can no longer be \
+         verified with this server's keys"
+    );
     Ok(())
 }
 
@@ -262,7 +268,7 @@ pub async fn accept_loss(place: &DataLocation) -> anyhow::Result<()> {
         None => None,
     };
     let Some(loss) = loss else {
-        bail!("nothing is lost here: start without --accept-loss");
+        bail!("no events are missing: start without --accept-loss");
     };
     let newest = feed_head::current_head(&store).await?;
     let block = store.block(store::BlockQuery::Last).await?.map(|sealed| sealed.block);
@@ -280,10 +286,12 @@ pub async fn accept_loss(place: &DataLocation) -> anyhow::Result<()> {
 /// Opens a store for reading, whether or not servers run on it. Creates and changes nothing.
 pub async fn open_read_only(place: &DataLocation) -> anyhow::Result<Arc<dyn Store>> {
     match &place.database {
-        DatabaseLocation::Memory => bail!("there is nothing to look at: the database is in memory"),
+        DatabaseLocation::Memory => {
+            bail!("a database in memory cannot be opened by another process")
+        }
         DatabaseLocation::Sqlite(path) => {
             if !path.exists() {
-                bail!("there is no database at {}", path.display());
+                bail!("database not found at {}", path.display());
             }
             Ok(Arc::new(Sqlite::open_to_check(path)?))
         }
@@ -294,7 +302,9 @@ pub async fn open_read_only(place: &DataLocation) -> anyhow::Result<Arc<dyn Stor
 /// The current directory, whether or not servers run.
 pub async fn directory(place: &DataLocation) -> anyhow::Result<Arc<Directory>> {
     match &place.database {
-        DatabaseLocation::Memory => bail!("there is nothing to look at: the database is in memory"),
+        DatabaseLocation::Memory => {
+            bail!("a database in memory cannot be opened by another process")
+        }
         DatabaseLocation::Sqlite(path) => Ok(Sqlite::open_read_only(path)?.directory()),
         DatabaseLocation::Postgres(url) => {
             let store = Postgres::open_read_only(url.reveal(), PostgresOptions::default()).await;
@@ -343,7 +353,7 @@ async fn open_existing(url: &DatabaseUrl) -> anyhow::Result<Postgres> {
 
 pub fn require_master_key(place: &DataLocation) -> anyhow::Result<MasterKey> {
     place.master_key.clone().context(
-        "master_key: nodes that share a database need the same one, to share the server's keys; \
-         make it with `openssl rand -base64 32`",
+        "master_key: nodes that share a database need the same master_key; create one with \
+         `openssl rand -base64 32`",
     )
 }

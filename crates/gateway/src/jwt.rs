@@ -139,7 +139,7 @@ impl Issuer {
             .timeout(std::time::Duration::from_secs(5))
             .redirect(reqwest::redirect::Policy::none())
             .build()
-            .context("cannot make an HTTP client")?;
+            .context("cannot create an HTTP client")?;
         let outage = Outage::new(format!("keys of the token issuer {name}"));
         Ok(Self { name, audience, source, types, http, keys: Mutex::default(), outage })
     }
@@ -257,11 +257,11 @@ pub fn public_keys(jwks: &Value) -> anyhow::Result<JwkSet> {
         bail!("expected at least one key");
     }
     if keys.keys.iter().any(|key| matches!(key.algorithm, AlgorithmParameters::OctetKey(_))) {
-        bail!("expected public keys only, and there is a shared secret (`oct`)");
+        bail!("expected public keys only, but there is a shared secret (`oct`)");
     }
     let given = jwks.get("keys").and_then(Value::as_array);
     if given.into_iter().flatten().any(|key| key.get("d").is_some()) {
-        bail!("expected public keys only, and there is a private one (`d`)");
+        bail!("expected public keys only, but there is a private key (`d`)");
     }
     Ok(keys)
 }
@@ -306,7 +306,7 @@ mod tests {
         let shared = json!({ "kty": "oct", "k": "c2VjcmV0" });
         assert_eq!(public_keys(&json!({ "keys": [public] })).unwrap().keys.len(), 1);
         for (keys, said) in [
-            (json!({ "keys": [private] }), "a private one"),
+            (json!({ "keys": [private] }), "a private key"),
             (json!({ "keys": [public, shared] }), "a shared secret"),
             (json!({ "keys": [] }), "at least one key"),
             (json!([public]), "a JWKS"),

@@ -157,7 +157,7 @@ impl KeyDestruction {
             return Err(KeyDestructionError::UnknownKey { known });
         };
         if key.revoked.is_some() {
-            let why = format!("{kid} was revoked, and its private half was wiped then");
+            let why = format!("{kid} was revoked, which already deleted its private half");
             return Err(precondition(why));
         }
         if key.destroyed.is_some() {
@@ -165,13 +165,13 @@ impl KeyDestruction {
         }
         let Some(retired) = key.retired_at else {
             let why = format!(
-                "{kid} is the current key; make another with `countersign signing rotate` first"
+                "{kid} is the current key; create a new key with `countersign signing rotate` first"
             );
             return Err(precondition(why));
         };
         let settled = retired.plus_seconds(SETTLE_SECONDS);
         if self.gateway.now() < settled {
-            let why = format!("{kid} retires at {retired}; it can be destroyed from {settled} on");
+            let why = format!("{kid} retires at {retired} and can be destroyed from {settled}");
             return Err(precondition(why));
         }
         Ok(false)
@@ -195,7 +195,7 @@ impl KeyDestruction {
                 return Ok(stored);
             }
         }
-        Err(precondition("requests changed while they were examined; try again".to_owned()))
+        Err(precondition("requests changed during the operation; try again".to_owned()))
     }
 
     /// The signatures of this key for the receipts of one request.

@@ -99,9 +99,9 @@ pub(crate) fn revoke(
     now: Time,
 ) -> anyhow::Result<Option<String>> {
     let key = keys.iter_mut().find(|key| key.kid == kid);
-    let key = key.with_context(|| format!("there is no signing key {kid}"))?;
+    let key = key.with_context(|| format!("signing key {kid} not found"))?;
     if let Some(revoked) = &key.revoked {
-        bail!("{kid} was revoked already, at {}", revoked.at);
+        bail!("{kid} was already revoked at {}", revoked.at);
     }
     key.revoked = Some(KeyRevocation { at: now, reason });
     key.secret = None;
@@ -113,9 +113,9 @@ pub(crate) fn revoke(
 /// Destroys the private half of a retired key. `false` if it was already destroyed.
 pub(crate) fn destroy(keys: &mut [StoredKey], kid: &str, by: DestroyedBy) -> anyhow::Result<bool> {
     let key = keys.iter_mut().find(|key| key.kid == kid);
-    let key = key.with_context(|| format!("there is no signing key {kid}"))?;
+    let key = key.with_context(|| format!("signing key {kid} not found"))?;
     ensure!(key.retired_at.is_some(), "{kid} is not retired");
-    ensure!(key.revoked.is_none(), "{kid} was revoked, and its private half is gone");
+    ensure!(key.revoked.is_none(), "{kid} was revoked, and its private half was deleted");
     if key.destroyed.is_some() {
         return Ok(false);
     }
@@ -137,7 +137,7 @@ impl PublishedKeys {
         ensure!(!stored.is_empty(), "there is no signing key");
         let ever = Jwks { keys: stored.iter().map(StoredKey::published).collect() };
         let named = ever.keys.iter().zip(stored).all(|(key, stored)| key.kid == stored.kid);
-        ensure!(named, "a signing key does not have the name it bears");
+        ensure!(named, "the ID of a signing key does not match its public key");
         let revoked = stored.iter().filter_map(|key| {
             let KeyRevocation { at, reason } = key.revoked.clone()?;
             Some(RevokedKey { kid: key.kid.clone(), at, reason })
@@ -181,7 +181,8 @@ impl KeyRing {
         ensure!(last.retired_at.is_none(), "the last signing key is retired");
         let current = last.secret_key()?;
         let earlier = |key: &StoredKey| {
-            let retired_at = key.retired_at.context("a signing key with a successor signs on")?;
+            let retired_at =
+                key.retired_at.context("a signing key with a successor is not retired")?;
             let state = match (&key.revoked, &key.destroyed) {
                 (Some(_), _) => PreviousKeyState::Revoked,
                 (None, Some(_)) => PreviousKeyState::Destroyed,
@@ -271,13 +272,16 @@ impl StoredKey {
         let mut seed = [0; 32];
         ensure!(
             self.secret.is_some() || self.sealed.is_none(),
-            "the signing key {} is encrypted under a master key that is not here",
+            "the signing key {} is encrypted with another master_key",
             self.kid
         );
         let secret = self.secret.as_deref().unwrap_or_default();
         hex::decode_to_slice(secret, &mut seed).context("a signing key cannot be read")?;
         let key = SecretKey::new(&seed);
-        ensure!(key.public().kid == self.kid, "a signing key does not have the name it bears");
+        ensure!(
+            key.public().kid == self.kid,
+            "the ID of a signing key does not match its public key"
+        );
         Ok(key)
     }
 }

@@ -8,6 +8,7 @@
 //! | [`waiters`], [`streams`] | who waits for which change, and how many streams a credential may open |
 //! | [`auth`], [`jwt`], [`oidc`], [`passkeys`], [`login_rate_limit`] | from a credential to an actor |
 //! | [`sessions`], [`sealed_values`] | idle browser sessions; values that a browser carries |
+//! | [`cli_login`] | signing in on the command line with the keys of the installation |
 //! | [`verification`] | providers that can prove that a person is present |
 //! | [`installation`], [`database`] | the data of an installation, and where it is |
 //! | [`vault`], [`key_ring`], [`signing`], [`secrets`] | the server's own keys, and secrets derived from them |
@@ -30,6 +31,7 @@ pub mod auth_error;
 pub mod blobs;
 pub mod bootstrap;
 pub mod borrowed_bot_token;
+pub mod cli_login;
 pub mod clock;
 pub mod csv_export;
 pub mod data_eraser;

@@ -176,10 +176,10 @@ impl Quotas {
         let (directory, now) = (self.store.directory(), self.clock.now());
         let mut checks = Vec::new();
         for (account, metric) in wanted {
-            let name = account.counter(metric, now);
             let per = account.per();
             let of = QuotaAccount { account, project: Some(project) };
             let Some(limit) = self.limit(&directory, &of, metric) else { continue };
+            let name = of.account.counter(metric, now);
             if limit < MIN_CACHED_LIMIT || !self.is_far_from_limit(&name, now) {
                 checks.push((name, per, metric, limit));
             }

@@ -22,7 +22,7 @@ pub struct Readiness {
 /// The durability of the database, or why it cannot be written.
 type ReadinessResult = Result<Option<Durability>, NotReady>;
 
-/// Why the store cannot be written.
+/// Why the database is not writable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotReady(pub String);
 

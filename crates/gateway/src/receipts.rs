@@ -57,7 +57,7 @@ impl Receipts {
                 if let Some(receipt) = self.signer.attach(claims, &kid, &signature) {
                     return Ok(receipt);
                 }
-                tracing::error!(ask.id = %ask, key.id = kid, "a stored signature does not fit");
+                tracing::error!(ask.id = %ask, key.id = kid, "a stored signature is not valid");
             }
         }
         Ok(self.signer.sign(RECEIPT, claims, claims.ended_at))

@@ -56,7 +56,7 @@ pub struct LostEvents {
     pub accepted: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires it")]
 fn is_false(value: &bool) -> bool {
     !value
 }
@@ -67,16 +67,16 @@ impl std::fmt::Display for LostEvents {
         if *replaced {
             return write!(
                 f,
-                "the event at position {to} of the feed, which happened at {until}, was replaced by \
-                 another: events up to it were lost and their positions used again"
+                "the event at position {to} of the feed, recorded at {until}, was replaced by \
+                 another: events up to it were lost and their positions reused"
             );
         }
         let count = to.saturating_sub(*from) + 1;
         let events = if count == 1 { "event is" } else { "events are" };
         write!(f, "{count} acknowledged {events} missing: positions {from} to {to} of the feed, ")?;
         match after {
-            Some(after) => write!(f, "which happened after {after} and until {until}"),
-            None => write!(f, "which happened until {until}; the feed is empty"),
+            Some(after) => write!(f, "recorded after {after} and until {until}"),
+            None => write!(f, "recorded until {until}; the feed is empty"),
         }
     }
 }
@@ -137,7 +137,7 @@ impl HeadFile {
             Ok(None) => Self::none(),
             Err(error) => {
                 let folder = data.display();
-                tracing::info!(%folder, %error, "this node cannot keep the head of the feed");
+                tracing::info!(%folder, %error, "this node cannot write the feed head file");
                 Self::none()
             }
         }

@@ -8,7 +8,7 @@ use kernel::form::FileRef;
 use kernel::{ActorRef, AskId, HumanId, KeyId, WebhookId};
 use sha2::{Digest as _, Sha256};
 
-use crate::vault::Vault;
+use crate::vault::{Vault, VaultContent};
 use channels::SecretString;
 
 /// The server's secrets.
@@ -23,6 +23,21 @@ impl ServerSecrets {
     /// the stored one.
     pub async fn open(vault: &Vault, evidence: Option<SecretString>) -> anyhow::Result<Self> {
         let stored = vault.change(|stored| Ok(stored.clone())).await?;
+        Self::of(vault, stored, evidence)
+    }
+
+    /// Reads the secrets of an installation that has some, and changes nothing. `None` if it has
+    /// none.
+    pub async fn read(vault: &Vault) -> anyhow::Result<Option<Self>> {
+        let stored = vault.read().await?;
+        stored.map(|stored| Self::of(vault, stored, None)).transpose()
+    }
+
+    fn of(
+        vault: &Vault,
+        stored: VaultContent,
+        evidence: Option<SecretString>,
+    ) -> anyhow::Result<Self> {
         let mut seed = [0; 32];
         hex::decode_to_slice(&stored.seed, &mut seed).with_context(|| vault.damaged())?;
         Ok(Self { evidence: evidence.unwrap_or_else(|| SecretString::new(stored.evidence)), seed })

@@ -154,7 +154,8 @@ impl Signer {
                 }
                 Err(error) => tracing::error!(
                     error = format!("{error:#}"),
-                    "the signing keys were changed and cannot be read; those known are used on"
+                    "cannot read the changed signing keys; the server continues with the keys in \
+                     memory"
                 ),
             }
         }
@@ -195,7 +196,7 @@ pub struct SigningKeySummary {
 /// The keys of a vault, oldest first.
 pub async fn list(vault: &Vault) -> anyhow::Result<Vec<SigningKeySummary>> {
     let stored = vault.read().await?;
-    let stored = stored.with_context(|| format!("there is no {}", vault.description()))?;
+    let stored = stored.with_context(|| format!("{} not found", vault.description()))?;
     let keys = stored.signing.into_iter();
     let listed =
         keys.map(|StoredKey { kid, created_at, retired_at, revoked, destroyed, .. }| {
@@ -239,7 +240,7 @@ pub async fn revoke(
     now: Time,
 ) -> anyhow::Result<Option<String>> {
     let fits = !reason.trim().is_empty() && is_storable(reason) && reason.chars().count() <= 1000;
-    ensure!(fits, "the reason is a text of at most 1000 characters");
+    ensure!(fits, "the reason must be a string of 1 to 1000 characters");
     change(vault, |keys| key_ring::revoke(keys, kid, reason.to_owned(), &random(), now)).await
 }
 
@@ -248,9 +249,9 @@ async fn change<T>(
     mut change: impl FnMut(&mut Vec<StoredKey>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     // Only a server creates the first key. A command would create it in the wrong place.
-    ensure!(vault.read().await?.is_some(), "there is no {}", vault.description());
+    ensure!(vault.read().await?.is_some(), "{} not found", vault.description());
     let changed = |stored: &mut VaultContent| {
-        ensure!(!stored.signing.is_empty(), "there is no signing key yet: start the server once");
+        ensure!(!stored.signing.is_empty(), "there is no signing key yet; start the server once");
         let changed = change(&mut stored.signing)?;
         KeyRing::of(&stored.signing).with_context(|| vault.damaged())?;
         Ok(changed)

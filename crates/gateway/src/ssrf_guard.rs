@@ -35,7 +35,7 @@ pub struct ForbiddenHost;
 
 impl fmt::Display for ForbiddenHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name leads to addresses calls may not go to")
+        f.write_str("the host name resolves to addresses that outgoing calls cannot use")
     }
 }
 
@@ -46,13 +46,13 @@ impl OutboundPolicy {
     /// again when it is resolved.
     pub fn address(&self, text: &str) -> Result<Url, &'static str> {
         let expected = if self.dev {
-            "an https address, or http to localhost or 127.0.0.1"
+            "an https URL, or http to localhost or 127.0.0.1"
         } else {
-            "an https address that can be reached from anywhere"
+            "an https URL on a public address"
         };
         let url = Url::parse(text).map_err(|_| expected)?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("an address without a user name or password");
+            return Err("a URL without a user name or password");
         }
         let fine = match (url.scheme(), url.host()) {
             ("https", Some(Host::Domain(name))) => self.dev || !is_local(name),
@@ -143,7 +143,7 @@ impl FromStr for IpRange {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let expected = "an address or a range such as 10.0.0.0/8 or fd00::/8";
+        let expected = "an IP address or a range such as 10.0.0.0/8 or fd00::/8";
         let (base, bits) = match text.split_once('/') {
             Some((base, bits)) => (base, Some(bits)),
             None => (text, None),

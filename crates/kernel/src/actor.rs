@@ -62,13 +62,13 @@ pub enum Actor {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Attested))]
 pub struct AttestedIdentity {
-    /// How they answered, such as `slack_block_action`.
+    /// How the person answered, such as `slack_block_action`.
     pub via: String,
-    /// Where they are known, such as `slack`.
+    /// The platform, such as `slack`.
     pub platform: String,
-    /// Who they are there.
+    /// The ID of the person on that platform.
     pub platform_user_id: String,
-    /// What they are called there.
+    /// The name of the person on that platform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
 }
@@ -92,7 +92,7 @@ impl Actor {
     }
 }
 
-/// How far an agent key sees.
+/// Which asks an agent key can see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -114,11 +114,11 @@ pub enum ActorRef {
     Agent(AgentId),
     /// A person.
     Human(HumanId),
-    /// Whoever held the review link.
+    /// The holder of the review link.
     LinkHolder,
-    /// A person nobody saw but the agent, which passed their answer on.
+    /// A person whose answer the agent passed on. The server did not see this person.
     Relay,
-    /// Whoever was reached where the agent wanted.
+    /// Someone at the address that the agent chose.
     Guest,
     /// Countersign itself.
     System,
@@ -152,15 +152,15 @@ impl std::fmt::Display for ActorRef {
         match self {
             Self::Agent(id) => id.fmt(f),
             Self::Human(id) => id.fmt(f),
-            Self::LinkHolder => f.write_str("whoever held the review link"),
+            Self::LinkHolder => f.write_str("the holder of the review link"),
             Self::Relay => f.write_str("someone the agent speaks for"),
-            Self::Guest => f.write_str("whoever was reached where the agent wanted"),
+            Self::Guest => f.write_str("someone at the address that the agent chose"),
             Self::System => f.write_str("system"),
         }
     }
 }
 
-/// The door an answer came through.
+/// The interface through which an answer was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -172,11 +172,11 @@ pub enum AnswerInterface {
     Web,
     /// The `countersign` command.
     Cli,
-    /// A button of a notice on one of their devices.
+    /// A button of a push notification.
     Push,
     /// A message in Slack.
     Slack,
-    /// A letter.
+    /// An email.
     Email,
     /// A text message.
     Sms,
@@ -184,13 +184,13 @@ pub enum AnswerInterface {
     Whatsapp,
     /// A message in Telegram.
     Telegram,
-    /// A program of the operator's.
+    /// A program of the operator, through a webhook.
     Webhook,
     /// The review page, with its link.
     Link,
     /// The agent, with the submit token.
     Inline,
-    /// Nobody: a default on silence.
+    /// The server, which took the default at the deadline.
     Timer,
     /// A scripted person, in a test.
     Script,
@@ -216,19 +216,20 @@ pub enum SenderVerification {
     },
 }
 
-/// How sure we are that the named person answered; ordered, so that policy can demand a minimum.
+/// The assurance that the named person answered. The levels are ordered, so that a policy can
+/// require a minimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Assurance {
-    /// Nobody answered: a default was taken on silence.
+    /// There was no answer, and the default was taken.
     None,
-    /// Only the agent vouches for the person: it passed the answer on, it was given the review link
+    /// Only the agent vouches for the person: it passed the answer on, it received the review link
     /// that was used, or it chose an address that no person verified.
     #[serde(alias = "agent_attested")]
     AgentAttested,
-    /// A review link or a reply address that the server sent to a verified address of a person, and
-    /// to nobody else.
+    /// A review link or a reply address that the server sent only to a verified address of a
+    /// person.
     Link,
     /// An identity checked by the channel: an account on a chat platform, or an email whose sender
     /// was [verified](SenderVerification).

@@ -6,6 +6,9 @@
 
 mod verify;
 
+use std::any::Any;
+use std::collections::VecDeque;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -204,25 +207,40 @@ impl<T> Erasable<T> {
 
 impl<T: Serialize> Content<T> {
     fn commitment(&self) -> Digest {
-        let mut bytes = self.salt.clone().into_bytes();
-        bytes.push(b'.');
-        bytes.extend(canonical(&self.value));
-        Digest::of(&bytes)
+        let mut hash = Sha256::new();
+        hash.update(&self.salt);
+        hash.update(b".");
+        hash.update(canonical(&self.value));
+        Digest(hash.finalize().into())
     }
 }
 
 /// An erasable value without its type, so that the values of an event can be taken out and put back
 /// in one pass.
 pub trait Slot {
-    /// Takes the content out and leaves the commitment.
-    fn take_content(&mut self) -> Option<Value>;
+    /// The content as JSON; `None` if it was erased.
+    fn content(&self) -> Option<Value>;
+    /// Takes the content out and leaves the commitment. [`Slot::put_back`] reverts that.
+    fn take_out(&mut self) -> Box<dyn Any>;
+    /// Puts back the content that [`Slot::take_out`] returned.
+    fn put_back(&mut self, content: Box<dyn Any>);
     /// Puts a content back; `false` if it does not match the commitment.
     fn put_content(&mut self, content: Value) -> bool;
 }
 
-impl<T: Serialize + DeserializeOwned> Slot for Erasable<T> {
-    fn take_content(&mut self) -> Option<Value> {
-        self.content.take().and_then(|content| serde_json::to_value(content).ok())
+impl<T: Serialize + DeserializeOwned + 'static> Slot for Erasable<T> {
+    fn content(&self) -> Option<Value> {
+        self.content.as_ref().and_then(|content| serde_json::to_value(content).ok())
+    }
+
+    fn take_out(&mut self) -> Box<dyn Any> {
+        Box::new(self.content.take())
+    }
+
+    fn put_back(&mut self, content: Box<dyn Any>) {
+        if let Ok(content) = content.downcast::<Option<Content<T>>>() {
+            self.content = *content;
+        }
     }
 
     fn put_content(&mut self, content: Value) -> bool {
@@ -260,14 +278,24 @@ pub struct Record {
 }
 
 impl Record {
-    /// Takes the contents out of an event and links it after `prev`.
-    pub fn link(prev: Digest, mut event: Event) -> Self {
-        let mut contents = Vec::new();
-        event.what.slots(&mut |slot| contents.push(slot.take_content().unwrap_or(Value::Null)));
-        let body = canonical(&event);
+    /// Links an event after `prev`: its contents beside it, and the hash of the rest. The event
+    /// itself is the same afterwards; it is mutable because its contents are not hashed, and a copy
+    /// of all its texts would cost more than taking them out for a moment.
+    pub fn link(prev: Digest, event: &mut Event) -> Self {
+        let (mut contents, mut taken) = (Vec::new(), VecDeque::new());
+        event.what.slots(&mut |slot| {
+            contents.push(slot.content().unwrap_or(Value::Null));
+            taken.push_back(slot.take_out());
+        });
+        let body = canonical(event);
+        event.what.slots(&mut |slot| {
+            if let Some(content) = taken.pop_front() {
+                slot.put_back(content);
+            }
+        });
         let hash = link_hash(prev, &body);
         Self {
-            subject: event.subject,
+            subject: event.subject.clone(),
             seq: event.seq,
             at: event.at,
             what: event.what.name(),
@@ -419,7 +447,12 @@ mod tests {
     fn only_the_committed_content_opens_a_slot() {
         let mut salts = Salts::new([1; 32]);
         let mut slot = Erasable::new(5, &mut salts);
-        let content = slot.take_content().unwrap();
+        let content = slot.content().unwrap();
+        let taken = slot.take_out();
+        assert_eq!((slot.value(), slot.content()), (None, None));
+        slot.put_back(taken);
+        assert_eq!(slot.value(), Some(&5));
+        drop(slot.take_out());
         let mut forged = content.clone();
         forged["value"] = 6.into();
         assert!(!slot.put_content(forged));
@@ -481,11 +514,11 @@ mod tests {
             (Subject::Ask(other), first.at, ChainFault::Link),
             (Subject::Ask(id), earlier, ChainFault::Link),
         ] {
-            let event =
+            let mut event =
                 Event { subject, seq: 2, at, by: ActorRef::System, what: AskEvent::Opened.into() };
             let mut verifier = Verifier::default();
             verifier.check(&first).unwrap();
-            let forged = Record::link(first.hash, event);
+            let forged = Record::link(first.hash, &mut event);
             assert_eq!(verifier.check(&forged).map_err(|broken| broken.why), Err(why));
         }
     }

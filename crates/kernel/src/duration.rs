@@ -11,7 +11,7 @@ const UNITS: [(u64, &[&str]); 5] = [
 ];
 
 /// The accepted formats, for error messages.
-pub const EXPECTED: &str = "a span of time such as 30 min, 2 h or 1 day";
+pub const EXPECTED: &str = "a duration such as 30 min, 2 h or 1 day";
 
 /// The number of seconds a text says; a number alone is seconds.
 pub fn parse(text: &str) -> Option<u64> {

@@ -84,7 +84,7 @@ impl Entity {
 
 /// An event that cannot have happened in this state: the audit log is damaged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{subject}: event {seq} ({what}) cannot follow what came before")]
+#[error("{subject}: event {seq} ({what}) does not follow from the events before it")]
 pub struct InapplicableEvent {
     /// The subject of the event.
     pub subject: Subject,
@@ -436,14 +436,14 @@ pub fn apply_decision(
     for (subject, what) in decision.happened {
         let before = touched.remove(&subject).or_else(|| current(world, &subject));
         let head = before.as_ref().map(Entity::head);
-        let event = Event {
+        let mut event = Event {
             subject: subject.clone(),
             seq: head.map_or(1, |head| head.seq + 1),
             at: head.map_or(world.now, |head| head.at.max(world.now)),
             by: by.clone(),
             what,
         };
-        let record = Record::link(head.map_or(Digest::ZERO, |head| head.hash), event.clone());
+        let record = Record::link(head.map_or(Digest::ZERO, |head| head.hash), &mut event);
         let cause = Cause::of(&event);
         let after = apply(before, event, record.hash)?;
         let ask = if let Entity::Ask(ask) = &after { Some(&**ask) } else { None };

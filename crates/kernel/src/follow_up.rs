@@ -93,7 +93,7 @@ pub enum FollowUp {
         /// The digest of the address.
         to: Digest,
     },
-    /// Send a sign-in link by email.
+    /// Send a sign-in link by mail.
     SignInLink {
         /// The id of the credential that the link presents.
         key: KeyId,

@@ -179,8 +179,8 @@ macro_rules! chosen_id {
                     Ok(Self(text.into()))
                 } else {
                     Err(BadId {
-                        expected: "1 to 64 letters, digits or any of _ - . : @, beginning with a \
-                                   letter or digit",
+                        expected: "1 to 64 characters of A-Z, a-z, 0-9, _ - . : and @, starting \
+                                   with a letter or digit",
                     })
                 }
             }

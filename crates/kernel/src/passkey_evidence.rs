@@ -28,7 +28,7 @@ pub struct AnswerStatement {
     pub human: HumanId,
     /// The SHA-256 of the canonical JSON of the question, as in the receipt.
     pub question_sha256: Digest,
-    /// The SHA-256 of what the person was shown, as in the receipt.
+    /// The SHA-256 of the text that the person was shown, as in the receipt.
     pub shown_sha256: Digest,
     /// The SHA-256 of the canonical JSON of the answer as the receipt shows it: an object with
     /// `answer`, `comment` if there is one, and `redacted` if a sensitive value was left out.
@@ -96,7 +96,7 @@ pub struct PasskeyEvidence {
     pub rp_id: String,
     /// The origin of the page on which the answer was confirmed.
     pub origin: String,
-    /// What was confirmed.
+    /// The statement that the person confirmed.
     pub statement: AnswerStatement,
 }
 

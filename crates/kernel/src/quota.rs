@@ -163,7 +163,8 @@ pub struct Limits(BTreeMap<(AccountKind, Metric), u64>);
 
 /// A name that is not a quota, or a limit that is not a number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{given:?} is not a quota; expected NAME=NUMBER with a NAME of {}", Limits::names().join(", "))]
+#[error("{given:?} is not a quota; expected NAME=NUMBER, where NAME is one of \
+         {}", Limits::names().join(", "))]
 pub struct BadLimit {
     given: String,
 }
@@ -300,7 +301,8 @@ impl From<Limits> for BTreeMap<String, u64> {
 
 /// A quota that is exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the quota of {limit} {} for one {} is used up; {}", .metric.described(), .per.as_str(), self.until())]
+#[error("quota exceeded: at most {limit} {} per {}; \
+         {}", .metric.described(), .per.as_str(), self.until())]
 pub struct QuotaExceeded {
     /// The metric that is exceeded.
     pub metric: Metric,
@@ -330,7 +332,7 @@ impl QuotaExceeded {
 
     fn until(self) -> String {
         match (self.resets_at, self.metric) {
-            (Some(at), _) => format!("it starts again at {at}"),
+            (Some(at), _) => format!("the count resets at {at}"),
             (None, Metric::OpenAsks) => "close or cancel requests first".to_owned(),
             (None, Metric::StoredBytes) => {
                 "erase closed requests, or shorten how long they are kept".to_owned()
@@ -397,7 +399,7 @@ mod tests {
         let exceeded = QuotaExceeded::new(Metric::Notifications, AccountKind::Agent, 5, last);
         assert_eq!(
             exceeded.to_string(),
-            "the quota of 5 notifications an hour for one agent is used up; it starts again at \
+            "quota exceeded: at most 5 notifications an hour per agent; the count resets at \
              1970-01-01T02:00:00.000Z"
         );
     }

@@ -10,7 +10,7 @@ use crate::time::Time;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The object does not exist, or the actor may not know that it does.
-    #[error("there is no such {what}")]
+    #[error("{what} not found")]
     NotFound {
         /// The kind of object that was looked up.
         what: &'static str,
@@ -44,19 +44,19 @@ pub enum Refusal {
         at: Time,
     },
     /// The deadline passed.
-    #[error("timed out at {at}")]
+    #[error("this request expired at {at}")]
     TimedOut {
         /// The deadline that passed.
         at: Time,
     },
     /// Another person has claimed it.
-    #[error("{by} has taken this on")]
+    #[error("{by} has claimed this request")]
     TakenBy {
         /// The person who claimed it.
         by: HumanId,
     },
     /// Another person has answered it and can still undo that.
-    #[error("{by} has just answered this")]
+    #[error("{by} has just answered this request")]
     BeingAnswered {
         /// The person whose answer is held.
         by: HumanId,
@@ -66,7 +66,8 @@ pub enum Refusal {
     Answer(#[from] AnswerError),
     /// The assurance of the answer is too low.
     #[error(
-        "this request needs an answer with the assurance {need}, and this one came with {have}"
+        "this request requires an answer with assurance {need}, but this answer has assurance \
+         {have}"
     )]
     AssuranceTooLow {
         /// The assurance of the answer.
@@ -76,8 +77,9 @@ pub enum Refusal {
     },
     /// Approving an irreversible or critical ask needs a higher assurance.
     #[error(
-        "approving an irreversible or critical request needs the assurance {need} here, and this answer \
-         came with {have}: sign in to approve it; rejecting it needs no more"
+        "approving an irreversible or critical request requires assurance {need} in this project, \
+         but this answer has assurance {have}; sign in to approve it, or reject it without \
+         signing in"
     )]
     ApprovalTooWeak {
         /// The assurance of the answer.
@@ -87,18 +89,18 @@ pub enum Refusal {
     },
     /// Silence would answer an ask that needs more assurance than silence has.
     #[error(
-        "silence cannot answer this request: an answer to it needs the assurance {need}, and silence \
-         proves nothing"
+        "this request cannot have a default on silence, because an answer requires assurance \
+         {need} and silence has none"
     )]
     SilenceTooWeak {
         /// The assurance that an answer needs.
         need: Assurance,
     },
     /// An agent may not pass on such an answer; a person must give it on the page.
-    #[error("this answer cannot be passed on; the person gives it on the review page")]
+    #[error("an agent cannot pass on this answer; the person must answer on the review page")]
     NotInline,
     /// The ask demands proofs of presence, and some are missing.
-    #[error("this answer needs a proof that a person gives it: {wants}")]
+    #[error("this answer requires a proof that a person gives it: {wants}")]
     VerificationRequired {
         /// The proofs that would be accepted.
         wants: String,
@@ -150,25 +152,25 @@ pub enum Refusal {
         says: String,
     },
     /// The id is already in use.
-    #[error("this {what} exists already")]
+    #[error("this {what} already exists")]
     Exists {
         /// The kind of object that exists.
         what: &'static str,
     },
     /// There is no deadline to move.
-    #[error("this request has no deadline, so there is none to move")]
+    #[error("this request has no deadline, so it cannot be extended")]
     NoDeadline,
     /// The project allows no default on silence.
-    #[error("this project allows no default on silence")]
+    #[error("this project does not allow a default on silence")]
     DefaultForbidden,
     /// The ask no longer has the version the actor has seen.
-    #[error("this request has changed meanwhile: it is at version {version} now")]
+    #[error("this request has changed; its current version is {version}")]
     Changed {
         /// The current version.
         version: u64,
     },
     /// The same idempotency key was used with another request.
-    #[error("this idempotency key was used for a different request")]
+    #[error("this idempotency key was already used with a different request")]
     IdempotencyMismatch,
     /// The state of the task does not allow this.
     #[error("{why}")]
@@ -183,13 +185,13 @@ pub enum Refusal {
         why: String,
     },
     /// The deadline of the task has passed.
-    #[error("this task was to be done by {at}")]
+    #[error("the deadline of this task passed at {at}")]
     PastDeadline {
         /// The deadline that passed.
         at: Time,
     },
     /// The object no longer has the revision the actor has seen.
-    #[error("this {what} has changed meanwhile: it is at revision {revision} now")]
+    #[error("this {what} has changed; its current revision is {revision}")]
     Stale {
         /// The kind of object.
         what: &'static str,

@@ -69,7 +69,7 @@ impl FromStr for RetentionSetting {
         let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
         match seconds {
             Some(seconds @ HOUR..=LONGEST) => Ok(Self::For(Retention { seconds })),
-            Some(_) => Err("at least an hour and at most a hundred years, or off"),
+            Some(_) => Err("at least 1h and at most 100 years, or off"),
             None => Err(EXPECTED),
         }
     }

@@ -217,31 +217,31 @@ pub struct BlockError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BlockFault {
     /// A block is missing before it, or it occurs twice.
-    #[error("a block is missing before it, or it is there twice")]
+    #[error("the block before it is missing, or the block is duplicated")]
     Number,
     /// It does not contain the hash of the previous block.
     #[error("it does not follow the block before it")]
     Prev,
     /// It does not begin where the previous block ended.
-    #[error("it does not begin where the block before it ended")]
+    #[error("it does not start where the previous block ended")]
     Place,
     /// It covers no records, or too many.
-    #[error("it covers no records, or more than a block may")]
+    #[error("it covers no records, or more than a block can have")]
     Size,
     /// It is dated before the previous block.
     #[error("it is dated before the block before it")]
     Dated,
     /// The hashes of its records do not give its root.
-    #[error("its records do not give its root: one was altered, or they changed places")]
+    #[error("its records do not have its Merkle root: a record was altered or moved")]
     Root,
     /// Some of the records it covers are missing, or there are too many.
-    #[error("records it covers are missing, or there are more")]
+    #[error("records that it covers are missing, or there are extra records")]
     Records,
     /// Its signature does not verify with the known keys.
     #[error("its signature does not verify")]
     Signature,
     /// The columns contradict the signed claims.
-    #[error("its columns disagree with what was signed")]
+    #[error("its columns do not match the signed values")]
     Columns,
 }
 

@@ -40,6 +40,31 @@ pub fn nearest<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> Option<
     (given != name && typos * 3 <= name.chars().count().min(12)).then_some(name)
 }
 
+/// `; did you mean "…"?` with the name that a typo most likely means; empty if no name is close.
+pub fn suggestion<'n>(given: &str, names: impl Iterator<Item = &'n str>) -> String {
+    nearest(given, names).map_or_else(String::new, |name| format!("; did you mean \"{name}\"?"))
+}
+
+/// The names as a sentence, with the one that a typo most likely means.
+pub fn listed(names: &[&str], given: &str) -> String {
+    let all = match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+    };
+    format!("{all}{}", suggestion(given, names.iter().copied()))
+}
+
+/// What is wrong with a field that no one knows: the allowed names, and the one that was probably
+/// meant.
+pub fn unknown_field(given: &str, allowed: &[&str]) -> String {
+    if allowed.is_empty() {
+        return "unknown field; no fields are allowed here".to_owned();
+    }
+    let meant = suggestion(given, allowed.iter().copied());
+    format!("unknown field; allowed fields: {}{meant}", allowed.join(", "))
+}
+
 /// The number of characters to change, add, remove or swap with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
@@ -80,6 +105,24 @@ mod tests {
     fn canonical<T: DeserializeOwned + Serialize>(name: &str) -> Option<Value> {
         let read: T = serde_json::from_value(json!(name)).ok()?;
         Some(serde_json::to_value(read).unwrap())
+    }
+
+    #[test]
+    fn errors_name_what_is_allowed_and_what_was_probably_meant() {
+        let names = ["low", "normal", "high"];
+        assert_eq!(listed(&names, "hihg"), "low, normal or high; did you mean \"high\"?");
+        assert_eq!(listed(&names, "urgent"), "low, normal or high");
+        assert_eq!(listed(&names, "High"), "low, normal or high; did you mean \"high\"?");
+        let fields = ["question", "priority"];
+        assert_eq!(
+            unknown_field("quesiton", &fields),
+            "unknown field; allowed fields: question, priority; did you mean \"question\"?"
+        );
+        assert_eq!(
+            unknown_field("color", &fields),
+            "unknown field; allowed fields: question, priority"
+        );
+        assert_eq!(unknown_field("color", &[]), "unknown field; no fields are allowed here");
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
         // jiff's error describes its own notation, which accepts more than RFC 3339.
-        let expected = "expected a moment as in RFC 3339, such as 2026-11-15T09:00:00Z";
+        let expected = "expected a time in RFC 3339 format, such as 2026-11-15T09:00:00Z";
         text.parse().map_err(|_| serde::de::Error::custom(expected))
     }
 }

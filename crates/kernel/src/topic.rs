@@ -11,65 +11,65 @@ use crate::event::{AskEvent, DomainEvent};
 use crate::question::{AnswerKind, Reply};
 use crate::task::Duty;
 
-/// Something an endpoint may hear of.
+/// A topic that a webhook endpoint can receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Topic {
-    /// It was asked.
+    /// An ask was created.
     #[serde(rename = "ask.created")]
     Created,
-    /// Somebody looked for the first time.
+    /// A person opened the ask for the first time.
     #[serde(rename = "ask.opened")]
     Opened,
-    /// Somebody took it or was handed it.
+    /// A person claimed the ask or was assigned to it.
     #[serde(rename = "ask.claimed")]
     Claimed,
-    /// Somebody remarked something.
+    /// A person or the agent commented on the ask.
     #[serde(rename = "ask.commented")]
     Commented,
-    /// Somebody picked one of the agent's actions.
+    /// A person picked one of the agent's actions.
     #[serde(rename = "ask.action_picked", alias = "ask.action-picked")]
     ActionPicked,
-    /// More people are asked, because nobody answered.
+    /// An escalation step asked more people, because there was no answer.
     #[serde(rename = "ask.escalated")]
     Escalated,
-    /// Somebody answered.
+    /// A person answered.
     #[serde(rename = "ask.answered")]
     Answered,
-    /// Somebody wants changes before they approve.
+    /// A person requested changes before they approve.
     #[serde(rename = "ask.changes_requested", alias = "ask.changes-requested")]
     ChangesRequested,
-    /// Nobody answered, and the agent's default was taken.
+    /// There was no answer, and the agent's default was taken.
     #[serde(rename = "ask.defaulted")]
     Defaulted,
-    /// It ran out.
+    /// The ask expired.
     #[serde(rename = "ask.expired")]
     Expired,
-    /// It was withdrawn.
+    /// The ask was cancelled.
     #[serde(rename = "ask.cancelled")]
     Cancelled,
-    /// Its receipt was called back.
+    /// The receipt was revoked.
     #[serde(rename = "receipt.revoked")]
     Revoked,
     /// A person wrote to the agent.
     #[serde(rename = "conversation.started")]
     Started,
-    /// A runtime has to begin a run for a task.
+    /// A runtime must start a run for a task.
     #[serde(rename = "task.delegate")]
     Delegate,
-    /// It has to stop, and wait.
+    /// A runtime must pause and wait.
     #[serde(rename = "task.block")]
     Block,
-    /// It has to go on.
+    /// A runtime must continue.
     #[serde(rename = "task.resume")]
     Resume,
-    /// It has to take over from another.
+    /// A runtime must take over from another.
     #[serde(rename = "task.handoff")]
     Handoff,
-    /// It has to take something into account.
+    /// A runtime must take an instruction into account.
     #[serde(rename = "task.steer")]
     Steer,
-    /// It has to stop for good.
+    /// A runtime must stop permanently.
     #[serde(rename = "task.cancel")]
     Stop,
 }

@@ -67,8 +67,10 @@ fn events_are_stored_as_they_always_were() {
         let stored: Value = serde_json::from_str(line).unwrap();
         let body = stored["body"].as_str().unwrap();
         let contents = stored["contents"].as_array().unwrap();
-        let event = open(body, contents).unwrap_or_else(|| panic!("not read: {body}"));
-        let record = Record::link(Digest::ZERO, event);
+        let read = open(body, contents).unwrap_or_else(|| panic!("not read: {body}"));
+        let mut event = read.clone();
+        let record = Record::link(Digest::ZERO, &mut event);
+        assert_eq!(event, read, "linking changed the event");
         assert_eq!(record.body, body, "an event is hashed differently");
         assert_eq!(&record.contents, contents, "contents are written differently: {body}");
         assert_eq!(record.what, stored["name"], "an event has another name: {body}");

@@ -12,6 +12,7 @@ use store::StoreError;
 
 use views::components::wording::{self, are_protocol_labels, is_destructive};
 use views::message_card::{AnswerOptions, ButtonTone, CardButton, LONGEST_TOKEN, one_line};
+use views::t;
 
 /// With more offers than this a message shows no buttons.
 const MAX_BUTTONS: usize = 20;
@@ -48,13 +49,13 @@ pub(crate) fn button_answers(question: &Question) -> Vec<ButtonAnswer> {
     let go = if is_destructive(question.prompt()) { ButtonTone::Danger } else { ButtonTone::Yes };
     match question.body() {
         QuestionBody::Approve { reject_requires_reason, reject_options, .. } => {
-            let yes = offer("Approve", "yes", go, Answer::Approved { edits: None });
-            let no = offer("Reject", "no", ButtonTone::No, Answer::REJECTED);
+            let yes = offer(&t!("offer-approve"), &t!("offer-word-yes"), go, Answer::Approved { edits: None });
+            let no = offer(&t!("offer-reject"), &t!("offer-word-no"), ButtonTone::No, Answer::REJECTED);
             let no = ButtonAnswer { wants_words: *reject_requires_reason, ..no };
             let because = |(n, reason): (usize, &kernel::question::Choice)| {
                 let answer = Answer::Rejected { option: Some(reason.id.clone()) };
-                let label = format!("Reject: {}", reason.label);
-                offer(&label, &format!("no {}", n + 1), ButtonTone::Plain, answer)
+                let label = t!("offer-reject-because", reason = reason.label);
+                offer(&label, &t!("offer-word-no-because", n = n + 1), ButtonTone::Plain, answer)
             };
             [yes, no].into_iter().chain(reject_options.iter().enumerate().map(because)).collect()
         }
@@ -83,19 +84,22 @@ pub(crate) fn button_answers(question: &Question) -> Vec<ButtonAnswer> {
             };
             // The protocol's own labels: "Cancel" alone could mean to cancel the order.
             let (yes, no) = if are_protocol_labels(yes, no) {
-                (wording::GO_AHEAD, wording::DO_NOT_GO_AHEAD)
+                (wording::go_ahead(), wording::do_not_go_ahead())
             } else {
-                (yes.as_str(), no.as_str())
+                (yes.clone(), no.clone())
             };
             vec![
-                offer(yes, "yes", go, Answer::Confirmed { items }),
-                offer(no, "no", stop, Answer::Declined),
+                offer(&yes, &t!("offer-word-yes"), go, Answer::Confirmed { items }),
+                offer(&no, &t!("offer-word-no"), stop, Answer::Declined),
             ]
         }
         QuestionBody::Escalate { .. } => vec![
-            offer("Try again", "retry", go, Answer::Retry { params: serde_json::Map::new() }),
-            offer("Skip", "skip", ButtonTone::Plain, Answer::Skip),
-            offer("Stop", "abort", ButtonTone::No, Answer::Abort),
+            {
+                let answer = Answer::Retry { params: serde_json::Map::new() };
+                offer(&t!("offer-retry"), &t!("offer-word-retry"), go, answer)
+            },
+            offer(&t!("offer-skip"), &t!("offer-word-skip"), ButtonTone::Plain, Answer::Skip),
+            offer(&t!("offer-stop"), &t!("offer-word-abort"), ButtonTone::No, Answer::Abort),
         ],
         QuestionBody::Choose { .. } | QuestionBody::Provide { .. } | QuestionBody::Converse => {
             Vec::new()

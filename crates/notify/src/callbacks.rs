@@ -101,7 +101,7 @@ impl Callbacks {
     pub async fn call(&self, call: OutgoingCall<'_>) -> CallResponse {
         // Checked again: the settings may have changed since the URL was accepted.
         let Ok(url) = self.policy.address(call.url) else {
-            return CallResponse::unreached("calls may not go to this address");
+            return CallResponse::unreached("outgoing calls to this URL are not allowed");
         };
         let request = self.http.post(url).header(CONTENT_TYPE, "application/json");
         let request = call

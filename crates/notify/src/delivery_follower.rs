@@ -323,7 +323,7 @@ impl FollowUpBatch {
         tracing::error!(
             position = self.to,
             error,
-            "cannot read an event; no one is notified of it"
+            "skipped an event that cannot be read; no one is notified of it"
         );
         let error = error.to_owned();
         self.follow_ups.push((at, Work::SetAside { position: self.to, error }));

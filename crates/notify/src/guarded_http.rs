@@ -25,7 +25,7 @@ pub(crate) fn client(policy: &Arc<OutboundPolicy>) -> anyhow::Result<reqwest::Cl
         .connect_timeout(CONNECT_TIMEOUT)
         .timeout(TOTAL_TIMEOUT)
         .build()
-        .context("cannot make a client for calls to addresses of others")
+        .context("cannot create an HTTP client for outgoing calls")
 }
 
 /// Why a call failed. The text is fixed, because an error of the library may contain the URL.
@@ -33,15 +33,15 @@ pub(crate) fn reason(error: &reqwest::Error) -> &'static str {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if error.is::<ForbiddenHost>() {
-            return "the name leads to addresses calls may not go to";
+            return "the host name resolves to addresses that outgoing calls cannot use";
         }
         cause = error.source();
     }
     if error.is_timeout() {
-        "no answer in time"
+        "no response in time"
     } else if error.is_connect() {
         "cannot connect"
     } else {
-        "the call broke off"
+        "the connection was closed early"
     }
 }

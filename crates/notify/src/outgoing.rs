@@ -38,7 +38,7 @@ impl Outgoing {
                 channel.deliver(outbound).await.map(|_| ())
             }
             None => Err(DeliveryError::never(
-                "the mail server refuses this letter: smtp_url is not set any more",
+                "the email cannot be sent because smtp_url is no longer set",
             )),
         };
         count("countersign_letters_total", sent.is_ok());

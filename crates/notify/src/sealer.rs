@@ -100,7 +100,7 @@ impl Sealer {
             found.iter().any(|sealed| sealed.block.n == head.n && sealed.block.hash() == head.hash);
         if !there {
             bail!(
-                "block {}, which was sealed here, is not in the record: nothing more is sealed. \
+                "block {}, which this server sealed, is not in the audit log; sealing stopped. \
                  See docs/audit.md, \"A record that lost its end\"",
                 head.n
             );
@@ -122,7 +122,7 @@ impl Sealer {
             }
             for (position, hash) in hashes {
                 if position != first + tree.len() {
-                    bail!("events are missing before position {position}: nothing is sealed");
+                    bail!("events are missing before position {position}; sealing stopped");
                 }
                 tree.push(hash);
             }

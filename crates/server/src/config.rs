@@ -26,6 +26,7 @@ use gateway::vault::shared::MasterKey;
 use gateway::verification::ProofIssuer;
 use kernel::AgentId;
 use kernel::quota::Limits;
+use kernel::spelling::suggestion;
 use kernel::time::LONGEST_TIMEOUT;
 use notify::links::LinkBuilder;
 use serde::{Deserialize, Serialize};
@@ -158,6 +159,22 @@ fn quotas(given: Option<&str>, dev: bool) -> anyhow::Result<Limits> {
     Ok(if dev { given.or(&Limits::unlimited()) } else { given })
 }
 
+/// What is wrong with a settings file. Serde's error about an unknown setting lists all settings;
+/// the line and the setting that was probably meant help more.
+fn file_error(error: toml::de::Error, text: &str) -> anyhow::Error {
+    let unknown = error.message().strip_prefix("unknown field `");
+    let Some((name, known)) = unknown.and_then(|rest| rest.split_once('`')) else {
+        return error.into();
+    };
+    let known = known.split('`').skip(1).step_by(2);
+    let start = error.span().map_or(0, |span| span.start);
+    let line = text.get(..start).map_or(1, |before| before.matches('\n').count() + 1);
+    let meant = suggestion(name, known);
+    anyhow::anyhow!(
+        "line {line}: unknown setting {name}{meant}; docs/configuration.md lists all settings"
+    )
+}
+
 impl Settings {
     /// Adds settings from the file, if there is one, and from the variables of the upstream server.
     pub fn complete(self, file: Option<&Path>) -> anyhow::Result<Self> {
@@ -165,7 +182,8 @@ impl Settings {
             Some(path) => {
                 let text = std::fs::read_to_string(path)
                     .with_context(|| format!("cannot read {}", path.display()))?;
-                toml::from_str(&text).with_context(|| format!("in {}", path.display()))?
+                let read = toml::from_str(&text).map_err(|error| file_error(error, &text));
+                read.with_context(|| format!("in {}", path.display()))?
             }
             None => Self::default(),
         };
@@ -193,7 +211,7 @@ impl Settings {
         let operations_listen = operations.map(|text| addresses("operations_listen", text));
         let operations_listen = operations_listen.transpose()?.unwrap_or_default();
         if operations_listen.iter().any(|address| address.port() != 0 && listen.contains(address)) {
-            bail!("operations_listen: expected another address than listen");
+            bail!("operations_listen: expected an address other than that of listen");
         }
         if self.connection_limit.is_some_and(|limit| limit < 4) {
             bail!("connection_limit: expected at least 4");
@@ -202,18 +220,21 @@ impl Settings {
         let tls = match (self.tls_cert, self.tls_key) {
             (Some(cert), Some(key)) => Some((cert, key)),
             (None, None) => None,
-            _ => bail!("tls_cert and tls_key belong together: give both or neither"),
+            _ => bail!("tls_cert and tls_key must be set together"),
         };
         if dev && !loopback {
-            bail!("--dev uses credentials everybody knows, so it listens on loopback only");
+            bail!(
+                "--dev uses publicly known credentials, so it can listen on a loopback address \
+                 only, such as 127.0.0.1:3402"
+            );
         }
         if self.scripted.is_some() && !dev {
-            bail!("scripted: only a server started with --dev has scripted people");
+            bail!("scripted: scripted people require --dev");
         }
         if !loopback && tls.is_none() && !self.allow_plain_http.unwrap_or(false) {
             bail!(
-                "refusing to listen on {} without TLS: give tls_cert and tls_key, or \
-                 allow_plain_http if a proxy in front speaks TLS",
+                "refusing to listen on {} without TLS: set tls_cert and tls_key, or set \
+                 allow_plain_http if a reverse proxy terminates TLS",
                 self.listen.as_deref().unwrap_or_default()
             );
         }
@@ -227,7 +248,10 @@ impl Settings {
                 url
             }
             Some(url) => {
-                bail!("public_url: expected an http or https address without a path, not {url}")
+                bail!(
+                    "public_url: expected an http or https URL without a path, such as \
+                     https://ask.example.com, not {url}"
+                )
             }
             None => {
                 let scheme = if tls.is_some() { "https" } else { "http" };
@@ -238,7 +262,10 @@ impl Settings {
         let database = DatabaseUrl::database(self.database, &data)?;
         let bucket = bucket::read(&given, variable)?;
         if bucket.is_some() && matches!(database, DatabaseLocation::Memory) {
-            bail!("files: a database in memory forgets what is in the bucket: give another");
+            bail!(
+                "files: a bucket requires a persistent database; set database to postgres://… or \
+                 sqlite:FILE"
+            );
         }
         let whole = |text: &str| SecretString::new(text.trim_end());
         let master_key =
@@ -256,7 +283,7 @@ impl Settings {
                 Some(TokenIssuer { issuer, audience, jwks })
             }
             (None, None, None) => None,
-            _ => bail!("jwt_issuer, jwt_audience and jwt_jwks belong together: give all or none"),
+            _ => bail!("jwt_issuer, jwt_audience and jwt_jwks must be set together"),
         };
         let body_limit = self.body_limit.unwrap_or(1 << 20);
         if body_limit < 4096 {
@@ -268,7 +295,7 @@ impl Settings {
         }
         let seal_seconds = self.seal_seconds.unwrap_or(10);
         if seal_seconds > 86_400 {
-            bail!("seal_seconds: expected at most 86400, a day");
+            bail!("seal_seconds: expected at most 86400 (one day)");
         }
         let channels = Box::new(channels::read(&given, &public_url, sign_in.smtp.clone())?);
         let push_contact = self.push_contact.map(contact).transpose()?;
@@ -322,7 +349,7 @@ impl Settings {
 }
 
 /// An environment variable; empty counts as absent.
-#[expect(clippy::disallowed_methods, reason = "this is the place that may")]
+#[expect(clippy::disallowed_methods, reason = "the only place that reads this")]
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
@@ -351,7 +378,7 @@ fn secret_or_file<T>(
     read: impl FnOnce(&str) -> T,
 ) -> anyhow::Result<Option<T>> {
     match (value, file) {
-        (Some(_), Some(_)) => bail!("give {name} or {name}_file, not both"),
+        (Some(_), Some(_)) => bail!("{name} and {name}_file cannot both be set"),
         (value, None) => Ok(value),
         (None, Some(path)) => {
             let text = std::fs::read_to_string(&path)
@@ -368,7 +395,7 @@ fn contact(text: String) -> anyhow::Result<String> {
     if known {
         return Ok(text);
     }
-    bail!("push_contact: expected mailto:ADDRESS or an https address, not {text}")
+    bail!("push_contact: expected mailto:ADDRESS or an https URL, not {text}")
 }
 
 /// Parses address ranges.
@@ -389,9 +416,9 @@ fn runtimes(given: Option<&[String]>) -> anyhow::Result<BTreeMap<AgentId, String
             .map(|(agent, command)| (agent.trim(), command.trim()))
             .filter(|(_, command)| !command.is_empty())
             .with_context(|| format!("runtime_command: expected AGENT=COMMAND, not {text}"))?;
-        let agent: AgentId = agent
-            .parse()
-            .map_err(|bad| anyhow!("runtime_command: {agent} is no agent: expected {bad}"))?;
+        let agent: AgentId = agent.parse().map_err(|bad| {
+            anyhow!("runtime_command: {agent} is not a valid agent ID: expected {bad}")
+        })?;
         if commands.insert(agent.clone(), command.to_owned()).is_some() {
             bail!("runtime_command: {agent} has two commands");
         }
@@ -460,7 +487,7 @@ mod tests {
         assert!(refused(few).contains("connection_limit: expected at least 4"));
         let same =
             Settings { operations_listen: Some("127.0.0.1:3402".into()), ..Settings::default() };
-        assert!(refused(same).contains("operations_listen: expected another address"));
+        assert!(refused(same).contains("operations_listen: expected an address other than"));
         let nowhere = Settings { operations_listen: Some("here".into()), ..Settings::default() };
         assert!(refused(nowhere).contains("operations_listen: expected HOST:PORT"));
         let open = Settings { callback_allow: Some(vec!["10/8".into()]), ..Settings::default() };

@@ -48,8 +48,8 @@ impl ConnectionLimits {
             tracing::warn!(
                 connection_limit = wanted,
                 applied = possible,
-                "the process may not open enough files for connection_limit: raise LimitNOFILE or \
-                 ulimit -n"
+                "the open-files limit of the process is too low for connection_limit; raise \
+                 LimitNOFILE or ulimit -n"
             );
         }
         Self {
@@ -308,7 +308,10 @@ impl Drop for Connection {
         // Not as soon as one closes: at the limit, a new connection replaces each closed one.
         if state.full && state.open * 10 <= self.connections.limits.total * 9 {
             state.full = false;
-            tracing::info!(open = state.open, "connections are accepted again");
+            tracing::info!(
+                open = state.open,
+                "below the connection limit again, accepting connections"
+            );
         }
         if let Some(address) = self.address
             && let Some(count) = state.by_address.get_mut(&address)

@@ -110,7 +110,7 @@ impl Listener {
                 Ok((stream, peer)) => self.handle_accept(stream, peer, &tasks, &stop),
                 Err(error) if is_of_one_connection(&error) => {}
                 Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection, trying again");
+                    tracing::warn!(%error, "cannot accept a connection, will retry");
                     self.connections.make_room();
                     tokio::time::sleep(NO_FILES).await;
                 }

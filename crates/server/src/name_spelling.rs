@@ -3,8 +3,7 @@
 use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-pub use kernel::spelling::nearest;
-use kernel::spelling::{ALIASES, other_separator};
+use kernel::spelling::{ALIASES, listed, other_separator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -53,22 +52,10 @@ pub fn canonical(names: &str) -> Vec<&str> {
     names.split('`').skip(1).step_by(2).filter(|name| !ALIASES.contains(name)).collect()
 }
 
-/// The names as a sentence, with the one that was probably meant.
-pub fn listed(names: &[&str], given: &str) -> String {
-    let all = match names {
-        [] => String::new(),
-        [only] => (*only).to_owned(),
-        [most @ .., last] => format!("{} or {last}", most.join(", ")),
-    };
-    match nearest(given, names.iter().copied()) {
-        Some(meant) => format!("{all}; did you mean {meant}?"),
-        None => all,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use kernel::Assurance;
+    use kernel::spelling::nearest;
     use kernel::topic::Topic;
 
     use super::*;
@@ -81,14 +68,14 @@ mod tests {
         assert_eq!(
             parse_name::<Assurance>("agentattested").unwrap_err(),
             "expected none, agent-attested, link, channel, session or passkey; \
-             did you mean agent-attested?"
+             did you mean \"agent-attested\"?"
         );
         assert_eq!(
             parse_name::<Assurance>("quantum").unwrap_err(),
             "expected none, agent-attested, link, channel, session or passkey"
         );
         let topics = parse_name::<Topic>("ask.anwsered").unwrap_err();
-        assert!(topics.ends_with("did you mean ask.answered?"), "{topics}");
+        assert!(topics.ends_with("did you mean \"ask.answered\"?"), "{topics}");
         assert!(!topics.contains("action-picked"), "{topics}");
     }
 

@@ -215,7 +215,7 @@ impl Server {
         }
         let kept = feed_head::record_head(self.app.core.gateway.store(), &self.feed_head).await;
         if let Err(error) = kept {
-            tracing::warn!(error = format!("{error:#}"), "cannot keep the head of the feed");
+            tracing::warn!(error = format!("{error:#}"), "cannot write the feed head file");
         }
     }
 
@@ -375,8 +375,8 @@ async fn scripted_people(
 async fn prepare(gateway: &Gateway, config: &Config) -> anyhow::Result<Welcome> {
     if !config.dev && bootstrap::is_dev_store(gateway) {
         bail!(
-            "this data folder was used with --dev, so everybody knows its credentials: use another \
-             --data, or revoke them with `countersign keys revoke`"
+            "this data folder was used with --dev, so its credentials are publicly known; use \
+             another --data, or revoke them with `countersign keys revoke`"
         );
     }
     if !config.agent_api_keys.is_empty() || !config.human_tokens.is_empty() {

@@ -188,7 +188,7 @@ impl Derived {
             (
                 self.folds.differing(half),
                 &ask,
-                "its key of similar requests in the lists does not match its state",
+                "its similarity key in the lists does not match its state",
             ),
             (self.deadlines.differing(unequal), &ask, "its deadlines do not match its state"),
             (

@@ -44,13 +44,13 @@ impl Durability {
         let mut warnings = Vec::new();
         if self.fsync == "off" {
             warnings.push(
-                "fsync is off: acknowledged requests are lost and the database may be damaged when \
-                 the machine stops; set fsync = on in postgresql.conf",
+                "fsync is off: if the machine stops, acknowledged requests are lost and the \
+                 database may be damaged; set fsync = on in postgresql.conf",
             );
         }
         if self.full_page_writes == "off" {
             warnings.push(
-                "full_page_writes is off: the database may be damaged when the machine stops; set \
+                "full_page_writes is off: if the machine stops, the database may be damaged; set \
                  full_page_writes = on unless the file system writes pages atomically",
             );
         }

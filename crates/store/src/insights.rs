@@ -126,7 +126,8 @@ impl UncountedRecords {
                 tally.add(&event, ask);
             } else {
                 let (subject, seq) = (&row.subject, row.seq);
-                tracing::warn!(%subject, seq, "a record cannot be read and is not counted");
+                tracing::warn!(%subject, seq, "skipped a record that cannot be read; insights do \
+                                               not count it");
             }
         }
         CountedRecords { records: self.rows.len(), tally }

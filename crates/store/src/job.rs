@@ -435,7 +435,7 @@ fn settle(
     }
     Err(StoreError::Damaged {
         what: "decision".to_owned(),
-        source: format!("it still lacked data after {MAX_ROUNDS} rounds").into(),
+        source: format!("data was still missing after {MAX_ROUNDS} rounds").into(),
     })
 }
 
@@ -460,10 +460,11 @@ fn load(unit: &mut impl UnitOfWork, loaded: &mut Loaded, subject: &Subject) -> R
 fn encrypted(job: &Job, secret: &SecretAnswer) -> Result<Box<SideRow>> {
     let unkept = |why: &str| StoreError::Unavailable(why.into());
     let cipher = job.cipher.as_ref();
-    let cipher = cipher.ok_or_else(|| unkept("there is no key to encrypt a secret answer with"))?;
+    let cipher =
+        cipher.ok_or_else(|| unkept("this server has no key to encrypt a secret answer with"))?;
     let name = secret.values.name();
     let value = cipher.encrypt(secret.ask, name, &secret.values);
-    let value = value.ok_or_else(|| unkept("a secret answer is too large"))?;
+    let value = value.ok_or_else(|| unkept("the secret answer is too large"))?;
     Ok(Box::new(secret_row(secret.ask, name, value)))
 }
 

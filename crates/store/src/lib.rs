@@ -165,7 +165,7 @@ pub enum StoreError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The store cannot be read or written now; a retry may succeed.
-    #[error("the store is not available")]
+    #[error("the database is not available")]
     Unavailable(#[source] BoxError),
     /// Stored data is invalid.
     #[error("the stored {what} cannot be read")]

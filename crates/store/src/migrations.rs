@@ -37,8 +37,8 @@ pub(crate) struct Applied {
 pub enum SchemaError {
     /// A newer program migrated it.
     #[error(
-        "the database has version {found}, this program knows versions up to {known}; use a newer \
-         one"
+        "the database has schema version {found}, but this program supports versions up to \
+         {known}; use a newer release"
     )]
     Newer {
         /// The version of the database.
@@ -48,7 +48,8 @@ pub enum SchemaError {
     },
     /// Its schema is older than this program's, and it is opened for reading only.
     #[error(
-        "the database has version {found} and must be opened for writing once to reach {known}"
+        "the database has schema version {found} and needs version {known}; open it for writing \
+         once to migrate it"
     )]
     Older {
         /// The version of the database.
@@ -57,7 +58,7 @@ pub enum SchemaError {
         known: i64,
     },
     /// A migration ran there with other contents than this program has.
-    #[error("migration {version} ({name}) is not the one that was applied to this database")]
+    #[error("migration {version} ({name}) differs from the one that was applied to this database")]
     Edited {
         /// The version of the migration.
         version: i64,

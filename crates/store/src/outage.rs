@@ -63,7 +63,7 @@ impl Outage {
                 dependency,
                 user,
                 %error,
-                "dependency failed, trying again; recovery will be logged"
+                "dependency failed, will retry; recovery will be logged"
             );
         } else {
             tracing::debug!(dependency, user, %error, "dependency still fails");

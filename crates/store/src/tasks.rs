@@ -176,10 +176,10 @@ fn written(record: &Record) -> Result<Entry> {
     let damaged = |source| StoreError::Damaged { what: record.subject.to_string(), source };
     let event = record.event().map_err(|broken| damaged(broken.into()))?;
     let Event { subject: Subject::Entry(id), seq, at, what, .. } = event else {
-        return Err(damaged("it is no key of a ledger".into()));
+        return Err(damaged("it is not a ledger key".into()));
     };
     let DomainEvent::EntryWritten(written) = what else {
-        return Err(damaged("it was not written".into()));
+        return Err(damaged("it was never written".into()));
     };
     let head = Head { seq, hash: record.hash, at };
     let (scope, key, value, by) = (written.scope, written.key, written.value, written.task);

@@ -179,7 +179,7 @@ pub enum Work {
         /// The digest of the address.
         to: Digest,
     },
-    /// Send a sign-in link by email.
+    /// Send a sign-in link by mail.
     #[serde(rename = "mail_link")]
     SignInLink {
         /// The id of the credential that the link presents.

@@ -83,15 +83,12 @@ async fn what_does_not_match_its_state_is_found() {
         ("DELETE FROM listing WHERE scope GLOB 'project/*'", lists),
         ("UPDATE listing SET project_label = 'other' WHERE scope GLOB 'kind/*'", lists),
         ("UPDATE listing SET priority = priority + 1 WHERE scope GLOB 'kind/*'", lists),
-        (
-            "UPDATE listing SET fold = NULL WHERE scope GLOB 'agent/*'",
-            "its key of similar requests",
-        ),
+        ("UPDATE listing SET fold = NULL WHERE scope GLOB 'agent/*'", "its similarity key"),
         ("UPDATE deadline SET at = at + 1 WHERE scope GLOB 'kind/*'", "its deadlines"),
         ("DELETE FROM deadline WHERE scope GLOB 'kind/*'", "its deadlines"),
         ("UPDATE ask SET wake_at = wake_at + 1", wake),
         ("UPDATE ask SET wake_at = NULL", wake),
-        ("UPDATE ask SET over_at = 1", "the moment its retention counts from"),
+        ("UPDATE ask SET over_at = 1", "the start of its retention period"),
     ]
     .into_iter()
     .enumerate()

@@ -4,10 +4,10 @@
 // Keeps relative times current, with the server's wording.
 const words = (seconds, at) => {
   const d = Math.abs(seconds);
-  if (d < 60) return seconds <= 0 ? "just now" : "in less than a minute";
+  if (d < 60) return word(seconds <= 0 ? "just-now" : "within-a-minute");
   if (d >= 60 * 86400) return at.dataset.words;
-  const [n, unit] = d < 3600 ? [d / 60, "min"] : d < 86400 ? [d / 3600, "h"] : [d / 86400, d < 172800 ? "day" : "days"];
-  return seconds > 0 ? `in ${Math.floor(n)} ${unit}` : `${Math.floor(n)} ${unit} ago`;
+  const [n, unit] = d < 3600 ? [d / 60, "minutes"] : d < 86400 ? [d / 3600, "hours"] : [d / 86400, "days"];
+  return word(seconds > 0 ? `in-${unit}` : `${unit}-ago`, { n: Math.floor(n) });
 };
 const tick = () => {
   for (const time of document.querySelectorAll("time")) {
@@ -215,7 +215,7 @@ for (const edit of document.querySelectorAll(".edit")) {
     : e.matches("[type=checkbox]") ? e.checked !== e.defaultChecked : e.value !== e.defaultValue;
   const count = () => {
     const n = fields().filter(differs).length;
-    verb.textContent = n ? `Approve with ${n === 1 ? "1 change" : `${n} changes`}` : plainly;
+    verb.textContent = n ? word("approve-with", { n }) : plainly;
     object.hidden = n > 0;
   };
   edit.addEventListener("input", count);
@@ -229,7 +229,7 @@ for (const list of document.querySelectorAll("form.answer > .items")) {
   const go = form.querySelector("button[value=confirm]");
   if (!go || !last || !("IntersectionObserver" in window)) continue;
   const [end, wait] = [document.createElement("span"), document.createElement("span")];
-  [wait.className, wait.textContent] = ["say", "Scroll to the end to continue"];
+  [wait.className, wait.textContent] = ["say", word("scroll-to-end")];
   last.append(end);
   const parts = [...go.children];
   const hold = (held) => {
@@ -252,12 +252,12 @@ for (const list of document.querySelectorAll("form.answer > .items")) {
 // The person can reveal a secret before sending it.
 for (const field of document.querySelectorAll("input[data-secret]")) {
   const show = document.createElement("button");
-  [show.type, show.className, show.textContent] = ["button", "link reveal", "Show what I typed"];
+  [show.type, show.className, show.textContent] = ["button", "link reveal", word("show-secret")];
   show.setAttribute("aria-pressed", "false");
   show.addEventListener("click", () => {
     const hidden = field.type === "password";
     field.type = hidden ? "text" : "password";
-    show.textContent = hidden ? "Hide what I typed" : "Show what I typed";
+    show.textContent = word(hidden ? "hide-secret" : "show-secret");
     show.setAttribute("aria-pressed", String(hidden));
   });
   field.after(show);
@@ -273,8 +273,8 @@ const became = async (said, address) => {
   };
   try {
     const answer = await fetch(address, { cache: "no-store" });
-    if (answer.status === 401) return tell("You are signed out here, so this page cannot check whether your answer was sent. Sign in and look in the history.");
-    if (answer.status === 404) return tell("This page cannot check whether your answer was sent: you can no longer see the request.");
+    if (answer.status === 401) return tell(word("check-signed-out"));
+    if (answer.status === 404) return tell(word("check-not-visible"));
     if (!answer.ok) throw new Error(answer.status);
     const box = document.createElement("template");
     box.innerHTML = (await answer.json()).html;
@@ -287,7 +287,7 @@ const became = async (said, address) => {
   } catch {
     said.classList.remove("yes", "no");
     said.classList.add("over");
-    tell(`This page cannot check whether your answer was sent: ${why()}. It checks again when the connection is back.`);
+    tell(word(`check-${why()}`));
     setTimeout(became, 3000, said, address);
   }
 };
@@ -302,7 +302,7 @@ const runDown = (form) => {
     if (seconds > 0) { left.textContent = seconds; return; }
     clearInterval(timer);
     if (form.dataset.sent) return;
-    const line = Object.assign(document.createElement("p"), { textContent: "Checking whether your answer was sent…" });
+    const line = Object.assign(document.createElement("p"), { textContent: word("checking") });
     line.dataset.checking = "";
     form.replaceWith(line);
     became(said, form.dataset.check);
@@ -331,10 +331,10 @@ addEventListener("pageshow", () => { for (const form of document.forms) delete f
 for (const field of document.querySelectorAll("[data-copy]")) {
   field.addEventListener("focus", () => field.select());
   if (!navigator.clipboard) continue;
-  const copy = Object.assign(document.createElement("button"), { type: "button", className: "act plain", textContent: "Copy" });
+  const copy = Object.assign(document.createElement("button"), { type: "button", className: "act plain", textContent: word("copy") });
   copy.addEventListener("click", async () => {
     await navigator.clipboard.writeText(field.value);
-    copy.textContent = "Copied";
+    copy.textContent = word("copied");
   });
   field.after(copy);
 }
@@ -361,7 +361,7 @@ const toast = (id, words, role = "alert") => {
   document.getElementById(id)?.remove();
   const make = (name, parts) => Object.assign(document.createElement(name), parts);
   const note = make("div", { id, className: role === "alert" ? "banner toast no" : "banner toast", role });
-  const close = make("button", { type: "button", className: "link", textContent: "Dismiss this message" });
+  const close = make("button", { type: "button", className: "link", textContent: word("dismiss") });
   close.addEventListener("click", () => note.remove());
   note.append(make("p", { textContent: words }), close);
   notes().append(note);
@@ -372,8 +372,8 @@ const toast = (id, words, role = "alert") => {
 const offline = Object.assign(document.createElement("p"), { className: "offline", id: "offline", role: "status" });
 document.querySelector("header.top")?.after(offline);
 let away = false, asking;
-const why = () => navigator.onLine ? "the server cannot be reached" : "you are offline";
-const refuse = () => toast("unsent", `Not sent: ${why()}. Everything you entered is still here; send it when you are back.`);
+const why = () => navigator.onLine ? "unreachable" : "offline";
+const refuse = () => toast("unsent", word(`unsent-${why()}`));
 const network = (gone) => {
   const [was, lists] = [away, document.getElementById("lost")];
   away = gone;
@@ -383,12 +383,12 @@ const network = (gone) => {
     else if (!gone && "offline" in button.dataset) { button.disabled = false; delete button.dataset.offline; }
   }
   const old = gone && !lists;
-  offline.textContent = old ? `${navigator.onLine ? "The server cannot be reached" : "You are offline"}. What you see may be old, and nothing you do here arrives.` : "";
+  offline.textContent = old ? word(`old-${why()}`) : "";
   offline.hidden = !old;
-  if (old && !was) toast("away", "No connection: the buttons are disabled until it is back. What you typed stays here.", "status");
+  if (old && !was) toast("away", word("no-connection"), "status");
   if (gone) return;
   document.getElementById("away")?.remove();
-  if (document.getElementById("unsent")) toast("unsent", "You are connected again. Send your answer now.", "status");
+  if (document.getElementById("unsent")) toast("unsent", word("connected-again"), "status");
 };
 // `navigator.onLine` is not enough: a network may have no route to the server.
 const reach = async () => {
@@ -423,7 +423,7 @@ addEventListener("load", () => {
     toast("refused", [...said.querySelectorAll("h2, p")].map((line) => line.innerText).join(" "), said.role);
     return;
   }
-  const close = Object.assign(document.createElement("button"), { type: "button", className: "link", textContent: "Dismiss this message" });
+  const close = Object.assign(document.createElement("button"), { type: "button", className: "link", textContent: word("dismiss") });
   close.dataset.dismiss = "";
   close.addEventListener("click", () => said.remove());
   said.classList.add("toast");
@@ -432,7 +432,7 @@ addEventListener("load", () => {
   const row = document.activeElement.closest("#rows > li");
   row?.scrollIntoView({ block: "center", behavior: "instant" });
   const say = document.getElementById("say");
-  if (say) say.textContent = `${said.querySelector("h2")?.innerText}. ${said.querySelector("form p")?.innerText ?? ""} Press U to undo.`;
+  if (say) say.textContent = `${said.querySelector("h2")?.innerText}. ${said.querySelector("form p")?.innerText ?? ""} ${word("press-u")}`;
 });
 // A page that says that the server was not reached reloads itself once the server responds.
 if (document.querySelector("[data-unreached=page]")) {

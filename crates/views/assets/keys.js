@@ -31,7 +31,7 @@
   const seen = (part) => {
     if (isWhole(part)) return true;
     centre(part);
-    say(isWhole(part) ? "Scrolled to this request. Press the key again." : "This request does not fit on the screen. Press Enter to open it.");
+    say(word(isWhole(part) ? "scrolled" : "too-tall"));
     return false;
   };
   const go = (link) => {
@@ -49,11 +49,11 @@
     const button = (row ?? (document.getElementById("rows") ? null : document.querySelector("main")))?.querySelectorAll(BUTTONS[key] ?? "[name=choose]:not(.sure *)")[Number(key) - 1 || 0];
     if (button && !seen(row ?? button)) return;
     if (button && "offline" in button.dataset) refuse();
-    else if (button?.disabled) say("Read this first, then press the key again.");
+    else if (button?.disabled) say(word("read-first"));
     else if (button) {
       try { if (row) sessionStorage.setItem("row", links().findIndex((link) => row.contains(link))); } catch { /* not kept */ }
       button.click();
-    } else if (row) say("Open it to answer: this list does not show all of it, or has no such answer.");
+    } else if (row) say(word("open-to-answer"));
   };
   const click = (selector) => {
     const [row, part] = [current(), current()?.querySelector(selector)];

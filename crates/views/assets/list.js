@@ -19,7 +19,7 @@
     const n = document.querySelectorAll(".tick input:checked").length;
     if (bulk) bulk.hidden = n === 0;
     const place = bulk?.querySelector("[data-selected]");
-    if (place) place.textContent = n;
+    if (place) place.textContent = word("requests", { n });
   };
   document.addEventListener("change", (event) => { if (event.target.closest(".tick")) tally(); });
   addEventListener("pageshow", tally);
@@ -30,16 +30,16 @@
   const answers = document.getElementById("answers");
   const sum = () => {
     const ticked = [...answers.querySelectorAll("[name=ask]:checked")];
-    const many = (n) => n === 1 ? "1 request" : `${n} requests`;
+    const many = (n) => word("requests", { n });
     answers.querySelector("[data-ticked]").textContent = many(ticked.length);
     for (const button of answers.querySelectorAll("[data-place]")) {
       const n = ticked.filter((one) => one.dataset.takes.split(" ").includes(button.dataset.place)).length;
       const [rest, other] = [ticked.length - n, button.querySelector("[data-rest]")];
-      button.querySelector("[data-what]").textContent = rest ? `${n} of ${many(ticked.length)}` : n > 1 ? `all ${many(n)}` : many(n);
+      button.querySelector("[data-what]").textContent = rest ? word("requests-some", { n, all: ticked.length }) : n > 1 ? word("requests-all", { n }) : many(n);
       if (!("offline" in button.dataset)) button.disabled = !n;
       if (!other) continue;
       other.hidden = !rest || !n;
-      other.textContent = rest === 1 ? "The other one takes another answer and stays open." : `The other ${rest} take another answer and stay open.`;
+      other.textContent = word("bulk-rest", { n: rest });
     }
     const total = answers.querySelector("[data-total]");
     if (!total) return;
@@ -47,7 +47,8 @@
     const scale = Number(total.dataset.scale);
     const digits = String(units < 0n ? -units : units).padStart(scale + 1, "0");
     const [whole, part] = [digits.slice(0, digits.length - scale), digits.slice(digits.length - scale)];
-    total.textContent = `${units < 0n ? "-" : ""}${whole}${part && `.${part}`} ${total.dataset.currency}`;
+    const point = new Intl.NumberFormat(language).formatToParts(0.1).find(({ type }) => type === "decimal").value;
+    total.textContent = `${units < 0n ? "-" : ""}${BigInt(whole).toLocaleString(language)}${part && point + part} ${total.dataset.currency}`;
   };
   if (answers) {
     answers.addEventListener("change", sum);
@@ -101,7 +102,7 @@
     event.preventDefault();
     event.stopImmediatePropagation();
     const say = document.getElementById("say");
-    if (say) say.textContent = "The list has just changed. Press again to answer this request.";
+    if (say) say.textContent = word("list-changed");
   }, true);
   // A pointer that has not been seen yet is on no row.
   addEventListener("rows-moved", () => settle(pointer ?? { x: -1, y: -1 }));

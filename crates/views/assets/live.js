@@ -87,9 +87,8 @@
     const [n, late] = [missing().length, rising().length];
     if ((n || late) && !busy()) return insert();
     fresh.hidden = !n && !late;
-    const words = n === 1 ? "Show 1 new request" : n ? `Show ${n} new requests` : "Move up";
-    const soon = late === 1 ? "1 request that is due soon" : `${late} requests that are due soon`;
-    fresh.querySelector(".say").textContent = !late ? words : n ? `${words}, and move up ${soon}` : `${words} ${soon}`;
+    const says = [n && word("show-new", { n }), late && word("move-up", { n: late })];
+    fresh.querySelector(".say").textContent = says.filter(Boolean).join(" · ");
   };
 
   // A board: the card under the pointer or with the focus keeps its place until the person leaves
@@ -110,7 +109,7 @@
     if (mark) scrollBy({ top: mark.getBoundingClientRect().top - was.get(mark.id)[1], behavior: "instant" });
     if (focused) document.getElementById(focused)?.querySelector("a").focus({ preventScroll: true });
     const [first] = moved;
-    if (first) say.textContent = moved.length > 1 ? `${moved.length} tasks have moved` : `${first.querySelector("h3").innerText}: ${first.querySelector(".verdict").innerText}`;
+    if (first) say.textContent = moved.length > 1 ? word("tasks-moved", { n: moved.length }) : `${first.querySelector("h3").innerText}: ${first.querySelector(".verdict").innerText}`;
     return first;
   };
   const settle = () => {
@@ -167,11 +166,9 @@
   const close = () => { clearTimeout(dog); clearTimeout(again); source?.close(); source = undefined; };
   const broken = () => {
     close();
-    const at = heard.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+    const at = heard.toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     const tell = () => {
-      lost.textContent = away || !navigator.onLine
-        ? `Offline: showing what was here at ${at}. You cannot answer until you are back.`
-        : `No live updates: showing what was here at ${at}.`;
+      lost.textContent = word(away || !navigator.onLine ? "list-offline" : "list-no-updates", { time: at });
     };
     tell();
     reach().then(tell);

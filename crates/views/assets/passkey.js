@@ -1,5 +1,5 @@
 // Passkeys: the WebAuthn calls that need a script. The server creates the request and verifies the
-// response. Without passkeys, the page names the alternatives.
+// response. Without passkeys, the page names the alternatives. The form brings the texts.
 "use strict";
 
 const bytes = (text) => Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
@@ -34,7 +34,7 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
   const problem = form.querySelector("[data-problem]");
   const say = (words) => { problem.textContent = words; problem.hidden = false; };
   if (!window.PublicKeyCredential) {
-    say("This browser has no passkeys.");
+    say(form.dataset.saysNone);
     continue;
   }
   let waiting;
@@ -46,8 +46,7 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
       send(form, await ask(form));
     } catch (error) {
       delete form.dataset.sent;
-      say(error.name === "InvalidStateError" ? "You have a passkey on this device already."
-        : "The passkey was not used. Try again when you are ready.");
+      say(error.name === "InvalidStateError" ? form.dataset.saysKnown : form.dataset.saysUnused);
     }
   });
   // The browser suggests passkeys in the email field.

@@ -1,4 +1,5 @@
 // Push notifications on this device: the calls that need a script. Without one, the page says so.
+// The form brings the texts.
 "use strict";
 {
   const text = (buffer) => btoa(String.fromCharCode(...new Uint8Array(buffer)))
@@ -8,17 +9,15 @@
 
   for (const form of document.querySelectorAll("form[data-push]")) {
     const [problem, button, state] = ["[data-problem]", "button", "[data-state]"].map((part) => form.querySelector(part));
+    const says = form.dataset;
     const say = (words) => { problem.textContent = words; problem.hidden = false; };
     const can = "serviceWorker" in navigator && "PushManager" in window && "Notification" in window;
     if (!can) {
-      state.textContent = apple
-        ? "On an iPhone or iPad notices come to apps only: tap Share, then “Add to Home Screen”, open Countersign from there and come back to this page."
-        : !window.isSecureContext ? "Browsers show notices only for pages that come over HTTPS."
-        : "This browser cannot show notices while no page is open.";
+      state.textContent = apple ? says.saysApple : !window.isSecureContext ? says.saysHttps : says.saysUnsupported;
       continue;
     }
     if (Notification.permission === "denied") {
-      state.textContent = "This browser was told not to show notices from here. Allow them in its settings for this site, then load this page again.";
+      state.textContent = says.saysDenied;
       continue;
     }
     state.hidden = true;
@@ -29,7 +28,7 @@
       try {
         if (await Notification.requestPermission() !== "granted") {
           delete form.dataset.sent;
-          return say("Nothing was changed: the browser was not allowed to show notices.");
+          return say(says.saysRefused);
         }
         const { pushManager } = await navigator.serviceWorker.ready;
         // Replace a subscription for another server key or another person.
@@ -41,7 +40,7 @@
         form.submit();
       } catch {
         delete form.dataset.sent;
-        say("The browser’s push service could not be reached. Try again later; some networks and browsers have none.");
+        say(says.saysUnreachable);
       }
     });
   }

@@ -6,6 +6,7 @@
 const NAME = "countersign-VERSION";
 const SHELL = ["SHELL"];
 const [OFFLINE, UNSENT] = ["/offline", "/offline/unsent"];
+const WORDS = {};
 const ICONS = { icon: "ICON", badge: "BADGE" };
 
 self.addEventListener("install", (event) => {
@@ -42,7 +43,7 @@ const show = async ({ title, body, tag, url, over, urgent, answer }) => {
   await self.registration.showNotification(title, {
     ...ICONS, body, tag, silent: Boolean(over), renotify: !over, requireInteraction: Boolean(urgent),
     data: { url, answer },
-    actions: buttons ? [{ action: "approve", title: "Approve" }, { action: "reject", title: "Reject" }] : [],
+    actions: buttons ? [{ action: "approve", title: WORDS.approve }, { action: "reject", title: WORDS.reject }] : [],
   });
   if (!over) return;
   // A person with an open page sees the result there.
@@ -51,7 +52,7 @@ const show = async ({ title, body, tag, url, over, urgent, answer }) => {
   for (const shown of await self.registration.getNotifications({ tag })) shown.close();
 };
 self.addEventListener("push", (event) => {
-  let notice = { title: "Something waits for you", body: "Open your inbox to see it.", tag: "inbox", url: "/" };
+  let notice = { title: WORDS.waiting, body: WORDS["waiting-text"], tag: "inbox", url: "/" };
   try { notice = event.data.json(); } catch { /* unreadable: show the default */ }
   event.waitUntil(show(notice));
 });
@@ -72,10 +73,10 @@ const decide = async (word, { tag, body, data: { url, answer } }) => {
       const { title, text } = await sent.json();
       return say(title, text);
     }
-    if (sent.status === 401) return say("Not sent: you are signed out here", "Open it to sign in and answer.");
-    return say("Not sent", "Open it to answer on its page.");
+    if (sent.status === 401) return say(WORDS["signed-out"], WORDS["signed-out-text"]);
+    return say(WORDS.unsent, WORDS["unsent-text"]);
   } catch {
-    return say("No connection", "Your answer may not have arrived. Open it to see, and to answer again.");
+    return say(WORDS["no-connection"], WORDS["no-connection-text"]);
   }
 };
 self.addEventListener("notificationclick", (event) => {
@@ -86,5 +87,5 @@ self.addEventListener("notificationclick", (event) => {
 
 // The browser ended the push subscription; only the person can renew it.
 self.addEventListener("pushsubscriptionchange", (event) => {
-  event.waitUntil(show({ title: "This device is told no longer", body: "Open this to turn notices on again.", tag: "device", url: "/settings/devices" }));
+  event.waitUntil(show({ title: WORDS["device-lost"], body: WORDS["device-lost-text"], tag: "device", url: "/settings/devices" }));
 });

@@ -73,7 +73,7 @@
     hint();
     const mark = scrollY > 80 && [...top].find(([e, y]) => e.isConnected && y >= 0);
     if (mark) scrollBy({ top: mark[0].getBoundingClientRect().top - mark[1], behavior: "instant" });
-    document.getElementById("say").textContent = `The task has changed: ${document.getElementById("stands").textContent}`;
+    document.getElementById("say").textContent = room.dataset.saysChanged.replace("{}", document.getElementById("stands").textContent);
     fresh.hidden = !behind;
     room.dataset.live = next.dataset.live;
   };

@@ -20,21 +20,27 @@
 //! | [`conversation`] | messages between people and agents |
 //! | [`history`], [`insights`] | closed requests and the state of the audit log; statistics about agents and people |
 //! | [`sign_in`] | signing in, sessions, passkeys |
+//! | [`cli_login`] | signing in on the command line |
 //! | [`settings`] | people, groups, agents, keys, projects, rules, and a person's own settings |
-//! | [`docs`], [`envelope`] | the API reference and the error codes; a message with an HXP eXperience envelope |
+//! | [`docs`], [`envelope`] | the documentation, its search and the API reference; a message with an HXP eXperience envelope |
 //! | [`message_page`] | pages with a single message: not found, unavailable, a token shown once |
 //! | [`message_card`] | the text of a message about a request, before a platform renders it |
 //! | [`email`], [`push_notification`], [`terminal_line`] | the same as an email, on a device, in the terminal |
 //! | [`components`] | parts that several pages share: names, times, facts, charts, differences, Markdown |
+//! | [`locale`] | the catalogs of texts, one for each language; numbers and dates for the reader |
 //! | [`site`] | the base template of every page, paths, assets, icons, security headers |
 //! | [`web_app`] | the web app manifest and the service worker |
 //!
 //! Agent text passes through [`components::wording::VisibleText`], which makes hidden characters
 //! visible, and through askama's escaping, which turns markup into plain text.
 
+#[macro_use]
+pub mod locale;
+
 pub mod answer;
 pub mod answer_form;
 pub mod banner;
+pub mod cli_login;
 pub mod components;
 pub mod conversation;
 pub mod docs;

@@ -126,7 +126,7 @@ def unreachable(core: Core, error: Exception) -> ConnectionFailed:
     said = str(error) or type(error).__name__
     return ConnectionFailed(
         f"cannot reach Countersign at {core.url}: {said}. "
-        "Is it running (`countersign serve`), and does COUNTERSIGN_URL name it?"
+        "Check that the server is running (`countersign serve`) and that COUNTERSIGN_URL is its URL."
     )
 
 
@@ -136,7 +136,7 @@ def checked_url(url: str | None) -> str:
     try:
         parsed = httpx.URL(found)
     except httpx.InvalidURL as error:
-        raise ConfigurationError(f"COUNTERSIGN_URL is not an address: {found!r}") from error
+        raise ConfigurationError(f"COUNTERSIGN_URL is not a URL: {found!r}") from error
     if parsed.scheme not in ("http", "https") or not parsed.host:
         raise ConfigurationError(
             f"COUNTERSIGN_URL must look like {DEFAULT_URL} or https://ask.example.com, "
@@ -165,5 +165,5 @@ def _key(api_key: str | None) -> str:
             "'dev-agent-key'"
         )
     if not (found.isascii() and found.isprintable()):
-        raise ConfigurationError("the API key holds characters no key has; was it copied whole?")
+        raise ConfigurationError("the API key has invalid characters; copy it again completely")
     return found

@@ -77,7 +77,7 @@ class Details:
         """Puts edited values into the call. Raises `UnusableEdits`, and then changes nothing."""
         odd = sorted(set(edits) ^ set(self.shown))
         if odd:
-            raise UnusableEdits(f"they must hold exactly its arguments; look at {', '.join(odd)}")
+            raise UnusableEdits(f"details must have exactly the arguments of the function; check {', '.join(odd)}")
         if self._single is None:
             new = {name: self._edited_parameter(name, edits[name]) for name in self.parameters}
             self._bound.arguments.update(new)
@@ -250,7 +250,7 @@ def _edited_object(
 
     odd = sorted(set(after) ^ set(shown))
     if odd:
-        raise UnusableEdits(f"{at(odd[0])} is no member it had, or is missing")
+        raise UnusableEdits(f"{at(odd[0])} is unknown or missing")
     members = _members(before) or {}
     new = {
         key: _edited(value, shown[str(key)], after[str(key)], at(str(key)))
@@ -265,7 +265,7 @@ def _edited_object(
         return replace(before, **new)
     except (TypeError, ValueError) as error:
         name = place or ", ".join(map(str, new))
-        raise UnusableEdits(f"{name} cannot become that: {error}") from None
+        raise UnusableEdits(f"{name} cannot have this value: {error}") from None
 
 
 def _revalidated(model: Any, **new: Any) -> Any:

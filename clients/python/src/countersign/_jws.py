@@ -40,7 +40,7 @@ def trusted_keys(jwks: Mapping[str, Any] | str | bytes) -> dict[str, TrustedKey]
         parsed = None
     listed = parsed.get("keys") if isinstance(parsed, Mapping) else None
     if not isinstance(listed, list):
-        raise InvalidReceipt("the keys are no JWKS", code="keys")
+        raise InvalidReceipt("the keys are not a JWKS", code="keys")
     keys: dict[str, TrustedKey] = {}
     for key in listed:
         if not isinstance(key, Mapping) or (key.get("kty"), key.get("crv")) != ("OKP", "Ed25519"):
@@ -49,7 +49,7 @@ def trusted_keys(jwks: Mapping[str, Any] | str | bytes) -> dict[str, TrustedKey]
             continue
         kid, x, exp = key.get("kid"), key.get("x"), key.get("exp")
         if exp is not None and type(exp) is not int:
-            raise InvalidReceipt(f"the key {kid} has an exp that is no whole number", code="keys")
+            raise InvalidReceipt(f"the key {kid} has an exp that is not a whole number", code="keys")
         if isinstance(kid, str) and isinstance(x, str):
             keys[kid] = TrustedKey(_decode("key", x), exp)
     return keys
@@ -64,11 +64,11 @@ def opened(jws: str, typ: str, keys: Mapping[str, TrustedKey]) -> tuple[str, Jso
         raise InvalidReceipt(f"the key {kid} is not among the trusted ones", code="unknown-key")
     # What is no ASCII is in no signed text of ours, and cannot have been signed.
     if not verifies(key.public, raw_signature, signed.encode("utf-8", "surrogatepass")):
-        said = "the signature does not fit: it was changed, or signed with another key"
+        said = "the signature is not valid: the receipt was changed, or signed with another key"
         raise InvalidReceipt(said, code="signature")
     claims = _claims(payload)
     if key.exp is not None and _dated(claims) >= key.exp:
-        said = "it is dated after the key that signed it was retired"
+        said = "it is dated after its signing key was retired"
         raise InvalidReceipt(said, code="retired-key")
     return kid, claims
 
@@ -91,12 +91,12 @@ def peeked(jws: str, typ: str) -> Json:
 def _parts(jws: str, typ: str) -> tuple[str, str, str, str]:
     """The name of the key, what was signed, the payload and the signature."""
     if not isinstance(jws, str):
-        raise InvalidReceipt(f"it is not a text but {type(jws).__name__}", code="shape")
+        raise InvalidReceipt(f"it is not a string but {type(jws).__name__}", code="shape")
     if len(jws) > LARGEST:
         raise InvalidReceipt("it is larger than 16 MiB", code="too-large")
     parts = jws.split(".")
     if len(parts) != 3:
-        raise InvalidReceipt("it is not three parts with dots between them", code="shape")
+        raise InvalidReceipt("it does not consist of three parts separated by dots", code="shape")
     encoded, payload, signature = parts
     spelt = InvalidReceipt("its header is not alg, kid and typ in canonical JSON", code="header")
     if len(encoded) > LONGEST_HEADER:
@@ -109,7 +109,7 @@ def _parts(jws: str, typ: str) -> tuple[str, str, str, str]:
     if not isinstance(header, dict):
         raise spelt
     if "crit" in header:
-        raise InvalidReceipt("its header has crit, which nothing of ours has", code="critical")
+        raise InvalidReceipt("its header has crit, which Countersign never uses", code="critical")
     if header.get("alg") != "EdDSA":
         raise InvalidReceipt("its algorithm is not EdDSA", code="algorithm")
     if header.get("typ") != typ:
@@ -136,7 +136,7 @@ def _claims(payload: str) -> Json:
     except (ValueError, RecursionError):
         whole = False
     if not whole:
-        said = "what it claims cannot be read, or is not in canonical JSON"
+        said = "its claims cannot be read, or are not canonical JSON"
         raise InvalidReceipt(said, code="claims")
     return dict(claims)
 

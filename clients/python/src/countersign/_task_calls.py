@@ -105,7 +105,7 @@ def _plain(params: Mapping[str, Any]) -> Json:
     for name, value in params.items():
         if isinstance(value, datetime):
             if value.tzinfo is None:
-                raise ValueError(f"{name}: a moment needs a time zone")
+                raise ValueError(f"{name}: a time requires a time zone")
             sent[name] = value.isoformat()
         else:
             sent[name] = value

@@ -68,7 +68,7 @@ def content(core: Core, artifact: Json) -> Flow[bytes]:
     response = yield from _send(core, "GET", path)
     found = checksum(response.content)
     if found != artifact["payload"]["checksum"]:
-        raise ProtocolError(f"{artifact['id']} {artifact['version']} is not what was committed")
+        raise ProtocolError(f"the content of {artifact['id']} {artifact['version']} does not match its checksum")
     return response.content
 
 
@@ -86,7 +86,7 @@ def events(core: Core, after: int | str | None) -> Flow[None]:
             if not response.is_success:
                 raise refused(response)
             if not streams(response):
-                raise ProtocolError(f"{core.url}{BASE}/events is no event stream")
+                raise ProtocolError(f"{core.url}{BASE}/events is not an event stream")
             decoder = Decoder()
             while True:
                 chunk: bytes = yield Chunk()
@@ -216,7 +216,7 @@ def refused(response: httpx.Response) -> TaskError:
         # A proxy's page, or somebody who does not know tasks: the status has to do.
         said = {}
         where = str(response.request.url)
-        known = {"code": "unknown", "message": f"no HACP answers at {where}; check COUNTERSIGN_URL"}
+        known = {"code": "unknown", "message": f"no HACP server at {where}; check COUNTERSIGN_URL"}
         if response.status_code >= 500:
             known["message"] = response.reason_phrase
     return TaskError(

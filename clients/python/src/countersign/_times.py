@@ -26,8 +26,7 @@ def format_time(moment: datetime) -> str:
     """RFC 3339 in UTC with milliseconds."""
     if moment.tzinfo is None:
         raise ValueError(
-            "a time needs its zone, or it means something else on the server: "
-            "use datetime.now(timezone.utc)"
+            "a time requires a time zone; use datetime.now(timezone.utc)"
         )
     text = moment.astimezone(timezone.utc).isoformat(timespec="milliseconds")
     return text.replace("+00:00", "Z")
@@ -42,5 +41,5 @@ def whole_seconds(duration: Duration) -> int:
     """A duration in whole seconds, rounded up; it must be longer than nothing."""
     length = seconds(duration)
     if not (math.isfinite(length) and length > 0):
-        raise ValueError("timeout must be longer than nothing; leave it out to wait for ever")
+        raise ValueError("timeout must be positive; leave it out to wait without a limit")
     return math.ceil(length)

@@ -150,10 +150,10 @@ class _Gate:
         self.editable, self.reject_requires_reason = editable, reject_requires_reason
         self.hide, self.returns, self.options = hide, returns, options
         if key is not None and options.get("idempotency_key") is not None:
-            raise ValueError("give key or idempotency_key, not both; key is scoped to the function")
+            raise ValueError("pass key or idempotency_key, not both; key applies to this function only")
         if _approves_on_silence(options.get("on_expiry")):
             raise ValueError(
-                "on_expiry would approve when nobody answers, and the function would run without "
+                "on_expiry would approve if there is no answer, and the function would run without "
                 "a person's approval; ask with client.approve() if that is what you want"
             )
 
@@ -162,10 +162,10 @@ class _Gate:
             raise TypeError("require_approval takes functions and coroutine functions")
         if inspect.iscoroutinefunction(function):
             if isinstance(self.client, Countersign):
-                raise TypeError(f"{function.__name__} is async: give an AsyncCountersign")
+                raise TypeError(f"{function.__name__} is async; pass an AsyncCountersign")
             return self._around_async(function)
         if isinstance(self.client, AsyncCountersign):
-            raise TypeError(f"{function.__name__} is not async: give a Countersign")
+            raise TypeError(f"{function.__name__} is not async; pass a Countersign")
         return self._around_sync(function)
 
     def _around_sync(self, function: Callable[..., R]) -> Callable[..., R | str]:
@@ -283,7 +283,7 @@ class _Call:
     def allow(self, answer: Outcome, ask: AskView) -> None:
         """Raises unless a person approved; takes over what they edited."""
         if isinstance(answer, Defaulted):
-            said = "nobody answered in time; a default was taken, which is not a person's approval"
+            said = "there was no answer in time; the default was taken, which is not a person's approval"
             raise self._denied(said, said, answer, ask)
         if isinstance(answer, Revoked):
             reason = f": {answer.reason}" if answer.reason else ""
@@ -304,7 +304,7 @@ class _Call:
         except UnusableEdits as error:
             wrong = str(error)
         if wrong is not None:
-            said = f"it was approved with edits it cannot take: {wrong}"
+            said = f"it was approved with edits that the function does not accept: {wrong}"
             raise self._denied(said, said, answer, ask)
 
     def refused(self, refusal: Denied | NoAnswer) -> str:
@@ -324,7 +324,7 @@ def _text_of(option: str, given: Key | None, call: ToolCall) -> str | None:
     found = given(call) if callable(given) else given
     if found is None or (isinstance(found, str) and found):
         return found
-    raise TypeError(f"{option} of {call.name} must be a text that is not empty, not {found!r}")
+    raise TypeError(f"{option} of {call.name} must be a non-empty string, not {found!r}")
 
 
 def _approves_on_silence(on_expiry: Any) -> bool:

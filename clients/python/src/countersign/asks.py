@@ -150,10 +150,10 @@ class AskView:
     def _no_answer(self, outcome: Any, reason: Any, result: Mapping[str, Any]) -> Exception:
         if outcome == "expired":
             report = result.get("report")
-            said = f"nobody answered {self.id} in time"
+            said = f"there was no answer to {self.id} in time"
             return Expired(said, ask=self, reason=reason, report=report)
         if outcome == "failed":
-            return Failed(f"{self.id} failed: nobody answered in time", ask=self, reason=reason)
+            return Failed(f"{self.id} failed: there was no answer in time", ask=self, reason=reason)
         if outcome == "cancelled":
             by = parse_by(result.get("by"))
             who = f" by {by.id}" if by and by.id else ""

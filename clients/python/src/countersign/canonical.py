@@ -48,7 +48,7 @@ def _write(value: Any, out: list[str]) -> None:
 
 def _write_object(members: Mapping[Any, Any], out: list[str]) -> None:
     if not all(isinstance(key, str) for key in members):
-        raise ValueError("not JSON: a key that is no text")
+        raise ValueError("not JSON: a key that is not a string")
     out.append("{")
     # By UTF-16 code units, as the RFC orders them.
     for n, key in enumerate(sorted(members, key=lambda key: key.encode("utf-16-be"))):
@@ -66,13 +66,13 @@ def _format_whole(number: int) -> str:
     try:
         return format_double(float(number))
     except OverflowError as error:
-        raise ValueError("not JSON: a number beyond all doubles") from error
+        raise ValueError("not JSON: a number beyond the range of a double") from error
 
 
 def format_double(number: float) -> str:
     """A double as ECMAScript writes it (`Number::toString`)."""
     if not math.isfinite(number):
-        raise ValueError("not JSON: NaN and infinities are no numbers")
+        raise ValueError("not JSON: NaN and infinities are not allowed")
     if number == 0:
         return "0"
     sign = "-" if number < 0 else ""

@@ -283,11 +283,11 @@ def from_response(response: httpx.Response) -> ApiError:
     detail = str(body.get("detail") or "")
     if response.is_redirect:
         to = response.headers.get("location", "another address")
-        detail = f"the server points to {to}; set COUNTERSIGN_URL to the server's own address"
+        detail = f"the server redirects to {to}; set COUNTERSIGN_URL to the URL of the server itself"
     is_ours = address.startswith("/errors/")
     if status == 404 and not is_ours:
         # No word of ours: not "there is no such ask", but nobody there who knows asks.
-        detail = f"no Countersign API answers at {response.request.url}; check COUNTERSIGN_URL"
+        detail = f"no Countersign API at {response.request.url}; check COUNTERSIGN_URL"
     return _class_of(status)(
         status,
         code=address.rsplit("/", 1)[-1] or "unknown",

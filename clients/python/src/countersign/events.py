@@ -33,7 +33,7 @@ def parse_event(frame: Frame, handle: Callable[[Any], H]) -> Event[H]:
     try:
         body = json.loads(frame.data) if frame.data else {}
     except ValueError as error:
-        raise ProtocolError("an event that is no JSON") from error
+        raise ProtocolError("an event that is not JSON") from error
     ask, at = body.get("ask"), body.get("at")
     position = frame.id if frame.id is not None else body.get("position")
     return Event(

@@ -59,7 +59,7 @@ def verify_evidence(
         said = "the public key is not a COSE key for ES256, ES384, EdDSA or RS256"
         raise InvalidEvidence(said, code="public-key")
     if not good:
-        said = "the signature does not fit: something was changed, or another key signed"
+        said = "the signature is not valid: the data was changed, or another key signed it"
         raise InvalidEvidence(said, code="signature")
     if enrolment is not None:
         if jwks is None:
@@ -74,7 +74,7 @@ def _statement(receipt: Receipt, evidence: Mapping[str, Any]) -> Json:
         or "answer" not in receipt.claims
         or receipt.claims["by"].get("kind") != "human"
     ):
-        said = "the receipt does not claim an answer that a person confirmed with a passkey"
+        said = "the receipt does not claim an answer confirmed with a passkey"
         raise InvalidEvidence(said, code="assurance")
     statement = evidence.get("statement") if isinstance(evidence, Mapping) else None
     if not isinstance(statement, Mapping):
@@ -117,7 +117,7 @@ def _about(receipt: Receipt, statement: Json) -> None:
 def _no_member_twice(pairs: list[tuple[str, Any]]) -> Json:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("a member twice")
+        raise ValueError("a duplicate member")
     return members
 
 
@@ -142,7 +142,7 @@ def _client_data(raw: bytes, statement: Json, evidence: Mapping[str, Any], origi
         raise InvalidEvidence(said, code="challenge")
     framed = client.get("crossOrigin", False) is not False
     if client["origin"] != origin or evidence.get("origin") != origin or framed:
-        said = "the answer was confirmed on another website than the issuer's"
+        said = "the answer was confirmed on a website other than the issuer's"
         raise InvalidEvidence(said, code="origin")
 
 
@@ -155,10 +155,10 @@ def _authenticator_data(data: bytes, evidence: Mapping[str, Any], origin: str) -
         said = "the passkey was made for another relying party than the issuer"
         raise InvalidEvidence(said, code="rp-id")
     if not data[32] & USER_PRESENT:
-        said = "the authenticator did not see that somebody was present"
+        said = "the authenticator did not confirm that a person was present"
         raise InvalidEvidence(said, code="user-presence")
     if not data[32] & USER_VERIFIED:
-        said = "the authenticator did not verify who was present"
+        said = "the authenticator did not verify the person"
         raise InvalidEvidence(said, code="user-verification")
 
 
@@ -198,7 +198,7 @@ def _enrolled(
         evidence["credential_id"],
         credential,
     ):
-        said = "another public key or credential was enrolled than the one that signed"
+        said = "the enrolled public key or credential is not the one that signed"
         raise InvalidEvidence(said, code="enrolment-key")
     # Times of the server have one spelling, so they compare as texts.
     if not isinstance(event.get("at"), str) or event["at"] > receipt.claims["ended_at"]:
@@ -208,7 +208,7 @@ def _enrolled(
         said = "the record of the enrolment does not have the hash it claims"
         raise InvalidEvidence(said, code="enrolment-hash")
     if not _in_block(proof, hashed, jwks):
-        said = "the enrolment is not in the block it is said to be in"
+        said = "the enrolment is not in the named block"
         raise InvalidEvidence(said, code="enrolment-block")
 
 

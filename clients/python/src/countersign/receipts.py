@@ -98,7 +98,7 @@ def fetch_jwks(url: str | None = None, *, http_client: httpx.Client | None = Non
     response = _fetch(checked_url(url) + "/.well-known/jwks.json", http_client)
     keys = json.loads(response.content)
     if not isinstance(keys, dict):
-        raise ProtocolError(f"{response.request.url} holds no keys")
+        raise ProtocolError(f"{response.request.url} has no keys")
     return keys
 
 
@@ -158,7 +158,7 @@ def _parsed(key_id: str, claims: Json) -> Receipt:
     if outcome not in OUTCOMES:
         raise ValueError(f"the outcome {outcome!r}")
     if answer is not None and outcome != "completed":
-        raise ValueError("an answer, though nobody answered")
+        raise ValueError("an answer although there was none")
     return Receipt(
         id=text("jti"),
         ask=text("sub"),
@@ -203,7 +203,7 @@ def _is_about(receipt: Receipt, question: Mapping[str, Any]) -> bool:
     try:
         expected = sha256_of(question)
     except ValueError as error:
-        said = f"the question to compare with is no JSON: {error}"
+        said = f"the question to compare with is not JSON: {error}"
         raise InvalidReceipt(said, code="question") from error
     return hmac.compare_digest(receipt.question_sha256.encode(), expected.encode())
 
@@ -215,7 +215,7 @@ def _refuse_revoked(receipt: Receipt, pages: list[str], keys: Mapping[str, Trust
         signer, claims = opened(page, REVOCATIONS, keys)
         revoked, revoked_keys = _entries(claims, "revoked"), _entries(claims, "keys")
         if claims.get("iss") != receipt.issuer:
-            said = "the list of revocations is of another issuer"
+            said = "the list of revocations is from another issuer"
             raise InvalidReceipt(said, code="revocations")
         for entry in revoked:
             if entry.get("jti") == receipt.id:
@@ -225,7 +225,7 @@ def _refuse_revoked(receipt: Receipt, pages: list[str], keys: Mapping[str, Trust
                 raise InvalidReceipt(_revoked("its key", entry), code="revoked")
         goes_on = claims.get("next") is not None
     if goes_on:
-        said = "the list of revocations is not whole; fetch all its pages"
+        said = "the list of revocations is incomplete; fetch all its pages"
         raise InvalidReceipt(said, code="revocations")
 
 

@@ -189,7 +189,7 @@ def _event(frame: Frame) -> TaskEvent:
     try:
         data = json.loads(frame.data) if frame.data else {}
     except ValueError as error:
-        raise ProtocolError("an event that is no JSON") from error
+        raise ProtocolError("an event that is not JSON") from error
     return TaskEvent(frame.event, frame.id, data)
 
 
@@ -200,4 +200,4 @@ def _duty(delivery: Mapping[str, Any]) -> Duty:
         known = {name: data[name] for name in names}
         return Duty(**known, cursor=delivery["cursor"], data=data)
     except (KeyError, TypeError) as error:
-        raise ProtocolError("this is nothing a runtime could do") from error
+        raise ProtocolError("this is not an operation of a runtime") from error

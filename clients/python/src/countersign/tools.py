@@ -82,13 +82,13 @@ def human_as_tool(
 
 def _said(answer: Outcome) -> str:
     if isinstance(answer, Defaulted):
-        return f"No answer: nobody answered in time. The default is: {_said(answer.answer)}"
+        return f"No answer: there was no answer in time. The default is: {_said(answer.answer)}"
     if isinstance(answer, Revoked):
         reason = f": {answer.reason}" if answer.reason else ""
-        return f"No answer: what the person said was revoked{reason}"
+        return f"No answer: the person's answer was revoked{reason}"
     if isinstance(answer, Replied):
         return answer.text
-    return answer.comment or "The person answered without words."
+    return answer.comment or "The person answered without a comment."
 
 
 def _named(tool: Any, name: str, description: str) -> Any:

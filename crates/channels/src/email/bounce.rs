@@ -122,7 +122,7 @@ fn from_fields(status: &str) -> BounceReport {
     let found = recipients.find(|(action, ..)| action.is_some());
     let Some((Some(action), recipient, code, said)) = found else {
         // The report names no recipient with a status. The email bounced nevertheless.
-        let why = "the report does not say why".to_owned();
+        let why = "no reason given in the report".to_owned();
         let state = Some(DeliveryReport::Failed { why, forever: false });
         return BounceReport { posted: None, recipient: None, state };
     };
@@ -132,7 +132,7 @@ fn from_fields(status: &str) -> BounceReport {
     let code = code.and_then(|code| code.split_whitespace().next());
     let state = match action.to_lowercase().as_str() {
         "failed" => Some(DeliveryReport::Failed {
-            why: why(said.or(code).unwrap_or("the report does not say why")),
+            why: why(said.or(code).unwrap_or("no reason given in the report")),
             forever: code.and_then(parts).is_some_and(is_permanent)
                 || said.and_then(code_in).is_some_and(is_permanent),
         }),
@@ -163,7 +163,7 @@ fn from_words(text: &str, recipient: Option<String>) -> BounceReport {
         let mut words = text.split(apart).filter(|word| word.contains('@'));
         words.next().map(str::to_owned)
     };
-    let why = why(said.unwrap_or("the mail server does not say why"));
+    let why = why(said.unwrap_or("no reason given by the mail server"));
     let state = Some(DeliveryReport::Failed { why, forever });
     BounceReport { posted: None, recipient: recipient.or_else(address), state }
 }
@@ -254,8 +254,8 @@ mod tests {
                 None,
             ),
             ("A: b\n\nAction: relayed", None, Some(DeliveryReport::Delivered)),
-            ("", None, failed("the report does not say why", false)),
-            ("Action", None, failed("the report does not say why", false)),
+            ("", None, failed("no reason given in the report", false)),
+            ("Action", None, failed("no reason given in the report", false)),
         ] {
             let report = from_fields(status);
             assert_eq!(report.recipient.as_deref(), recipient, "{status}");

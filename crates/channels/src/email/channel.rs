@@ -15,6 +15,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use views::email::{Email, reply_subject, without_links};
 use views::message_card::{CardStage, MessageCard};
+use views::t;
 
 use super::imap::{Imap, ImapSettings};
 use super::listener::{EmailListener, ListenerLimits, ListenerSettings, Protocol};
@@ -218,7 +219,7 @@ impl Channel for EmailChannel {
 
     async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
         let email: Email = serde_json::from_value(outbound.message.clone())
-            .map_err(|error| DeliveryError::never(format!("this is no email: {error}")))?;
+            .map_err(|error| DeliveryError::never(format!("not a valid email: {error}")))?;
         let email = Email { id: outbound.key.to_owned(), to: outbound.to.to_owned(), ..email };
         self.smtp.send(&email, outbound.now).await?;
         Ok(PostedMessage::new(email.id))
@@ -227,7 +228,9 @@ impl Channel for EmailChannel {
     fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
         match self.replies.as_ref().and_then(|inbox| inbox.inbound.as_ref()) {
             Some(inbound) => inbound.verify(call),
-            None => Err(ForgedCall("no letters are taken here: mail_inbound is not set")),
+            None => Err(ForgedCall(
+                "this server does not accept emails over HTTP: mail_inbound is not set",
+            )),
         }
     }
 
@@ -250,7 +253,7 @@ impl Channel for EmailChannel {
         };
         let subject = match said("subject") {
             Some(subject) => without_links(&reply_subject(&subject)),
-            None => "About your letter".to_owned(),
+            None => t!("email-about"),
         };
         let mut email = Email::plain(subject, format!("{words}\n"));
         email.id = format!("answer.{id}");
@@ -288,8 +291,8 @@ impl Channel for EmailChannel {
     async fn check(&self) -> Result<String, DeliveryError> {
         self.smtp.check().await.map_err(|error| DeliveryError::later(format!("{error:#}")))?;
         match self.replies.as_ref().and_then(|inbox| inbox.imap.as_ref()) {
-            Some(imap) => Ok(format!("letters are taken; {}", imap.check().await?)),
-            None => Ok("letters are taken".to_owned()),
+            Some(imap) => Ok(format!("emails are accepted; {}", imap.check().await?)),
+            None => Ok("emails are accepted".to_owned()),
         }
     }
 }

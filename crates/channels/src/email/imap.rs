@@ -126,7 +126,7 @@ impl Imap {
             ("the folder", &settings.folder),
         ] {
             if text.is_empty() || text.contains(|c: char| c.is_control()) {
-                return Err(format!("{what} of the mailbox is not set, or no name"));
+                return Err(format!("{what} of the mailbox is missing or not valid"));
             }
         }
         if settings.password.reveal().is_empty() {
@@ -143,22 +143,22 @@ impl Imap {
                 Ok(_) => {}
                 Err(ImapError::Imap(Error::No(_) | Error::Bad(_))) => {
                     return Err(DeliveryError::never(format!(
-                        "the mailbox has no folder {folder:?} to move letters into: make it, or leave \
-                         the setting out"
+                        "the mailbox has no folder {folder:?} to move emails into; create it, or \
+                         remove the setting"
                     )));
                 }
                 Err(trouble) => return Err(self.temporary_error(&trouble)),
             }
         }
         let told = if can.has_str("IDLE") {
-            "tells of new ones at once"
+            "reports new emails immediately"
         } else {
-            "is looked at every minute"
+            "is polled every minute"
         };
         // A server that closes the connection without an answer is acceptable.
         let _ = step(session.logout()).await;
         let ImapSettings { user, host, folder, .. } = &self.settings;
-        Ok(format!("{user} at {host}: {folder} has {letters} letters and {told}"))
+        Ok(format!("{user} at {host}: {folder} has {letters} emails and {told}"))
     }
 
     /// Receives emails as they arrive, until the future is dropped. If the connection fails, it
@@ -175,7 +175,7 @@ impl Imap {
             failures += 1;
             let again_in = pause.as_secs();
             if failures == 1 {
-                tracing::warn!(host, again_in, error = %failed, "mailbox failed, trying again");
+                tracing::warn!(host, again_in, error = %failed, "mailbox failed, will retry");
             } else {
                 tracing::debug!(host, again_in, error = %failed, "mailbox still fails");
             }
@@ -252,8 +252,8 @@ impl Imap {
             step(session.capabilities()).await.map_err(|trouble| self.temporary_error(&trouble))?;
         if matches!(self.settings.done, AfterRead::Move(_)) && !can.has_str("MOVE") {
             return Err(DeliveryError::never(
-                "this server cannot move letters: leave the folder to move them into out, and they \
-                 are marked as read",
+                "this IMAP server cannot move emails; remove the folder to move them into, and \
+                 they are marked as read",
             ));
         }
         match step(session.select(folder)).await {
@@ -281,8 +281,8 @@ impl Imap {
             Err(_) => Err(self.temporary_error(&ImapError::Slow)),
             Ok(Ok(session)) => Ok(session),
             Ok(Err((Error::No(_) | Error::Bad(_), _))) => Err(DeliveryError::never(format!(
-                "{host} does not let {user:?} in: check the user and the password of the mailbox; many \
-                 providers want a password made for this alone"
+                "{host} refused the sign-in of {user:?}; check the user and the password of the \
+                 mailbox (many providers require an app password)"
             ))),
             Ok(Err((error, _))) => Err(self.temporary_error(&ImapError::Imap(error))),
         }
@@ -322,7 +322,7 @@ impl Imap {
             match letter.map(|letter| self.reader.read(&letter, None)) {
                 Some(ReadEmail::Inbound(inbound)) => {
                     if let Err(failed) = handler.handle(*inbound).await {
-                        tracing::warn!(uid, "an answer by mail was not taken: {failed}");
+                        tracing::warn!(uid, "could not process an email reply: {failed}");
                         refused = true;
                         if let DeliveryError::Later { after: Some(wait), .. } = failed {
                             after = Some(after.map_or(wait, |after: Duration| after.min(wait)));
@@ -331,9 +331,9 @@ impl Imap {
                     }
                 }
                 Some(ReadEmail::Ignored(why)) => {
-                    tracing::info!(uid, "a letter says nothing: {why}");
+                    tracing::info!(uid, "ignored an email: {why}");
                 }
-                None => tracing::warn!(uid, "a letter is too large to be read"),
+                None => tracing::warn!(uid, "skipped an email that exceeds the size limit"),
             }
             self.mark_handled(session, uid).await?;
         }
@@ -442,14 +442,14 @@ enum ImapError {
 impl fmt::Display for ImapError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Slow => f.write_str("the server does not answer in time"),
-            Self::Name => f.write_str("no certificate can be for this host"),
+            Self::Slow => f.write_str("the server did not respond in time"),
+            Self::Name => f.write_str("this host name cannot have a certificate"),
             Self::Imap(Error::Io(error)) if error.kind() != std::io::ErrorKind::Other => {
                 write!(f, "{error}")
             }
-            Self::Imap(Error::No(_)) => f.write_str("the server refuses a command"),
-            Self::Imap(Error::ConnectionLost) => f.write_str("the server hung up"),
-            Self::Imap(_) => f.write_str("the server says something that is no IMAP"),
+            Self::Imap(Error::No(_)) => f.write_str("the server refused a command"),
+            Self::Imap(Error::ConnectionLost) => f.write_str("the server closed the connection"),
+            Self::Imap(_) => f.write_str("the server sent a response that is not IMAP"),
         }
     }
 }

@@ -106,7 +106,7 @@ impl EmailListener {
     pub fn new(settings: ListenerSettings, reader: EmailReader) -> Result<Self, String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || ".-[]:".contains(c);
         if settings.name.is_empty() || !settings.name.chars().all(plain) {
-            return Err("the mail listener needs the name of this machine, such as \
+            return Err("the mail listener requires the host name of this machine, such as \
                         ask.example.com"
                 .to_owned());
         }
@@ -132,8 +132,9 @@ impl EmailListener {
                             let talked = talk.run(handler, stop);
                             match timeout(self.settings.limits.session, talked).await {
                                 Ok(Ok(())) => {}
-                                Ok(Err(error)) => tracing::debug!(%peer, "a mail session broke off: {error}"),
-                                Err(_) => tracing::info!(%peer, "a mail session took too long"),
+                                Ok(Err(error)) => tracing::debug!(%peer, "a mail session ended \
+                                                                          early: {error}"),
+                                Err(_) => tracing::info!(%peer, "a mail session timed out"),
                             }
                         }),
                         Err(error) => self.pause_after_error(&error, stop).await,
@@ -146,7 +147,7 @@ impl EmailListener {
     }
 
     async fn pause_after_error(&self, error: &io::Error, stop: &CancellationToken) {
-        tracing::warn!("no connection can be taken: {error}");
+        tracing::warn!("cannot accept a mail connection: {error}");
         tokio::select! {
             () = stop.cancelled() => {}
             () = sleep(REST) => {}

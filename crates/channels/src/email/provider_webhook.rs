@@ -61,15 +61,17 @@ impl ProviderWebhook {
         let mut key = None;
         match &provider {
             EmailProvider::Mailgun { signing_key } if signing_key.reveal().is_empty() => {
-                return Err("the HTTP webhook signing key of Mailgun is not set".to_owned());
+                return Err("the Mailgun HTTP webhook signing key is not set".to_owned());
             }
             EmailProvider::Postmark { user, password }
                 if user.is_empty() || user.contains(':') || password.reveal().is_empty() =>
             {
-                return Err("Postmark needs a user, without a colon, and a password".to_owned());
+                return Err("Postmark requires a user name without a colon, and a \
+                            password"
+                    .to_owned());
             }
             EmailProvider::Signed { secret } => {
-                let expected = "expected a secret as Standard Webhooks has it: whsec_ and 24 to 64 \
+                let expected = "expected a Standard Webhooks secret: whsec_ followed by 24 to 64 \
                                 bytes in base64";
                 key = Some(WebhookKey::read(secret).ok_or(expected)?);
             }
@@ -96,7 +98,7 @@ impl ProviderWebhook {
             EmailProvider::Mailgun { .. } => {
                 let fields = form(call).ok_or_else(|| unread("expected a form"))?;
                 let letter = one(&fields, "body-mime").ok_or_else(|| {
-                    unread("expected body-mime: the address of the route must end in mime")
+                    unread("expected the field body-mime; the URL of the route must end in mime")
                 })?;
                 let to = one(&fields, "recipient").unwrap_or_default();
                 let to =
@@ -108,7 +110,10 @@ impl ProviderWebhook {
                     UnreadableCall(format!("expected Postmark's JSON: {error}"))
                 })?;
                 let letter = call.raw_email.ok_or_else(|| {
-                    unread("expected RawEmail: turn on that the raw content is included")
+                    unread(
+                        "expected the field RawEmail; turn on “Include raw email content” in \
+                         Postmark",
+                    )
                 })?;
                 let to = call.original_recipient.into_iter().collect();
                 (Cow::Owned(letter.into_bytes()), to)
@@ -140,7 +145,7 @@ impl fmt::Debug for ProviderWebhook {
     }
 }
 
-const WRONG: ForgedCall = ForgedCall("the signature is not right");
+const WRONG: ForgedCall = ForgedCall("the signature is not valid");
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -153,7 +158,7 @@ fn inbound(read: ReadEmail) -> Option<crate::InboundMessage> {
     match read {
         ReadEmail::Inbound(inbound) => Some(*inbound),
         ReadEmail::Ignored(why) => {
-            tracing::info!("a letter says nothing: {why}");
+            tracing::info!("ignored an email: {why}");
             None
         }
     }
@@ -161,7 +166,7 @@ fn inbound(read: ReadEmail) -> Option<crate::InboundMessage> {
 
 /// Mailgun signs a timestamp and a random token, which are beside the email.
 fn mailgun(key: &SecretString, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
-    let fields = form(call).ok_or(ForgedCall("this is no form"))?;
+    let fields = form(call).ok_or(ForgedCall("the body is not a form"))?;
     let field = |name| one(&fields, name).ok_or(ForgedCall("a field of the signature is missing"));
     let (at, token, signature) = (field("timestamp")?, field("token")?, field("signature")?);
     let at_text = std::str::from_utf8(at).map_err(|_| WRONG)?;
@@ -173,19 +178,19 @@ fn mailgun(key: &SecretString, call: &WebhookCall<'_>) -> Result<(), ForgedCall>
 
 /// Postmark sends HTTP basic authentication.
 fn postmark(user: &str, password: &SecretString, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
-    let given = call.header("authorization").ok_or(ForgedCall("no password was given"))?;
+    let given = call.header("authorization").ok_or(ForgedCall("the password is missing"))?;
     let given = given.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic"));
     let given = given.and_then(|(_, text)| BASE64_STANDARD.decode(text.trim()).ok());
     let expected = format!("{user}:{}", password.reveal());
     // Hashes have equal lengths, so the comparison takes the same time for every password length.
     let same = Sha256::digest(given.unwrap_or_default()).ct_eq(&Sha256::digest(expected));
-    if same.into() { Ok(()) } else { Err(ForgedCall("the password is not right")) }
+    if same.into() { Ok(()) } else { Err(ForgedCall("the password is wrong")) }
 }
 
 fn recent(at: &str, now: Time) -> Result<(), ForgedCall> {
-    let at: i64 = at.parse().map_err(|_| ForgedCall("this is no moment"))?;
+    let at: i64 = at.parse().map_err(|_| ForgedCall("the timestamp is not valid"))?;
     let apart = now.millis().abs_diff(at.saturating_mul(1000));
-    if apart <= WINDOW { Ok(()) } else { Err(ForgedCall("this was signed too long ago")) }
+    if apart <= WINDOW { Ok(()) } else { Err(ForgedCall("the signature is too old")) }
 }
 
 fn hmac(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {

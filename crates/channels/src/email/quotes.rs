@@ -4,7 +4,7 @@
 //! Losing an answer is worse than keeping a line too many. A line is removed only if it is quoted,
 //! attributes a quotation, or follows a line that only a program writes.
 
-use views::email::SEPARATOR;
+use views::email::is_separator;
 
 /// The line that several programs write above the original email.
 pub(crate) const HISTORY: &str = "-----Original Message-----";
@@ -71,7 +71,7 @@ fn is_quoted_before(lines: &[&str], at: usize) -> bool {
 /// Whether the original email begins at this line.
 fn begins_history(lines: &[&str], at: usize) -> bool {
     let Some(line) = lines.get(at).filter(|_| !is_quoted(lines, at)) else { return false };
-    line.to_lowercase().contains(&SEPARATOR.to_lowercase())
+    is_separator(line)
         || *line == SIGNATURE
         || is_rule_with_words(line)
         || is_header_block(lines, at)

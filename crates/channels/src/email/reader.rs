@@ -68,13 +68,13 @@ pub enum IgnoredEmail {
 impl fmt::Display for IgnoredEmail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unreadable => "it cannot be read as a letter",
-            Self::NoAddress => "it was sent to no address that was given to somebody",
-            Self::NoSender => "it does not say whom it is from",
-            Self::Automatic => "a machine wrote it",
-            Self::Own => "it is one of ours",
-            Self::Delayed => "a letter is late, and still on its way",
-            Self::Empty => "there is nothing in it",
+            Self::Unreadable => "it cannot be parsed as an email",
+            Self::NoAddress => "its recipient is not a reply address of this server",
+            Self::NoSender => "it has no sender",
+            Self::Automatic => "it is an automatic message",
+            Self::Own => "this server sent it",
+            Self::Delayed => "it is a delay notification",
+            Self::Empty => "it has no text",
         })
     }
 }

@@ -140,7 +140,8 @@ pub enum InvalidReplyAddress {
     NoAddress,
     /// It is too long to add a token.
     #[error(
-        "{0} has no room for a token: before the @ there may be at most 7 letters, digits, . or -"
+        "{0} leaves no room for a token: the part before the @ can have at most 7 characters of \
+         A-Z, a-z, 0-9, . and -"
     )]
     Name(String),
 }

@@ -109,16 +109,16 @@ impl SmtpSender {
         let message = self.message(email, now).map_err(|error| refused(&error))?;
         let rests = *self.resting_until();
         if rests.is_some_and(|until| now < until) {
-            return Err(later(&"it could not be reached a moment ago"));
+            return Err(later(&"the mail server was unreachable a moment ago"));
         }
         let sent = match &email.reply_to {
             None => self.transport.send(message).await,
             // A bounce goes to the address that identifies the email.
             Some(address) => {
-                let sender = address.parse().context("answers can go to no such address");
+                let sender = address.parse().context("the reply address is not valid");
                 let sender = Some(sender.map_err(|error| refused(&error))?);
                 let to = message.envelope().to().to_vec();
-                let envelope = Envelope::new(sender, to).context("a letter goes to somebody");
+                let envelope = Envelope::new(sender, to).context("an email has a recipient");
                 let envelope = envelope.map_err(|error| refused(&error))?;
                 self.transport.send_raw(&envelope, &message.formatted()).await
             }
@@ -151,7 +151,7 @@ impl SmtpSender {
     /// Checks that the server answers and accepts the credentials.
     pub(super) async fn check(&self) -> anyhow::Result<()> {
         let works = self.transport.test_connection().await?;
-        anyhow::ensure!(works, "the mail server answers, but not as one");
+        anyhow::ensure!(works, "the server's response is not SMTP");
         Ok(())
     }
 
@@ -160,7 +160,7 @@ impl SmtpSender {
     }
 
     fn message(&self, email: &Email, now: Time) -> anyhow::Result<Message> {
-        let to: Address = email.to.parse().context("this is no address mail can be sent to")?;
+        let to: Address = email.to.parse().context("this is not a valid email address")?;
         let millis = u64::try_from(email.at.unwrap_or(now).millis()).unwrap_or(0);
         let at: SystemTime = UNIX_EPOCH + Duration::from_millis(millis);
         // Marks the email as automatic, so that autoresponders do not reply.
@@ -187,7 +187,7 @@ impl SmtpSender {
         };
         let message = others.iter().try_fold(message, |message, (field, address)| {
             let address =
-                address.parse::<Address>().context("mail cannot be sent to a recipient")?;
+                address.parse::<Address>().context("cannot send an email to a recipient")?;
             let mailbox = Mailbox::new(None, address);
             anyhow::Ok(match field {
                 RecipientField::To => message.to(mailbox),
@@ -198,7 +198,7 @@ impl SmtpSender {
         let message = match &email.reply_to {
             Some(address) => {
                 let address =
-                    address.parse::<Address>().context("answers can go to no such address")?;
+                    address.parse::<Address>().context("the reply address is not valid")?;
                 message.reply_to(Mailbox::new(None, address))
             }
             None => message,
@@ -211,12 +211,14 @@ impl SmtpSender {
 
 /// The mail server rejects this email permanently.
 fn refused(error: &anyhow::Error) -> DeliveryError {
-    DeliveryError::never(format!("the mail server refuses this letter: {error:#}"))
+    DeliveryError::never(format!("the mail server refused the email: {error:#}"))
 }
 
 /// The mail server may accept the email later.
 fn later(error: &dyn fmt::Display) -> DeliveryError {
-    DeliveryError::later(format!("the mail server cannot be reached or takes nothing now: {error}"))
+    DeliveryError::later(format!(
+        "the mail server is unreachable or temporarily refuses emails: {error}"
+    ))
 }
 
 // A connection, encrypted or not.

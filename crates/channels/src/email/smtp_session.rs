@@ -122,7 +122,7 @@ impl<'a> SmtpSession<'a> {
                     }
                     self.send_reply(&answer).await?;
                     if self.mistakes > self.settings.limits.mistakes {
-                        return self.close("4.7.0", "too many mistakes").await;
+                        return self.close("4.7.0", "too many invalid commands").await;
                     }
                 }
                 NextStep::Data(to) => {
@@ -167,7 +167,7 @@ impl<'a> SmtpSession<'a> {
             }
             return match request {
                 Ok(request) => Ok(self.execute(request)),
-                Err(Error::ResponseTooLong) => self.close("5.5.2", "this line is too long").await,
+                Err(Error::ResponseTooLong) => self.close("5.5.2", "line too long").await,
                 Err(error) => Ok(NextStep::Answer(syntax_error_reply(&error))),
             };
         }
@@ -180,7 +180,7 @@ impl<'a> SmtpSession<'a> {
             Request::Ehlo { .. } if !lmtp => return self.greet(true),
             Request::Helo { .. } if !lmtp => return self.greet(false),
             Request::Lhlo { .. } | Request::Ehlo { .. } | Request::Helo { .. } => {
-                reply(500, "5.5.1", "another protocol is spoken here")
+                reply(500, "5.5.1", "wrong protocol")
             }
             Request::Mail { from } => self.mail(&from),
             Request::Rcpt { to } => self.rcpt(to.address),
@@ -188,7 +188,7 @@ impl<'a> SmtpSession<'a> {
                 SessionStage::Letter { to } if !to.is_empty() => {
                     return NextStep::Data(std::mem::take(to));
                 }
-                SessionStage::Letter { .. } => reply(503, "5.5.1", "no recipient was taken"),
+                SessionStage::Letter { .. } => reply(503, "5.5.1", "no valid recipient"),
                 SessionStage::New | SessionStage::Greeted => reply(503, "5.5.1", "say MAIL first"),
             },
             Request::Rset => {
@@ -201,17 +201,17 @@ impl<'a> SmtpSession<'a> {
             Request::Quit => return NextStep::Quit,
             Request::StartTls => match &self.settings.protocol {
                 Protocol::Smtp(Some(_)) if !self.encrypted => return NextStep::StartTls,
-                _ => reply(502, "5.5.1", "there is no encryption to start"),
+                _ => reply(502, "5.5.1", "STARTTLS is not available"),
             },
             // The server discloses no recipients.
-            Request::Vrfy { .. } => reply(252, "2.5.2", "send a letter and see"),
+            Request::Vrfy { .. } => reply(252, "2.5.2", "send an email to find out"),
             Request::Expn { .. }
             | Request::Help { .. }
             | Request::Auth { .. }
             | Request::Bdat { .. }
             | Request::Etrn { .. }
             | Request::Atrn { .. }
-            | Request::Burl { .. } => reply(502, "5.5.1", "this cannot be done here"),
+            | Request::Burl { .. } => reply(502, "5.5.1", "not supported"),
         })
     }
 
@@ -234,17 +234,17 @@ impl<'a> SmtpSession<'a> {
 
     fn mail(&mut self, from: &MailFrom<String>) -> SmtpReply {
         match self.stage {
-            SessionStage::New => return reply(503, "5.5.1", "say who you are first"),
+            SessionStage::New => return reply(503, "5.5.1", "send EHLO first"),
             SessionStage::Letter { .. } => {
-                return reply(503, "5.5.1", "one letter after the other");
+                return reply(503, "5.5.1", "finish the current email first");
             }
             SessionStage::Greeted => {}
         }
         if from.size > self.settings.limits.size {
-            return reply(552, "5.3.4", "this letter is too large");
+            return reply(552, "5.3.4", "the email exceeds the size limit");
         }
         if from.flags & MAIL_BODY_BINARYMIME != 0 {
-            return reply(555, "5.5.4", "BINARYMIME is not taken here");
+            return reply(555, "5.5.4", "BINARYMIME is not supported");
         }
         self.stage = SessionStage::Letter { to: Vec::new() };
         reply(250, "2.1.0", "fine")
@@ -257,13 +257,13 @@ impl<'a> SmtpSession<'a> {
         let replies = self.reader.replies();
         let domain = address.rsplit('@').next().unwrap_or_default();
         if !domain.eq_ignore_ascii_case(replies.domain()) {
-            return reply(550, "5.7.1", "letters are passed on to nobody");
+            return reply(550, "5.7.1", "relaying is not allowed");
         }
         if replies.read(&address).is_none() {
-            return reply(550, "5.1.1", "nobody was given this address");
+            return reply(550, "5.1.1", "unknown recipient");
         }
         if to.len() >= self.settings.limits.recipients {
-            return reply(452, "4.5.3", "too many recipients at once");
+            return reply(452, "4.5.3", "too many recipients");
         }
         to.push(address);
         reply(250, "2.1.5", "fine")
@@ -298,7 +298,7 @@ impl<'a> SmtpSession<'a> {
             if let Some((_, inbound)) = &mut rest {
                 *inbound += before - left;
                 if *inbound > most.saturating_mul(MAX_DISCARDED) {
-                    return self.close("5.3.4", "this letter is far too large").await;
+                    return self.close("5.3.4", "the email exceeds the size limit").await;
                 }
             } else if letter.len() > most + DATA_LINE_END.len() {
                 rest = Some((DummyDataReceiver::new_data(&receiver), 0));
@@ -320,7 +320,7 @@ impl<'a> SmtpSession<'a> {
         for address in &to {
             answers.push(match &letter {
                 Some(letter) => handle(self.reader.read(letter, Some(address)), handler).await,
-                None => reply(552, "5.3.4", "this letter is too large"),
+                None => reply(552, "5.3.4", "the email exceeds the size limit"),
             });
         }
         drop(letter);
@@ -346,7 +346,7 @@ impl<'a> SmtpSession<'a> {
         let acceptor = TlsAcceptor::from(Arc::clone(config));
         // Bytes that arrived before the encryption may be injected by an attacker (RFC 3207, 6).
         if !self.came.is_empty() || !self.commands.buf().is_empty() {
-            return self.close("5.5.1", "wait for the answer to STARTTLS").await;
+            return self.close("5.5.1", "wait for the response to STARTTLS").await;
         }
         self.send_reply(&reply(220, "2.0.0", "go ahead")).await?;
         let (nothing, _) = tokio::io::duplex(1);
@@ -369,8 +369,8 @@ impl<'a> SmtpSession<'a> {
             }
         };
         match read {
-            None => self.close("4.3.2", "closing, come again").await,
-            Some(Err(_)) => self.close("4.4.2", "nothing was said for too long").await,
+            None => self.close("4.3.2", "closing, try again later").await,
+            Some(Err(_)) => self.close("4.4.2", "idle for too long").await,
             Some(Ok(Ok(0))) => Err(SessionEnd::Done),
             Some(Ok(Ok(_))) => Ok(()),
             Some(Ok(Err(error))) => Err(SessionEnd::Broken(error)),
@@ -413,16 +413,16 @@ async fn handle(read: ReadEmail, handler: &dyn InboundHandler) -> SmtpReply {
         ReadEmail::Inbound(inbound) => match handler.handle(*inbound).await {
             Ok(_) => reply(250, "2.6.0", "taken"),
             Err(failed) => {
-                tracing::warn!("an answer by mail was not taken: {failed}");
-                reply(451, "4.3.0", "this cannot be taken now, come again")
+                tracing::warn!("could not process an email reply: {failed}");
+                reply(451, "4.3.0", "temporary failure, try again later")
             }
         },
         // A rejection would make the sending server notify an automatic sender.
         ReadEmail::Ignored(
             why @ (IgnoredEmail::Automatic | IgnoredEmail::Own | IgnoredEmail::Delayed),
         ) => {
-            tracing::info!("a letter says nothing: {why}");
-            reply(250, "2.6.0", "taken, and put aside")
+            tracing::info!("ignored an email: {why}");
+            reply(250, "2.6.0", "accepted and ignored")
         }
         // A rejection makes the sending server report the reason to the sender.
         ReadEmail::Ignored(
@@ -436,12 +436,12 @@ async fn handle(read: ReadEmail, handler: &dyn InboundHandler) -> SmtpReply {
 
 fn syntax_error_reply(error: &Error) -> SmtpReply {
     match error {
-        Error::UnknownCommand => reply(500, "5.5.1", "this command is not known"),
-        Error::InvalidSenderAddress => reply(501, "5.1.7", "this is no address of a sender"),
-        Error::InvalidRecipientAddress => reply(501, "5.1.3", "this is no address"),
+        Error::UnknownCommand => reply(500, "5.5.1", "unknown command"),
+        Error::InvalidSenderAddress => reply(501, "5.1.7", "invalid sender address"),
+        Error::InvalidRecipientAddress => reply(501, "5.1.3", "invalid address"),
         Error::SyntaxError { syntax } => (501, "5.5.4", format!("expected {syntax}")),
-        Error::InvalidParameter { param } => (501, "5.5.4", format!("{param} makes no sense")),
-        Error::UnsupportedParameter { .. } => reply(555, "5.5.4", "a parameter is not known"),
-        _ => reply(501, "5.5.2", "this makes no sense"),
+        Error::InvalidParameter { param } => (501, "5.5.4", format!("{param} is not valid")),
+        Error::UnsupportedParameter { .. } => reply(555, "5.5.4", "unknown parameter"),
+        _ => reply(501, "5.5.2", "syntax error"),
     }
 }

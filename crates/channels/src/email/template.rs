@@ -75,10 +75,10 @@ pub fn render(
     known: TemplateContext<'_>,
 ) -> Result<AgentEmailBody, BrokenTemplate> {
     if template.len() > LONGEST_TEMPLATE {
-        return Err(BrokenTemplate::new("the template is too long: at most 64 KiB"));
+        return Err(BrokenTemplate::new("the template exceeds 64 KiB"));
     }
     if known.event.to_string().len() > LARGEST_EVENT {
-        return Err(BrokenTemplate::new("the call is too large to be filled in: at most 128 KiB"));
+        return Err(BrokenTemplate::new("the call exceeds 128 KiB, the limit for templates"));
     }
     guard::check(template)?;
     let environment = environment();
@@ -91,21 +91,21 @@ pub fn render(
     };
     let mut page = BoundedPage(Vec::new());
     parsed.render_captured_to(knows, &mut page).map_err(|error| broken(&error))?;
-    let page =
-        String::from_utf8(page.0).map_err(|_| BrokenTemplate::new("the letter is no text"))?;
+    let page = String::from_utf8(page.0)
+        .map_err(|_| BrokenTemplate::new("the rendered email is not text"))?;
     let html = clean::clean(&page, known.base_url)
-        .ok_or_else(|| BrokenTemplate::new("the letter is nested too deeply"))?;
+        .ok_or_else(|| BrokenTemplate::new("the rendered email is nested too deeply"))?;
     let text = html::to_text(&html);
     if text.trim().is_empty() {
-        return Err(BrokenTemplate::new("the letter says nothing"));
+        return Err(BrokenTemplate::new("the rendered email is empty"));
     }
     Ok(AgentEmailBody { html, text })
 }
 
 fn broken(error: &Error) -> BrokenTemplate {
     let what = match error.kind() {
-        ErrorKind::OutOfFuel => "it takes too many steps".to_owned(),
-        ErrorKind::WriteFailure => "the letter becomes too long: at most 256 KiB".to_owned(),
+        ErrorKind::OutOfFuel => "the template takes too many steps".to_owned(),
+        ErrorKind::WriteFailure => "the rendered email exceeds 256 KiB".to_owned(),
         _ => error.detail().map_or_else(|| error.kind().to_string(), str::to_owned),
     };
     match error.line() {
@@ -143,7 +143,7 @@ fn environment() -> Environment<'static> {
         // Methods of Python dictionaries, which many templates use.
         ("items", []) => filters::items(value),
         ("get", [key]) => value.get_item(key),
-        _ => Err(Error::new(ErrorKind::UnknownMethod, format!("there is no {name}()"))),
+        _ => Err(Error::new(ErrorKind::UnknownMethod, format!("unknown function {name}()"))),
     });
     let budget = FilterBudget::default();
     let spend = budget.clone();
@@ -192,7 +192,7 @@ impl FilterBudget {
         if text.len() <= LONGEST_TEXT && spent <= ALL_TEXTS {
             return Ok(text);
         }
-        Err(Error::new(ErrorKind::InvalidOperation, "a text becomes too long"))
+        Err(Error::new(ErrorKind::InvalidOperation, "a string becomes too long"))
     }
 }
 

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use url::Url;
 use views::message_card::plain_text::{beginning, cut, defanged, one_line, quoted, units};
 use views::message_card::{CardStage, MessageCard};
+use views::t;
 
 use crate::platform_http::{self, PlatformResponse, join_path};
 use crate::setup::{ChannelContext, ChannelSetup};
@@ -61,12 +62,12 @@ impl Ntfy {
     pub fn new(settings: NtfySettings, client: Client) -> Result<Self, String> {
         match &settings.login {
             NtfyCredentials::Token(token) if !token.reveal().starts_with("tk_") => {
-                Err("an access token of ntfy begins with tk_".to_owned())
+                Err("an ntfy access token starts with tk_".to_owned())
             }
             NtfyCredentials::User(name, password)
                 if name.is_empty() || password.reveal().is_empty() =>
             {
-                Err("a user of ntfy has a name and a password".to_owned())
+                Err("an ntfy user requires a name and a password".to_owned())
             }
             NtfyCredentials::Nobody | NtfyCredentials::Token(_) | NtfyCredentials::User(..) => {
                 Ok(Self { settings, client })
@@ -111,11 +112,13 @@ fn error_from(answer: &PlatformResponse) -> DeliveryError {
     }
     let said = answer.body.get("error").and_then(Value::as_str).unwrap_or_default();
     DeliveryError::never(match answer.status.as_u16() {
-        401 => "ntfy does not take the access token, or the user and password".to_owned(),
-        403 => "ntfy lets nobody publish to this topic with what is set up: give that user write access \
-                to it"
+        401 => "ntfy refused the access token, or the user name and password; check the \
+                settings"
             .to_owned(),
-        404 => "there is no ntfy at this address".to_owned(),
+        403 => "ntfy does not allow publishing to this topic with these credentials; give the \
+                user write access to the topic"
+            .to_owned(),
+        404 => "there is no ntfy server at this URL".to_owned(),
         status => format!("ntfy refused it ({status}): {said}"),
     })
 }
@@ -144,7 +147,7 @@ impl Channel for Ntfy {
     async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
         if !is_ntfy_topic(outbound.to) {
             return Err(DeliveryError::never(
-                "a topic of ntfy is 1 to 64 letters, digits, _ and -",
+                "an ntfy topic has 1 to 64 characters of A-Z, a-z, 0-9, _ and -",
             ));
         }
         let digest = hex::encode(Sha256::digest(outbound.key.as_bytes()));
@@ -169,13 +172,13 @@ impl Channel for Ntfy {
         }
         let text = |name: &str| posted.place.get(name).and_then(Value::as_str);
         let (Some(topic), Some(sequence)) = (text("topic"), text("sequence")) else {
-            return Err(DeliveryError::never("it is not known where in ntfy the notice is"));
+            return Err(DeliveryError::never("the ntfy message of the notification is unknown"));
         };
         self.publish(topic, sequence, message, token).await.map(|_| ())
     }
 
     fn verify(&self, _: &WebhookCall<'_>) -> Result<(), ForgedCall> {
-        Err(ForgedCall("ntfy does not call"))
+        Err(ForgedCall("ntfy does not call this server"))
     }
 
     async fn check(&self) -> Result<String, DeliveryError> {
@@ -185,10 +188,10 @@ impl Channel for Ntfy {
             return Err(error_from(&health));
         }
         if health.body.get("healthy") != Some(&Value::Bool(true)) {
-            return Err(DeliveryError::later("ntfy says that it is not healthy"));
+            return Err(DeliveryError::later("ntfy reports that it is not healthy"));
         }
         if let NtfyCredentials::Nobody = &self.settings.login {
-            return Ok("ntfy is healthy, and notices are published as anybody".to_owned());
+            return Ok("ntfy is healthy; notifications are published anonymously".to_owned());
         }
         let account = self.authenticated(at("v1/account"));
         let account = platform_http::read_response(PLATFORM, account.send().await).await?;
@@ -196,7 +199,7 @@ impl Channel for Ntfy {
             return Err(error_from(&account));
         }
         let name = account.body.get("username").and_then(Value::as_str).unwrap_or("?");
-        Ok(format!("ntfy is healthy, and notices are published as {name}"))
+        Ok(format!("ntfy is healthy; notifications are published as {name}"))
     }
 }
 
@@ -218,13 +221,12 @@ fn render(card: &MessageCard) -> Value {
     lines.push(quoted(&words));
     let priority = match &card.stage {
         CardStage::Open(_) => {
-            lines.extend(card.until.as_deref().map(|until| format!("Until: {}", defanged(until))));
-            let words = if has_more {
-                "Read all of it and answer on its page."
+            lines.extend(card.until.as_deref().map(|until| t!("chat-expires", until = defanged(until))));
+            lines.push(if has_more {
+                t!("chat-read-on-page")
             } else {
-                "Answer it on its page."
-            };
-            lines.push(words.to_owned());
+                t!("chat-answer-on-page-only")
+            });
             if card.urgent { 5 } else { 3 }
         }
         // The notification about the request is replaced by its outcome, without a sound.
@@ -242,7 +244,7 @@ fn render(card: &MessageCard) -> Value {
         "priority": priority,
         "tags": tags,
         "click": card.link,
-        "actions": [{ "action": "view", "label": "Open", "url": card.link, "clear": true }],
+        "actions": [{ "action": "view", "label": t!("chat-open-short"), "url": card.link, "clear": true }],
         "markdown": false,
     })
 }

@@ -42,7 +42,7 @@ pub(super) fn encrypt(to: &EncryptionKeys, words: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Fresh random bytes from the operating system's generator.
-#[expect(clippy::disallowed_methods, reason = "a message must never be encrypted twice the same")]
+#[expect(clippy::disallowed_methods, reason = "two encryptions of a message must differ")]
 fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     rand::rng().fill_bytes(&mut bytes);

@@ -141,7 +141,8 @@ impl WebPush {
     ) -> Result<(), DeliveryError> {
         // Checked again, because the settings may have changed since the device was added.
         let url = self.http.url(&to.endpoint);
-        let url = url.map_err(|_| DeliveryError::never("calls may not go to this address"))?;
+        let url =
+            url.map_err(|_| DeliveryError::never("outgoing calls to this URL are not allowed"))?;
         let closed = to.recipient().and_then(|to| encrypt::encrypt(&to, message.words.as_bytes()));
         let closed = closed.ok_or_else(|| DeliveryError::never("it cannot be encrypted"))?;
         let mut call = self
@@ -187,9 +188,11 @@ impl Channel for WebPush {
     /// The address is a [`PushSubscription`] as JSON.
     async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
         let to: PushSubscription = serde_json::from_str(outbound.to)
-            .map_err(|_| DeliveryError::never("this is no subscription of a browser"))?;
-        let message: PushMessage = serde_json::from_value(outbound.message.clone())
-            .map_err(|error| DeliveryError::never(format!("this is no push message: {error}")))?;
+            .map_err(|_| DeliveryError::never("this is not a browser's push subscription"))?;
+        let message: PushMessage =
+            serde_json::from_value(outbound.message.clone()).map_err(|error| {
+                DeliveryError::never(format!("this is not a push message: {error}"))
+            })?;
         self.send(&to, &message, outbound.now).await?;
         Ok(PostedMessage::new(outbound.key))
     }

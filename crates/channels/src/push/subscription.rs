@@ -52,10 +52,10 @@ impl PushSubscription {
         if decoded::<POINT>(&self.p256dh)
             .is_none_or(|point| PublicKey::from_sec1_bytes(&point).is_err())
         {
-            return wrong("keys.p256dh", "a point of P-256, 65 bytes in Base64 for addresses");
+            return wrong("keys.p256dh", "a P-256 public key: 65 bytes in base64url");
         }
         if decoded::<AUTH>(&self.auth).is_none() {
-            return wrong("keys.auth", "16 bytes in Base64 for addresses");
+            return wrong("keys.auth", "16 bytes in base64url");
         }
         if self.label.contains('\0') || self.label.chars().count() > LONGEST_LABEL {
             return wrong("label", "at most 100 characters, without NUL");

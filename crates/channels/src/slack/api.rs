@@ -78,7 +78,7 @@ pub(super) async fn get(
 }
 
 fn address(base: &Url, method: &str) -> Result<Url, DeliveryError> {
-    base.join(method).map_err(|_| DeliveryError::never("the address of Slack's API is not one"))
+    base.join(method).map_err(|_| DeliveryError::never("the URL of Slack's API is not valid"))
 }
 
 async fn send_request(
@@ -98,12 +98,14 @@ async fn send_request(
     let after = retry_after(&response);
     let status = response.status();
     if status == StatusCode::TOO_MANY_REQUESTS {
-        return Err(
-            DeliveryError::Later { why: "Slack asks to go slower".to_owned(), after }.into()
-        );
+        return Err(DeliveryError::Later {
+            why: "Slack limits the rate of calls".to_owned(),
+            after,
+        }
+        .into());
     }
     if status.is_server_error() {
-        let why = format!("Slack answers {method} with {status}");
+        let why = format!("Slack responded to {method} with {status}");
         return Err(DeliveryError::Later { why, after }.into());
     }
     let header = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
@@ -119,10 +121,10 @@ async fn send_request(
             Err(SlackError { code: Some(error.to_owned()), failed })
         }
         // The answer is from a proxy, or not from Slack at all.
-        None => {
-            Err(DeliveryError::later(format!("{method} is answered with {status}, not by Slack"))
-                .into())
-        }
+        None => Err(DeliveryError::later(format!(
+            "{method} got the response {status}, which is not from Slack"
+        ))
+        .into()),
     }
 }
 
@@ -131,7 +133,9 @@ async fn read(mut response: Response, method: &str) -> Result<Value, DeliveryErr
     while let Some(part) = response.chunk().await.map_err(|error| unreachable(method, &error))? {
         bytes.extend_from_slice(&part);
         if bytes.len() > LONGEST {
-            return Err(DeliveryError::later(format!("the answer to {method} does not end")));
+            return Err(DeliveryError::later(format!(
+                "the response to {method} exceeds the size limit"
+            )));
         }
     }
     Ok(serde_json::from_slice(&bytes).unwrap_or_default())
@@ -147,7 +151,7 @@ pub(super) fn retry_after(response: &Response) -> Option<Duration> {
 /// Why there was no answer, without the URL, which may be secret.
 pub(super) fn unreachable(method: &str, error: &reqwest::Error) -> DeliveryError {
     let what = if error.is_timeout() {
-        "does not answer in time"
+        "did not respond in time"
     } else if error.is_connect() {
         "cannot be reached"
     } else {
@@ -174,7 +178,7 @@ impl TokenOwner {
         match self {
             Self::Bot => "slack_bot_token",
             Self::App => "slack_app_token",
-            Self::Given => "the bot token the agent gave",
+            Self::Given => "the agent's bot token",
         }
     }
 }
@@ -192,7 +196,10 @@ pub(super) fn error_for_code(
     let error = named(error);
     let why = match error {
         "ratelimited" | "rate_limited" | "message_limit_exceeded" => {
-            return DeliveryError::Later { why: "Slack asks to go slower".to_owned(), after };
+            return DeliveryError::Later {
+                why: "Slack limits the rate of calls".to_owned(),
+                after,
+            };
         }
         "fatal_error"
         | "internal_error"
@@ -201,7 +208,7 @@ pub(super) fn error_for_code(
         | "team_added_to_org"
         | "accesslimited" => {
             return DeliveryError::Later {
-                why: format!("Slack has a problem of its own with {method} ({error})"),
+                why: format!("Slack reported an internal error for {method} ({error})"),
                 after,
             };
         }
@@ -212,31 +219,31 @@ pub(super) fn error_for_code(
         | "token_expired"
         | "not_allowed_token_type"
         | "no_permission" => {
-            format!("Slack does not take {token} ({error}): copy it anew from the app's page")
+            format!("Slack refused {token} ({error}); copy it again from the app's page")
         }
         "missing_scope" => {
             let needed = named(needed.unwrap_or("unknown"));
             format!(
-                "{token} lacks the scope {needed}: add it under OAuth & Permissions of the app \
-                 and install the app again"
+                "{token} is missing the scope {needed}; add it under OAuth & Permissions of the \
+                 app and reinstall the app"
             )
         }
         "not_in_channel" | "user_not_in_channel" => {
-            "the app is not in that Slack channel: invite the app there".to_owned()
+            "the app is not a member of that Slack channel; invite it".to_owned()
         }
-        "channel_not_found" => "Slack knows no such channel or person, or the app may not see it: \
-                                check the id, and invite the app to private channels"
+        "channel_not_found" => "Slack cannot find that channel or person, or the app cannot see \
+                                it; check the ID, and invite the app to private channels"
             .to_owned(),
         "user_not_found" | "users_not_found" | "user_not_visible" | "user_disabled" => {
-            format!("Slack knows no such person any more, or the app may not see them ({error})")
+            format!("Slack cannot find that person, or the app cannot see them ({error})")
         }
-        "is_archived" => "that Slack channel is archived: choose another".to_owned(),
+        "is_archived" => "that Slack channel is archived; choose another one".to_owned(),
         "thread_not_found" | "invalid_thread_ts" => {
-            "that Slack thread is gone, or in another channel".to_owned()
+            "that Slack thread does not exist, or is in another channel".to_owned()
         }
-        "cannot_dm_bot" => "that is a bot, which reads no messages: choose a person".to_owned(),
-        "messages_tab_disabled" => "the app takes no direct messages: turn on the Messages Tab \
-                                    under App Home"
+        "cannot_dm_bot" => "that Slack user is a bot; choose a person".to_owned(),
+        "messages_tab_disabled" => "the app does not accept direct messages; turn on the Messages \
+                                    Tab under App Home"
             .to_owned(),
         "restricted_action"
         | "restricted_action_read_only_channel"
@@ -246,7 +253,7 @@ pub(super) fn error_for_code(
         | "ekm_access_denied"
         | "org_login_required"
         | "team_access_not_granted" => {
-            format!("the workspace does not let the app write there ({error}): ask its admins")
+            format!("the workspace does not allow the app to post there ({error}); ask its admins")
         }
         "msg_too_long"
         | "msg_blocks_too_long"
@@ -254,19 +261,21 @@ pub(super) fn error_for_code(
         | "invalid_blocks_format"
         | "no_text"
         | "view_too_large" => {
-            format!("Slack does not take what we made for it ({error}), which is a mistake of ours")
+            format!("Slack refused a message as malformed ({error}); please report this as a bug")
         }
         "message_not_found" | "cant_update_message" | "edit_window_closed" => {
-            format!("the Slack message cannot be changed any more ({error})")
+            format!("the Slack message can no longer be changed ({error})")
         }
         "expired_trigger_id"
         | "exchanged_trigger_id"
         | "trigger_expired"
         | "trigger_exchanged"
         | "invalid_trigger_id" => {
-            "Slack lets a form open only within three seconds of the press: press again".to_owned()
+            "Slack opens a form only within three seconds after the button was pressed; press it \
+             again"
+                .to_owned()
         }
-        _ => format!("Slack refuses {method} ({error})"),
+        _ => format!("Slack refused {method} ({error})"),
     };
     DeliveryError::never(why)
 }

@@ -134,7 +134,7 @@ fn expected(error: &serde_json::Error) -> String {
     let error = error.to_string();
     match error.strip_prefix("missing field ") {
         Some(field) => format!("expected an interaction to have {field}"),
-        None => "expected an interaction of Slack's shape".to_owned(),
+        None => "expected a Slack interaction".to_owned(),
     }
 }
 
@@ -190,7 +190,7 @@ fn submitted(payload: Submission) -> Result<Option<InboundMessage>, UnreadableCa
     let carried: ModalMetadata = serde_json::from_str(&view.private_metadata)
         .ok()
         .filter(|carried: &ModalMetadata| is_token(&carried.token))
-        .ok_or_else(|| UnreadableCall("expected the private_metadata we made".to_owned()))?;
+        .ok_or_else(|| UnreadableCall("expected the private_metadata of this server".to_owned()))?;
     let mut values = Map::new();
     for (key, elements) in view.state.values {
         // Each block has one element, with a name that the server chose.

@@ -92,14 +92,16 @@ impl Slack {
     pub fn new(settings: SlackSettings, client: Client) -> Result<Self, String> {
         let SlackSettings { bot_token, signing_secret, app_token, base } = settings;
         if !bot_token.reveal().starts_with("xoxb-") {
-            return Err("slack_bot_token begins with xoxb-: copy the Bot User OAuth Token from \
-                        OAuth & Permissions of the app"
-                .to_owned());
+            return Err(
+                "slack_bot_token must start with xoxb-; copy the Bot User OAuth Token from OAuth \
+                 & Permissions of the app"
+                    .to_owned(),
+            );
         }
         if app_token.as_ref().is_some_and(|token| !token.reveal().starts_with("xapp-")) {
             return Err(
-                "slack_app_token begins with xapp-: make one with connections:write under \
-                        App-Level Tokens of the app"
+                "slack_app_token must start with xapp-; create one with connections:write under \
+                 App-Level Tokens of the app"
                     .to_owned(),
             );
         }
@@ -107,13 +109,13 @@ impl Slack {
             return Err("slack_signing_secret is empty".to_owned());
         }
         if signing_secret.is_none() && app_token.is_none() {
-            return Err("slack_bot_token alone sends messages that nobody can answer: give \
-                        slack_signing_secret, or slack_app_token for Socket Mode"
+            return Err("slack_bot_token requires slack_signing_secret, or slack_app_token for \
+                        Socket Mode, so that people can answer"
                 .to_owned());
         }
         let mut base = match base {
             Some(base) => base,
-            None => BASE.parse().map_err(|_| "the address of Slack's API is not one".to_owned())?,
+            None => BASE.parse().map_err(|_| "the URL of Slack's API is not valid".to_owned())?,
         };
         if !base.path().ends_with('/') {
             let path = format!("{}/", base.path());
@@ -152,9 +154,8 @@ impl Slack {
             .get_or_try_init(|| async {
                 let found = self.call("auth.test", &json!({}), self.bot()).await?;
                 let member = |name| found.body.get(name).and_then(Value::as_str).map(str::to_owned);
-                let team = member("team_id").ok_or_else(|| {
-                    DeliveryError::later("Slack does not say which workspace this is")
-                })?;
+                let team = member("team_id")
+                    .ok_or_else(|| DeliveryError::later("Slack did not return the workspace"))?;
                 Ok(SlackWorkspace { team, enterprise: member("enterprise_id") })
             })
             .await
@@ -173,7 +174,7 @@ impl Slack {
         if status.is_success() {
             return Ok(());
         }
-        let why = format!("Slack answers {WHAT} with {status}");
+        let why = format!("Slack responded to {WHAT} with {status}");
         if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
             return Err(DeliveryError::Later { why, after }.into());
         }
@@ -233,7 +234,7 @@ impl Channel for Slack {
         if let Some(thread) = thread {
             if parse::moment(thread).is_none() {
                 return Err(DeliveryError::never(
-                    "the Slack thread is not one: expected a thread_ts such as 1503435956.000247",
+                    "invalid Slack thread; expected a thread_ts such as 1503435956.000247",
                 ));
             }
             body["thread_ts"] = json!(thread);
@@ -243,7 +244,7 @@ impl Channel for Slack {
         // For a message to a user id, Slack returns the id of the conversation, which is required
         // for later calls.
         let (Some(channel), Some(ts)) = (member("channel"), member("ts")) else {
-            return Err(DeliveryError::later("Slack does not say where the message is"));
+            return Err(DeliveryError::later("Slack did not return the position of the message"));
         };
         let thread = thread.map(|thread| posted_id(channel, thread));
         Ok(PostedMessage { id: posted_id(channel, ts), thread, place: Value::Null })
@@ -256,7 +257,7 @@ impl Channel for Slack {
         token: Option<&SecretString>,
     ) -> Result<(), DeliveryError> {
         let Some((channel, ts)) = posted.id.split_once('/') else {
-            return Err(DeliveryError::never("that is no message of Slack's"));
+            return Err(DeliveryError::never("that is not a Slack message"));
         };
         let mut body = without_markup(message);
         body["channel"] = json!(channel);
@@ -270,7 +271,7 @@ impl Channel for Slack {
                     "edit_window_closed",
                 ]) =>
             {
-                tracing::debug!(message.id = posted.id, "a message in Slack cannot be changed");
+                tracing::debug!(message.id = posted.id, "could not change a Slack message");
                 Ok(())
             }
             Err(refusal) => Err(refusal.into()),
@@ -281,7 +282,9 @@ impl Channel for Slack {
         let secret = self.signing_secret.as_ref();
         verify::verify(
             call,
-            secret.ok_or(ForgedCall("there is no slack_signing_secret to check it"))?,
+            secret.ok_or(ForgedCall(
+                "slack_signing_secret is not set, so the call cannot be verified",
+            ))?,
         )
     }
 
@@ -399,7 +402,7 @@ impl Channel for Slack {
     async fn check(&self) -> Result<String, DeliveryError> {
         let found = self.call("auth.test", &json!({}), self.bot()).await?;
         let member = |name| reveal(found.body.get(name).and_then(Value::as_str).unwrap_or("?"));
-        let mut said = format!("Slack knows us as {} in {}", member("user"), member("team"));
+        let mut said = format!("Slack knows this app as {} in {}", member("user"), member("team"));
         if let Some(scopes) = &found.scopes {
             let has = |wanted: &str| scopes.split(',').any(|scope| scope.trim() == wanted);
             let lacks = SCOPES.iter().filter(|(scope, _)| !has(scope));
@@ -408,8 +411,8 @@ impl Channel for Slack {
             if !has("chat:write") {
                 let lacks = lacks.join(", ");
                 return Err(DeliveryError::never(format!(
-                    "the Slack app lacks the scopes {lacks}: add them under OAuth & Permissions and \
-                     install the app again"
+                    "the Slack app is missing the scopes {lacks}; add them under OAuth & \
+                     Permissions and reinstall the app"
                 )));
             }
             if !lacks.is_empty() {
@@ -419,7 +422,7 @@ impl Channel for Slack {
         if let Some(token) = &self.app_token {
             let by = CallToken { whose: TokenOwner::App, token };
             self.call("apps.connections.open", &json!({}), by).await?;
-            said.push_str(", and lets us listen on a socket");
+            said.push_str(", with Socket Mode");
         }
         Ok(said)
     }

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use views::message_card::{AnswerOptions, ButtonTone, CardButton, CardStage, MessageCard};
+use views::t;
 
 use super::text::{
     BLOCKS, LABEL, LINE, OPTIONS, beginning, escape, header, length, line, link, option, or_dash,
@@ -41,16 +42,19 @@ pub(super) fn plain_text(card: &MessageCard) -> Value {
     if let CardStage::Open(ways) = &card.stage {
         let pressed = if whole { ways.buttons.as_slice() } else { &[] };
         if !pressed.is_empty() {
-            lines.push("To answer, reply in this thread with".to_owned());
+            lines.push(t!("chat-reply-in-thread-with"));
         } else if whole && ways.reply {
-            lines.push("To answer, reply in this thread.".to_owned());
+            lines.push(t!("chat-reply-in-thread"));
         } else {
-            lines.push("It can be answered on its page.".to_owned());
+            lines.push(t!("chat-answer-on-page-only"));
         }
         lines.extend(pressed.iter().map(|button| {
-            let why = if button.wants_words { ", and why" } else { "" };
             let (word, label) = (escape(&button.word), beginning(&button.label, LINE));
-            format!("{word}{why}: {label}")
+            if button.wants_words {
+                t!("chat-word-and-reason", word = word, label = label)
+            } else {
+                t!("chat-word", word = word, label = label)
+            }
         }));
     }
     json!({ "text": lines.join("\n") })
@@ -61,7 +65,7 @@ fn full_blocks(card: &MessageCard) -> Option<Vec<Value>> {
     let mut blocks = title_blocks(card);
     blocks.extend(sections(&card.words));
     if let Some(context) = &card.context {
-        blocks.push(line("Background:"));
+        blocks.push(line(&t!("chat-background")));
         blocks.extend(sections(context));
     }
     blocks.extend(table(card.facts.iter().map(|fact| (fact.name.as_str(), fact.value.as_str()))));
@@ -81,14 +85,12 @@ fn shortened(card: &MessageCard) -> Vec<Value> {
     }
     match card.stage {
         CardStage::Open(_) => {
-            blocks.push(line(
-                "There is more than fits here. All of it can be read and answered on its page.",
-            ));
+            blocks.push(line(&t!("chat-more-answer")));
             blocks.extend(deadline_line(card));
             blocks.push(json!({ "type": "actions", "elements": [page_button(card)] }));
         }
         CardStage::Closed { .. } => {
-            blocks.push(line("There is more than fits here."));
+            blocks.push(line(&t!("chat-more")));
             blocks.push(page_link(card));
         }
     }
@@ -100,13 +102,13 @@ fn title_blocks(card: &MessageCard) -> Vec<Value> {
     match &card.stage {
         CardStage::Open(_) => {
             let note = card.note.as_deref().map(line);
-            [header(&title(card))].into_iter().chain(note).collect()
+            [header(&card.title)].into_iter().chain(note).collect()
         }
         // The outcome is where the agent's text never appears.
         CardStage::Closed { headline, at, comment } => {
             let mut blocks = vec![header(headline), line(at)];
             if let Some(comment) = comment.as_ref().filter(|comment| !comment.trim().is_empty()) {
-                blocks.push(line("They said:"));
+                blocks.push(line(&t!("chat-comment")));
                 blocks.push(section(beginning(comment, BEGINNING)));
             }
             blocks.extend([json!({ "type": "divider" }), line(&card.title)]);
@@ -115,13 +117,8 @@ fn title_blocks(card: &MessageCard) -> Vec<Value> {
     }
 }
 
-fn title(card: &MessageCard) -> String {
-    let urgent = matches!(card.stage, CardStage::Open(_)) && card.urgent;
-    format!("{}{}", if urgent { "Urgent: " } else { "" }, card.title)
-}
-
 fn deadline_line(card: &MessageCard) -> Option<Value> {
-    card.until.as_ref().map(|until| line(&format!("Runs out {until}.")))
+    card.until.as_ref().map(|until| line(&t!("chat-expires", until = until)))
 }
 
 /// The blocks for answering.
@@ -136,18 +133,18 @@ fn answer_blocks(card: &MessageCard, ways: &AnswerOptions) -> Option<Vec<Value>>
     if let Some((token, _)) = form {
         elements.push(json!({
             "type": "button", "action_id": "form", "style": "primary",
-            "text": plain("Fill in the form"), "value": token,
+            "text": plain(t!("chat-form")), "value": token,
         }));
     }
     elements.push(page_button(card));
     blocks.push(json!({ "type": "actions", "elements": elements }));
     if ways.is_none() {
-        blocks.push(line("It can be answered on its page."));
+        blocks.push(line(&t!("chat-answer-on-page-only")));
     } else if ways.form.is_some() && form.is_none() {
-        blocks.push(line("Its form cannot be shown here. It is on its page."));
+        blocks.push(line(&t!("chat-form-on-page")));
     }
     if ways.reply {
-        blocks.push(line("To answer, reply in this thread."));
+        blocks.push(line(&t!("chat-reply-in-thread")));
     }
     Some(blocks)
 }
@@ -179,7 +176,7 @@ fn buttons_or_menus(buttons: &[CardButton]) -> Option<Vec<Value>> {
             options.iter().map(|(label, button)| option(label, &button.token)).collect();
         json!({
             "type": "static_select", "action_id": format!("choose.{i}"),
-            "placeholder": plain("Choose"), "options": options,
+            "placeholder": plain(t!("chat-choose")), "options": options,
         })
     });
     let alone = alone.iter().enumerate().map(|(i, (label, button))| {
@@ -210,20 +207,20 @@ fn full_labels(buttons: &[CardButton]) -> Option<String> {
 /// A button that opens the request's page. Slack also reports the press, which is ignored.
 fn page_button(card: &MessageCard) -> Value {
     json!({
-        "type": "button", "action_id": "page", "text": plain("Open its page"), "url": card.link,
+        "type": "button", "action_id": "page", "text": plain(t!("chat-open")), "url": card.link,
     })
 }
 
 /// A link to the request's page, without a button.
 fn page_link(card: &MessageCard) -> Value {
-    let text = link(&card.link, "Open its page");
+    let text = link(&card.link, &t!("chat-open"));
     json!({ "type": "context", "elements": [{ "type": "mrkdwn", "text": text, "verbatim": true }] })
 }
 
 /// The text of the card, from the server and the agent.
 fn card_text(card: &MessageCard, whole: bool) -> String {
     let mut lines = match &card.stage {
-        CardStage::Open(_) => [title(card)].into_iter().chain(card.note.clone()).collect(),
+        CardStage::Open(_) => [card.title.clone()].into_iter().chain(card.note.clone()).collect(),
         CardStage::Closed { headline, at, comment } => {
             let mut lines = vec![headline.clone(), at.clone()];
             lines.extend(comment.clone());
@@ -241,9 +238,9 @@ fn card_text(card: &MessageCard, whole: bool) -> String {
 
 /// The card as text: screen readers read this and not the blocks.
 fn fallback_text(card: &MessageCard, whole: bool) -> String {
-    let more = if whole { "" } else { "There is more than fits here.\n" };
+    let more = if whole { String::new() } else { format!("{}\n", t!("chat-more")) };
     let until = match (&card.stage, &card.until) {
-        (CardStage::Open(_), Some(until)) => beginning(&format!("Runs out {until}.\n"), LINE),
+        (CardStage::Open(_), Some(until)) => beginning(&format!("{}\n", t!("chat-expires", until = until)), LINE),
         _ => String::new(),
     };
     let page = Some(escape(&card.link)).filter(|page| length(page) <= ADDRESS).unwrap_or_default();

@@ -77,7 +77,11 @@ impl Slack {
                 }
                 Err(DeliveryError::Later { why, after }) => {
                     let pause = self.pause(failures).max(after.unwrap_or_default());
-                    warn!(error = why, retry_ms = pause.as_millis(), "Slack's socket is not open");
+                    warn!(
+                        error = why,
+                        retry_ms = pause.as_millis(),
+                        "Slack socket failed, will retry"
+                    );
                     failures += 1;
                     sleep(pause).await;
                     continue;
@@ -100,14 +104,14 @@ impl Slack {
             match end {
                 ConnectionEnd::Disabled => {
                     return Err(DeliveryError::never(
-                        "Socket Mode is turned off: turn it on on the app's page, or remove \
+                        "Socket Mode is turned off; turn it on on the app's page, or remove \
                          slack_app_token",
                     ));
                 }
                 ConnectionEnd::Refresh => old = Some(socket),
                 ConnectionEnd::Lost => {}
             }
-            debug!(?end, "Slack's socket ended");
+            debug!(?end, "the Slack socket was closed");
             failures = if greeted { 0 } else { failures + 1 };
             if failures > 0 || end == ConnectionEnd::Lost {
                 sleep(self.pause(failures)).await;
@@ -129,7 +133,7 @@ impl Slack {
         let opened = call(&self.client, &self.base, METHOD, &json!({}), by).await?;
         let url = opened.body.get("url").and_then(Value::as_str).and_then(|url| url.parse().ok());
         let url = url.and_then(|url| self.over_http(url)).ok_or_else(|| {
-            DeliveryError::later("Slack names no address of its own for the socket")
+            DeliveryError::later("Slack returned a socket URL outside of Slack's domains")
         })?;
         let key = generate_key();
         let response = self
@@ -147,7 +151,7 @@ impl Slack {
             || accepted.is_none_or(|found| *found != derive_accept_key(key.as_bytes()))
         {
             let status = response.status();
-            return Err(DeliveryError::later(format!("Slack's socket answers with {status}")));
+            return Err(DeliveryError::later(format!("the Slack socket responded with {status}")));
         }
         let upgraded =
             response.upgrade().await.map_err(|error| unreachable("its socket", &error))?;
@@ -198,13 +202,13 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         silent = false;
         let Message::Text(text) = message else { continue };
         let Ok(envelope) = serde_json::from_str::<SocketEnvelope>(&text) else {
-            warn!("Slack's socket says something that is no envelope");
+            warn!("the Slack socket sent an invalid envelope");
             continue;
         };
         match (envelope.kind.as_str(), envelope.reason.as_deref()) {
             ("hello", _) => {
                 *greeted = true;
-                info!("Slack's socket is open");
+                info!("Slack socket connected");
                 continue;
             }
             ("disconnect", Some("link_disabled")) => return ConnectionEnd::Disabled,
@@ -238,7 +242,7 @@ async fn handle_payload(
         _ => Ok(Vec::new()),
     };
     let inbound: Vec<InboundMessage> = inbound.unwrap_or_else(|error| {
-        warn!(%error, "what Slack's socket says cannot be read");
+        warn!(%error, "cannot parse a message of the Slack socket");
         Vec::new()
     });
     let hearing = async {
@@ -251,11 +255,11 @@ async fn handle_payload(
     match timeout(PATIENCE, hearing).await {
         Ok(Ok(answer)) => Some(answer),
         Ok(Err(error)) => {
-            warn!(%error, "what Slack said was not taken and comes again");
+            warn!(%error, "could not process a Slack event; Slack will send it again");
             None
         }
         Err(_) => {
-            warn!("what Slack said was not taken in time and comes again");
+            warn!("processing a Slack event timed out; Slack will send it again");
             None
         }
     }

@@ -24,7 +24,9 @@ pub(super) fn verify(call: &WebhookCall<'_>, secret: &SecretString) -> Result<()
         .ok_or(ForgedCall("expected x-slack-request-timestamp to be seconds since 1970"))?;
     let now = call.now.millis().div_euclid(1000);
     if now.abs_diff(seconds) > WINDOW {
-        return Err(ForgedCall("the call is older than five minutes, or a clock is wrong"));
+        return Err(ForgedCall(
+            "x-slack-request-timestamp differs from the current time by more than five minutes; check the clocks",
+        ));
     }
     let signature = signature
         .strip_prefix("v0=")
@@ -35,7 +37,7 @@ pub(super) fn verify(call: &WebhookCall<'_>, secret: &SecretString) -> Result<()
     mac.verify_slice(&signature).map_err(|_| WRONG)
 }
 
-const WRONG: ForgedCall = ForgedCall("the signature is not made with the signing secret");
+const WRONG: ForgedCall = ForgedCall("the signature does not match the signing secret");
 
 /// The HMAC over the data that Slack signs.
 fn signed(secret: &SecretString, stamp: &str, body: &[u8]) -> Option<Hmac<Sha256>> {

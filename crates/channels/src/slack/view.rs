@@ -6,6 +6,7 @@ use kernel::form::{Bounds, Field, FieldKind, Form, FormChoice, FormChoices, Mome
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value, json};
 use views::message_card::{DialogFields, FormDialog, TEXT_KEY};
+use views::t;
 
 use super::text::{LABEL, OPTIONS, beginning, escape, length, option, or_dash, plain, sections};
 
@@ -77,7 +78,7 @@ pub(super) fn modal(sheet: &FormDialog, carried: &ModalMetadata) -> Option<Value
             "private_metadata": metadata,
             "title": plain(or_dash(beginning(&sheet.title, TITLE))),
             "submit": plain(or_dash(beginning(&sheet.send, TITLE))),
-            "close": plain("Cancel"),
+            "close": plain(t!("chat-cancel")),
             "blocks": blocks,
         })
     })
@@ -196,7 +197,7 @@ fn date(bounds: &Bounds<Moment>, filled: Option<&str>) -> Option<Value> {
 }
 
 fn boolean(filled: Option<&Value>) -> Value {
-    let choices = [option("Yes", "true"), option("No", "false")];
+    let choices = [option(&t!("chat-yes"), "true"), option(&t!("chat-no"), "false")];
     let mut element =
         json!({ "type": "radio_buttons", "action_id": "boolean", "options": choices });
     match filled.and_then(Value::as_bool) {
@@ -210,7 +211,7 @@ fn boolean(filled: Option<&Value>) -> Value {
 fn select(choices: &FormChoices, filled: Option<&str>) -> Option<Value> {
     let options = options(choices)?;
     let mut element =
-        json!({ "type": "static_select", "action_id": "select", "placeholder": plain("Choose") });
+        json!({ "type": "static_select", "action_id": "select", "placeholder": plain(t!("chat-choose")) });
     if let Some(filled) = filled.filter(|filled| !filled.is_empty()) {
         element["initial_option"] = json!(chosen(choices, &options, &[filled]).first()?);
     }
@@ -224,7 +225,7 @@ fn several(choices: &FormChoices, filled: Option<&Value>) -> Option<Value> {
         json!({ "type": "checkboxes", "action_id": "several" })
     } else {
         json!({
-            "type": "multi_static_select", "action_id": "several", "placeholder": plain("Choose"),
+            "type": "multi_static_select", "action_id": "several", "placeholder": plain(t!("chat-choose")),
         })
     };
     let filled: Vec<&str> = match filled {

@@ -8,6 +8,7 @@ use reqwest::Client;
 use serde_json::{Value, json};
 use views::message_card::plain_text::{beginning, defanged, facts, one_line, quoted, units};
 use views::message_card::{AnswerOptions, CardButton, CardStage, MessageCard};
+use views::t;
 
 use crate::inbound::{InReplyTo, ParsedCall};
 use crate::setup::{ChannelContext, ChannelSetup};
@@ -157,7 +158,7 @@ fn text(card: &MessageCard) -> String {
     let (before, words) = (format!("{}\n", title(card)), quoted(&card.words));
     let after = match &card.stage {
         CardStage::Open(_) => {
-            format!("...\nThere is more. Read and answer it here:\n{}", card.link)
+            format!("...\n{}\n{}", t!("chat-more-answer-here"), card.link)
         }
         CardStage::Closed { headline, at, .. } => {
             format!("...\n{}\n{}", closed_line(headline, at), card.link)
@@ -179,7 +180,7 @@ fn full_text(card: &MessageCard) -> String {
     }
     match &card.stage {
         CardStage::Open(ways) => {
-            lines.extend(card.until.as_deref().map(|until| format!("Until: {}", defanged(until))));
+            lines.extend(card.until.as_deref().map(|until| t!("chat-expires", until = defanged(until))));
             lines.push(answers(ways));
         }
         CardStage::Closed { headline, at, comment } => {
@@ -193,9 +194,8 @@ fn full_text(card: &MessageCard) -> String {
 }
 
 fn title(card: &MessageCard) -> String {
-    let urgent = if card.urgent { "Urgent: " } else { "" };
     let title = defanged(&one_line(&card.title));
-    format!("{urgent}{}", beginning(&title, TITLE, units))
+    beginning(&title, TITLE, units).to_owned()
 }
 
 fn closed_line(headline: &str, at: &str) -> String {
@@ -211,10 +211,10 @@ fn answers(ways: &AnswerOptions) -> String {
     match ways.code.as_deref() {
         Some(code) if offered.clone().next().is_some() => {
             let presses: Vec<String> = offered.map(|button| one(code, button)).collect();
-            format!("Answer with one of\n{}\nor here:", presses.join("\n"))
+            format!("{}\n{}\n{}", t!("chat-answer-with"), presses.join("\n"), t!("chat-or-here"))
         }
-        Some(code) if ways.reply => format!("Answer with {code} and your words, or here:"),
-        Some(_) | None => "Answer here:".to_owned(),
+        Some(code) if ways.reply => t!("chat-answer-with-text", code = code),
+        Some(_) | None => t!("chat-answer-here"),
     }
 }
 
@@ -280,7 +280,7 @@ mod render_tests {
             };
             let text = text(&card);
             assert_eq!(text.contains("A7 yes"), fits, "{text}");
-            assert_eq!(text.contains("There is more."), !fits, "{text}");
+            assert_eq!(text.contains("only part of the request"), !fits, "{text}");
         }
     }
 }

@@ -88,13 +88,14 @@ impl Telegram {
         });
         if !whole {
             return Err(
-                "Telegram's token looks like 123456:ABC-DEF, as @BotFather shows it".to_owned()
+                "telegram_token must look like 123456:ABC-DEF; @BotFather shows it".to_owned()
             );
         }
         if let UpdateSource::Webhook { secret, .. } = &settings.hearing {
             let secret = secret.reveal();
             if !(1..=256).contains(&secret.len()) || !secret.chars().all(known) {
-                let wrong = "Telegram's webhook secret is 1 to 256 letters, digits, _ and -";
+                let wrong = "the Telegram webhook secret must have 1 to 256 characters of A-Z, \
+                             a-z, 0-9, _ and -";
                 return Err(wrong.to_owned());
             }
         }
@@ -146,7 +147,7 @@ impl Telegram {
                 }
                 // Without skipping it, Telegram would repeat this update and block all later ones.
                 Err(error) => {
-                    tracing::warn!(update.id = id, %error, "an update of Telegram was not understood");
+                    tracing::warn!(update.id = id, %error, "cannot parse a Telegram update");
                 }
             }
             taken = taken.max(id);
@@ -219,7 +220,7 @@ impl Channel for Telegram {
         let chat: i64 = Some(outbound.to)
             .filter(|to| is_telegram_id(to))
             .and_then(|to| to.parse().ok())
-            .ok_or_else(|| DeliveryError::never("a person or a group in Telegram is a number"))?;
+            .ok_or_else(|| DeliveryError::never("a Telegram person or group must be a number"))?;
         let mut message = outbound.message.clone();
         put(&mut message, "chat_id", chat.into());
         let above = outbound.thread.and_then(|id| id.split_once(':'));
@@ -241,7 +242,7 @@ impl Channel for Telegram {
         token: Option<&SecretString>,
     ) -> Result<(), DeliveryError> {
         let place = MessagePosition::deserialize(&posted.place).map_err(|_| {
-            DeliveryError::never("it is not known where in Telegram the message is")
+            DeliveryError::never("the Telegram message of the notification is unknown")
         })?;
         let mut message = message.clone();
         put(&mut message, "chat_id", place.chat.into());
@@ -257,22 +258,21 @@ impl Channel for Telegram {
     /// Telegram, and repetitions have the same id.
     fn verify(&self, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
         let UpdateSource::Webhook { secret, .. } = &self.settings.hearing else {
-            return Err(ForgedCall("Telegram is asked here, it does not call"));
+            return Err(ForgedCall("this server polls Telegram; webhooks are not configured"));
         };
         let shown = call
             .header("x-telegram-bot-api-secret-token")
-            .ok_or(ForgedCall("there is no secret of Telegram's, or more than one"))?;
+            .ok_or(ForgedCall("the Telegram secret is missing or duplicated"))?;
         if bool::from(shown.as_bytes().ct_eq(secret.reveal().as_bytes())) {
             Ok(())
         } else {
-            Err(ForgedCall("the secret is not the one Telegram was given"))
+            Err(ForgedCall("the Telegram secret is wrong"))
         }
     }
 
     fn parse(&self, call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall> {
-        let update: Update = serde_json::from_slice(call.body).map_err(|error| {
-            UnreadableCall(format!("expected an Update of the Bot API: {error}"))
-        })?;
+        let update: Update = serde_json::from_slice(call.body)
+            .map_err(|error| UnreadableCall(format!("expected a Bot API Update: {error}")))?;
         Ok(ParsedCall::of(update.inbound().into_iter().collect()))
     }
 
@@ -336,7 +336,7 @@ impl Channel for Telegram {
         match info.last_error_message {
             None => Ok(format!("{name}, and Telegram calls {url}")),
             Some(words) => {
-                Ok(format!("{name}; when Telegram last failed to call {url} it said: {words}"))
+                Ok(format!("{name}; the last error when Telegram called {url}: {words}"))
             }
         }
     }
@@ -385,7 +385,7 @@ impl Telegram {
         if answer.status.is_success() && answer.body.get("ok") == Some(&Value::Bool(true)) {
             let result = answer.body.get("result").cloned().unwrap_or_default();
             return serde_json::from_value(result).map_err(|_| {
-                let why = format!("Telegram answered {method} with something unknown");
+                let why = format!("Telegram sent an unknown response to {method}");
                 TelegramError::Failed(DeliveryError::later(why))
             });
         }
@@ -438,35 +438,42 @@ impl BotApiError {
     fn into_delivery_error(self) -> DeliveryError {
         let says = |words: &str| self.words.contains(words);
         let why = match self.code {
-            401 | 404 => "Telegram does not know this bot: check the bot's token, which @BotFather \
+            401 | 404 => "Telegram does not know this bot; check telegram_token, which @BotFather \
                           shows"
                 .to_owned(),
             409 if says("webhook") => {
-                let why = "Telegram sends what this bot hears to a webhook that something else has \
-                           set: let one program alone use this bot";
+                let why = "another program set a webhook for this Telegram bot; use the bot in \
+                           one program only";
                 return DeliveryError::later(why);
             }
             409 => {
-                let why = "another program asks Telegram what this bot hears: let one server alone \
-                           use this bot, or set a webhook";
+                let why = "another program polls this Telegram bot; use the bot on one server \
+                           only, or set a webhook";
                 return DeliveryError::later(why);
             }
-            403 if says("blocked") => "they have blocked the bot".to_owned(),
+            403 if says("blocked") => "the person has blocked the bot".to_owned(),
             403 if says("initiate") => {
-                "they have never written to the bot: ask them to open it and press Start".to_owned()
+                "the person has never written to the bot; ask them to open it and press \
+                 Start"
+                    .to_owned()
             }
-            403 if says("deactivated") => "their account of Telegram is gone".to_owned(),
-            403 => format!("the bot may not write there: add it to the group again ({})", self.words),
+            403 if says("deactivated") => "the person's Telegram account no longer \
+                                           exists"
+                .to_owned(),
+            403 => format!(
+                "the bot cannot write to this group; add it to the group again ({})",
+                self.words
+            ),
             400 if says("chat not found") => {
-                "Telegram knows no such chat: they have to write to the bot first, or the bot has to be \
-                 in the group"
+                "Telegram cannot find this chat; the person must write to the bot first, or the \
+                 bot must be in the group"
                     .to_owned()
             }
             400 if says("message to edit not found") || says("can't be edited") => {
-                "the message is gone from Telegram, so it cannot be changed".to_owned()
+                "the Telegram message no longer exists, so it cannot be changed".to_owned()
             }
             400 if says("query is too old") => {
-                "it was pressed too long ago for Telegram to show words".to_owned()
+                "the button was pressed too long ago for Telegram to show a text".to_owned()
             }
             code => format!("Telegram refused it ({code}): {}", self.words),
         };

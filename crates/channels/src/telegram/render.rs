@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use views::message_card::plain_text::{cut as shown, defanged, facts, one_line, units};
 use views::message_card::{AnswerOptions, CardButton, CardStage, MessageCard};
+use views::t;
 
 /// The longest message that Telegram accepts.
 pub(super) const LONGEST: usize = 4096;
@@ -29,11 +30,11 @@ fn full_text(card: &MessageCard) -> (FormattedText, Vec<(String, String)>) {
     let mut text = FormattedText::titled(card);
     text.push_quoted(&card.words);
     if let Some(context) = &card.context {
-        text.push_own("Background:");
+        text.push_own(&t!("chat-background"));
         text.push_quoted(context);
     }
     if !card.facts.is_empty() {
-        text.push_own("Details:");
+        text.push_own(&t!("chat-details"));
         text.push_quoted(&facts(&card.facts));
     }
     let buttons = match &card.stage {
@@ -52,11 +53,11 @@ fn shortened(card: &MessageCard) -> FormattedText {
     let mut text = FormattedText::titled(card);
     text.push_quoted(&shown(&card.words, BEGINNING));
     match &card.stage {
-        CardStage::Open(_) => text.push_own("There is more of it. Read and answer it on its page."),
+        CardStage::Open(_) => text.push_own(&t!("chat-more-answer")),
         CardStage::Closed { headline, at, comment } => {
             let comment = comment.as_deref().map(|comment| shown(comment, BEGINNING / 2));
             text.push_closed(headline, at, comment.as_deref());
-            text.push_own("There is more of it on its page.");
+            text.push_own(&t!("chat-more"));
         }
     }
     text.end(card);
@@ -73,8 +74,7 @@ struct FormattedText {
 impl FormattedText {
     fn titled(card: &MessageCard) -> Self {
         let mut text = Self::default();
-        let urgent = if card.urgent { "Urgent: " } else { "" };
-        text.push_entity("bold", &format!("{urgent}{}", defanged(&one_line(&card.title))));
+        text.push_entity("bold", &defanged(&one_line(&card.title)));
         if let Some(note) = &card.note {
             text.push_own(note);
         }
@@ -116,7 +116,7 @@ impl FormattedText {
             !label.is_empty() && units(&label) <= LABEL
         };
         if offered.len() > BUTTONS {
-            self.push_own("Answer it on its page.");
+            self.push_own(&t!("chat-answer-on-page-only"));
             return Vec::new();
         }
         let buttons = if offered.iter().all(fits) {
@@ -127,9 +127,9 @@ impl FormattedText {
             offered.iter().map(|b| (one_line(&b.word), b.token.clone())).collect()
         };
         if ways.reply {
-            self.push_own("Reply to this message: your words are the answer.");
+            self.push_own(&t!("chat-reply-text"));
         } else if offered.is_empty() {
-            self.push_own("Answer it on its page.");
+            self.push_own(&t!("chat-answer-on-page-only"));
         }
         buttons
     }
@@ -143,7 +143,7 @@ impl FormattedText {
 
     fn end(&mut self, card: &MessageCard) {
         if let (Some(until), CardStage::Open(_)) = (&card.until, &card.stage) {
-            self.push_own(&format!("Until: {until}"));
+            self.push_own(&t!("chat-expires", until = until));
         }
         self.begin();
         self.text.push_str(&card.link);

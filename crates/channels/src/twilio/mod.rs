@@ -67,29 +67,27 @@ impl TwilioClient {
             })
         };
         if !is_sid(&account.sid, "AC") {
-            return Err("Twilio's account SID is AC and 32 hexadecimal digits".to_owned());
+            return Err("twilio_account must be AC followed by 32 hexadecimal digits".to_owned());
         }
         if account.auth_token.reveal().is_empty() {
-            return Err("Twilio's auth token is missing: its calls cannot be told from others' \
-                        without it"
-                .to_owned());
+            return Err("twilio_auth_token is required to verify Twilio's calls".to_owned());
         }
         if account
             .key
             .as_ref()
             .is_some_and(|(sid, secret)| !is_sid(sid, "SK") || secret.reveal().is_empty())
         {
-            return Err(
-                "an API key of Twilio is SK and 32 hexadecimal digits, and has a secret".to_owned()
-            );
+            return Err("twilio_key must be SK followed by 32 hexadecimal digits, together with \
+                        twilio_key_secret"
+                .to_owned());
         }
         let known = match &account.sender {
             TwilioSender::Number(number) => is_phone_number(number),
             TwilioSender::Service(sid) => is_sid(sid, "MG"),
         };
         if !known {
-            return Err("Twilio sends from a number such as +15005550006, or from a messaging \
-                        service, MG and 32 hexadecimal digits"
+            return Err("the Twilio sender must be a number such as +15005550006, or a messaging \
+                        service: MG followed by 32 hexadecimal digits"
                 .to_owned());
         }
         Ok(Self { account, client })
@@ -116,7 +114,7 @@ impl TwilioClient {
         what: &[(&str, &str)],
     ) -> Result<String, DeliveryError> {
         if !is_phone_number(to) {
-            return Err(DeliveryError::never("a phone number looks like +491701234567"));
+            return Err(DeliveryError::never("a phone number must look like +491701234567"));
         }
         let call = self
             .client
@@ -125,8 +123,9 @@ impl TwilioClient {
             .body(self.form(prefix, to, what));
         let answer = self.send_request(call).await?;
         let sid = answer.body.get("sid").and_then(Value::as_str);
-        sid.map(str::to_owned)
-            .ok_or_else(|| DeliveryError::later("Twilio took it without saying its SID"))
+        sid.map(str::to_owned).ok_or_else(|| {
+            DeliveryError::later("Twilio accepted the message without returning its SID")
+        })
     }
 
     fn form(&self, prefix: &str, to: &str, what: &[(&str, &str)]) -> String {
@@ -148,8 +147,9 @@ impl TwilioClient {
         let call = self.client.post(join_path(&self.account.content, "v1/Content")).json(content);
         let answer = self.send_request(call).await?;
         let sid = answer.body.get("sid").and_then(Value::as_str);
-        sid.map(str::to_owned)
-            .ok_or_else(|| DeliveryError::later("Twilio laid it out without saying its SID"))
+        sid.map(str::to_owned).ok_or_else(|| {
+            DeliveryError::later("Twilio created the content without returning its SID")
+        })
     }
 
     /// Deletes created content. Content that no longer exists counts as deleted.
@@ -203,7 +203,7 @@ fn error_from(answer: &PlatformResponse) -> DeliveryError {
     let code = answer.body.get("code").and_then(Value::as_u64).unwrap_or_default();
     // Twilio's queue for this number is full.
     if code == 21_611 {
-        return DeliveryError::later("Twilio has too many messages of this number waiting");
+        return DeliveryError::later("Twilio's queue for this number is full");
     }
     if let Some(later) = answer.temporary_error(PLATFORM) {
         return later;
@@ -213,7 +213,7 @@ fn error_from(answer: &PlatformResponse) -> DeliveryError {
     }
     if answer.status.as_u16() == 401 {
         return DeliveryError::never(
-            "Twilio does not take the account SID with this auth token or API key",
+            "Twilio refused the account SID with this auth token or API key",
         );
     }
     let said = answer.body.get("message").and_then(Value::as_str).unwrap_or_default();
@@ -228,42 +228,46 @@ fn error_from(answer: &PlatformResponse) -> DeliveryError {
 /// An error in words for the operator, and whether it is permanent for this address.
 pub(crate) fn explain_error(code: u64) -> Option<(&'static str, bool)> {
     Some(match code {
-        20_003 => ("Twilio does not take the account SID with this auth token or API key", false),
-        20_404 => ("Twilio knows no such account: check the account SID", false),
+        20_003 => ("Twilio refused the account SID with this auth token or API key", false),
+        20_404 => ("Twilio cannot find this account; check the account SID", false),
         21_211 | 21_614 | 21_635 | 30_005 | 63_003 | 63_024 => {
-            ("nobody can be reached at that number", true)
+            ("no one can be reached at that number", true)
         }
         21_408 => (
-            "messages to that country are switched off: allow it in Twilio's console under \
-                    Messaging, Settings, Geo permissions",
+            "messages to that country are turned off; allow them in Twilio's console under \
+             Messaging, Settings, Geo permissions",
             false,
         ),
         21_603 | 21_606 | 21_659 | 21_660 | 21_701 | 21_705 | 63_007 => (
-            "the number or service messages are sent from is not this account's, or cannot send them",
+            "the sender number or service does not belong to this account, or cannot send messages",
             false,
         ),
-        21_608 => ("a trial account of Twilio writes to verified numbers alone", false),
-        21_610 => ("they have answered STOP: they must answer START before anything arrives", true),
-        21_612 => ("Twilio has no way from the sender's number to that number", false),
-        21_605 | 21_617 => ("it is longer than Twilio carries", false),
-        21_656 | 63_027 | 63_028 | 63_040 | 63_041 | 63_042 => (
-            "the template is not there, is not approved, or has other variables than are set",
-            false,
-        ),
+        21_608 => ("a Twilio trial account can send to verified numbers only", false),
+        21_610 => {
+            ("the person replied STOP; they must reply START to receive messages again", true)
+        }
+        21_612 => ("Twilio has no route from the sender's number to that number", false),
+        21_605 | 21_617 => ("the message exceeds Twilio's length limit", false),
+        21_656 | 63_027 | 63_028 | 63_040 | 63_041 | 63_042 => {
+            ("the template does not exist, is not approved, or has different variables", false)
+        }
         30_002 => ("the account at Twilio is suspended", false),
-        30_003 => ("their phone is off or out of reach", false),
-        30_004 => ("they, or their carrier, block messages from us", true),
-        30_006 => ("that number is a landline, or its carrier takes no messages", true),
-        30_007 => ("a carrier took it for spam", false),
-        30_008 => ("a carrier lost it, and does not say why", false),
+        30_003 => ("the person's phone is off or out of reach", false),
+        30_004 => ("the person or their carrier blocks messages from this sender", true),
+        30_006 => ("that number is a landline, or its carrier does not accept messages", true),
+        30_007 => ("a carrier rejected the message as spam", false),
+        30_008 => ("a carrier lost the message without giving a reason", false),
         30_034 => (
-            "carriers in the US take messages from registered senders alone: register the \
-                    number with Twilio (A2P 10DLC)",
+            "US carriers accept messages from registered senders only; register the number with \
+             Twilio (A2P 10DLC)",
             false,
         ),
         63_016 => (OUTSIDE_WINDOW, false),
-        63_018 => ("WhatsApp takes no more messages from this number for now", false),
-        63_032 | 63_049 => ("WhatsApp does not want to bother them with it now", false),
+        63_018 => ("WhatsApp limits the rate of messages from this number", false),
+        63_032 | 63_049 => (
+            "WhatsApp did not deliver the message to protect the person from too many messages",
+            false,
+        ),
         _ => return None,
     })
 }
@@ -301,8 +305,7 @@ impl TwilioForm {
     }
 
     fn expected(&self, name: &str) -> Result<&str, UnreadableCall> {
-        self.member(name)
-            .ok_or_else(|| UnreadableCall(format!("expected {name} in a form of Twilio's")))
+        self.member(name).ok_or_else(|| UnreadableCall(format!("expected {name} in Twilio's form")))
     }
 
     /// The delivery report, if the call is one.
@@ -330,7 +333,7 @@ impl TwilioForm {
             Some((why, forever)) => (format!("{why} ({code})"), forever),
             None => (
                 format!(
-                    "Twilio says error {code}{}",
+                    "Twilio reported error {code}{}",
                     said.map(|s| format!(": {s}")).unwrap_or_default()
                 ),
                 false,
@@ -421,7 +424,7 @@ pub(crate) fn sms_contact(number: &str) -> Option<ContactMethod> {
 fn verify(token: &SecretString, call: &WebhookCall<'_>) -> Result<(), ForgedCall> {
     let shown = call
         .header("x-twilio-signature")
-        .ok_or(ForgedCall("there is no signature of Twilio's, or more than one"))?;
+        .ok_or(ForgedCall("Twilio's signature is missing or duplicated"))?;
     let form: Vec<(String, String)> = url::form_urlencoded::parse(call.body).into_owned().collect();
     let fits =
         |url: &str| bool::from(signature(token, url, &form).as_bytes().ct_eq(shown.as_bytes()));
@@ -429,7 +432,10 @@ fn verify(token: &SecretString, call: &WebhookCall<'_>) -> Result<(), ForgedCall
     if fits(call.url) || without_port(call.url).is_some_and(|url| fits(&url)) {
         Ok(())
     } else {
-        Err(ForgedCall("the signature is not Twilio's, or the address is not the one Twilio calls"))
+        Err(ForgedCall(
+            "Twilio's signature is not valid; check twilio_auth_token, and that public_url is the \
+             URL that Twilio calls",
+        ))
     }
 }
 

@@ -60,10 +60,10 @@ impl WebhookChannel {
     /// Creates the channel, or says what is wrong with its settings.
     pub fn new(settings: &WebhookSettings, client: Client, clock: ClockFn) -> Result<Self, String> {
         if !matches!(settings.url.scheme(), "http" | "https") {
-            return Err("the webhook's address begins with https://".to_owned());
+            return Err("channel_webhook_url must start with https://".to_owned());
         }
         let key = WebhookKey::read(&settings.secret)
-            .ok_or("the webhook's secret is whsec_ and 24 to 64 bytes in base64")?;
+            .ok_or("channel_webhook_secret must be whsec_ followed by 24 to 64 bytes in base64")?;
         Ok(Self { url: settings.url.clone(), key, client, clock })
     }
 
@@ -86,12 +86,12 @@ impl WebhookChannel {
         Err(answer.temporary_error(PLATFORM).unwrap_or_else(|| {
             DeliveryError::never(match answer.status.as_u16() {
                 401 | 403 => {
-                    "the webhook's program does not take our signature: both need the same \
-                              secret, and clocks that agree"
+                    "the webhook program refused the signature; use the same secret on both sides \
+                     and check the clocks"
                         .to_owned()
                 }
-                404 | 410 => "there is no program at the webhook's address".to_owned(),
-                status => format!("the webhook's program refused it ({status})"),
+                404 | 410 => "there is no program at channel_webhook_url".to_owned(),
+                status => format!("the webhook program refused the call ({status})"),
             })
         }))
     }
@@ -127,7 +127,7 @@ impl Channel for WebhookChannel {
     async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
         if !is_webhook_address(outbound.to) {
             return Err(DeliveryError::never(
-                "whom a webhook tells has a name without spaces, of up to 200 bytes",
+                "a webhook recipient must be an ID of at most 200 bytes without spaces",
             ));
         }
         let body = json!({
@@ -162,7 +162,7 @@ impl Channel for WebhookChannel {
 
     fn parse(&self, call: &WebhookCall<'_>) -> Result<ParsedCall, UnreadableCall> {
         let said: ProgramCall = serde_json::from_slice(call.body).map_err(|error| {
-            UnreadableCall(format!("expected what somebody did, as JSON: {error}"))
+            UnreadableCall(format!("expected a person's action as JSON: {error}"))
         })?;
         Ok(ParsedCall::of(vec![said.inbound(call)?]))
     }
@@ -180,7 +180,7 @@ impl Channel for WebhookChannel {
         let at = (self.clock)();
         let body = json!({ "version": VERSION, "type": "test" });
         self.call(&format!("test.{}", at.millis()), at, &body).await?;
-        Ok("the webhook's program takes what we sign".to_owned())
+        Ok("the webhook program accepts this server's signature".to_owned())
     }
 }
 
@@ -229,7 +229,7 @@ enum SubscriptionRequest {
 impl ProgramCall {
     fn inbound(self, call: &WebhookCall<'_>) -> Result<InboundMessage, UnreadableCall> {
         if !is_webhook_address(&self.from) {
-            let wrong = "expected from to be who it is, without spaces and up to 200 bytes";
+            let wrong = "expected `from` to be an ID of at most 200 bytes without spaces";
             return Err(UnreadableCall(wrong.to_owned()));
         }
         let id = self
@@ -250,9 +250,10 @@ impl ProgramCall {
             },
             (None, None, None, Some(state), None) => {
                 let posted = about.ok_or_else(|| {
-                    UnreadableCall("expected about: which message it is".to_owned())
+                    UnreadableCall("expected `about` to be the ID of the message".to_owned())
                 })?;
-                let why = self.why.unwrap_or_else(|| "the program does not say why".to_owned());
+                let why =
+                    self.why.unwrap_or_else(|| "no reason given by the webhook program".to_owned());
                 let state = match state {
                     ReportedState::Delivered => DeliveryReport::Delivered,
                     ReportedState::Read => DeliveryReport::Read,

@@ -19,11 +19,13 @@ mod via_twilio;
 pub use meta::{GRAPH, MetaSettings, MetaWhatsapp};
 pub use via_twilio::TwilioWhatsapp;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use kernel::directory::ContactMethod;
 use kernel::directory::contact::is_phone_number;
 use serde_json::Value;
+use views::t;
 
 use crate::channel::Channel;
 use crate::setup::{ChannelContext, ChannelSetup};
@@ -31,9 +33,6 @@ use crate::twilio::TwilioAccount;
 
 /// The name of the channel.
 pub const NAME: &str = "whatsapp";
-
-/// Where to answer a request that cannot be answered in a message.
-const ON_ITS_PAGE: &str = "on its page";
 
 /// The provider that carries `WhatsApp`, with its settings.
 #[derive(Debug, Clone)]
@@ -89,12 +88,12 @@ impl TemplateSlot {
 }
 
 impl Template {
-    fn filled<'a>(&'a self, message: &'a Value) -> impl Iterator<Item = &'a str> {
+    fn filled<'a>(&'a self, message: &'a Value) -> impl Iterator<Item = Cow<'a, str>> {
         // Without the question in the message, the person answers on the page.
         let is_read = self.slots.contains(&TemplateSlot::Question);
         self.slots.iter().map(move |slot| match slot {
-            TemplateSlot::Answer if !is_read => ON_ITS_PAGE,
-            slot => slot.of(message),
+            TemplateSlot::Answer if !is_read => Cow::Owned(t!("chat-on-its-page")),
+            slot => Cow::Borrowed(slot.of(message)),
         })
     }
 }
@@ -131,7 +130,7 @@ mod tests {
         let message = render::render(&sample_cards::approve(), 4096);
         let filled = |slots: Vec<TemplateSlot>| {
             let template = Template { name: "x".into(), language: "en".into(), slots };
-            template.filled(&message).map(str::to_owned).collect::<Vec<_>>()
+            template.filled(&message).map(Cow::into_owned).collect::<Vec<_>>()
         };
         assert_eq!(
             filled(vec![TemplateSlot::Answer, TemplateSlot::Link]),

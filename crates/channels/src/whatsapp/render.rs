@@ -6,9 +6,9 @@
 
 use serde_json::{Value, json};
 
-use super::ON_ITS_PAGE;
 use views::message_card::plain_text::{beginning, defanged, facts, one_line, units};
 use views::message_card::{AnswerOptions, CardButton, CardStage, MessageCard};
+use views::t;
 
 /// The longest text of a message with buttons or rows.
 const MAX_BODY: usize = 1024;
@@ -48,7 +48,7 @@ fn with_buttons(card: &MessageCard) -> Option<Value> {
             .all(|(at, label)| !labels.iter().take(at).any(|l| l == label));
         unique && labels.iter().all(|label| !label.is_empty() && units(label) <= most)
     };
-    let hint = ways.code.as_deref().map(|code| format!("Or write {}.", either(code, &words)));
+    let hint = ways.code.as_deref().map(|code| t!("chat-or-write", words = either(code, &words)));
     if offered.is_empty() || offered.len() > MAX_ROWS {
         return None;
     }
@@ -91,10 +91,10 @@ fn without_buttons(card: &MessageCard, longest: usize) -> String {
     }
     let (before, after) = match &card.stage {
         CardStage::Open(_) => {
-            (title(card), "There is more of it. Read and answer it on its page:".to_owned())
+            (title(card), t!("chat-more-answer-here"))
         }
         CardStage::Closed { headline, at, .. } => {
-            (title(card), format!("{}, {at}\nThere is more of it on its page:", strong(headline)))
+            (title(card), format!("{}, {at}\n{}", strong(headline), t!("chat-more-here")))
         }
     };
     let around = units(&before) + units(&after) + units(&card.link) + 20;
@@ -110,14 +110,14 @@ fn body(card: &MessageCard, listing: Option<String>, ways: Option<String>) -> St
     lines.push(quoted(&card.words));
     if let Some(context) = card.context.as_deref().map(quoted).filter(|context| !context.is_empty())
     {
-        lines.extend(["Background:".to_owned(), context]);
+        lines.extend([t!("chat-background"), context]);
     }
     if !card.facts.is_empty() {
-        lines.extend(["Details:".to_owned(), quoted(&facts(&card.facts))]);
+        lines.extend([t!("chat-details"), quoted(&facts(&card.facts))]);
     }
     lines.extend(listing);
     if let (Some(until), CardStage::Open(_)) = (&card.until, &card.stage) {
-        lines.push(format!("Until: {}", plain(until)));
+        lines.push(t!("chat-expires", until = plain(until)));
     }
     lines.extend(ways);
     lines.push(card.link.clone());
@@ -132,23 +132,25 @@ fn answers(ways: &AnswerOptions) -> String {
     let presses: Vec<String> = ways.buttons.iter().filter(|b| !b.wants_words).map(one).collect();
     if !presses.is_empty() {
         let presses = quoted(&presses.join("\n"));
-        return format!("Reply to this message with one of\n{presses}\nor here:");
+        return format!("{}\n{presses}\n{}", t!("chat-reply-with"), t!("chat-or-here"));
     }
     if !ways.reply {
-        return "Answer it on its page:".to_owned();
+        return t!("chat-answer-on-page");
     }
-    let or = ways.code.as_deref().map(|code| format!(", or write {code} and your words"));
-    format!("Reply to this message: your words are the answer{}.", or.unwrap_or_default())
+    match ways.code.as_deref() {
+        Some(code) => t!("chat-reply-text-or-code", code = code),
+        None => t!("chat-reply-text"),
+    }
 }
 
 /// Returns a text such as `A7 yes or A7 no`.
 fn either(code: &str, words: &[String]) -> String {
-    words.iter().map(|word| format!("{code} {word}")).collect::<Vec<_>>().join(" or ")
+    let coded = words.iter().map(|word| format!("{code} {word}"));
+    coded.reduce(|first, second| t!("chat-or", first = first, second = second)).unwrap_or_default()
 }
 
 fn title(card: &MessageCard) -> String {
-    let urgent = if card.urgent { "Urgent: " } else { "" };
-    strong(&format!("{urgent}{}", card.title))
+    strong(&card.title)
 }
 
 /// Text from the server, in bold.
@@ -205,8 +207,8 @@ fn template(card: &MessageCard) -> Value {
                 Some(code) if plain && (1..=MAX_BUTTONS).contains(&words.len()) => {
                     either(code, &words)
                 }
-                Some(code) if ways.reply => format!("{code} and your words"),
-                _ => ON_ITS_PAGE.to_owned(),
+                Some(code) if ways.reply => t!("chat-code-and-answer", code = code),
+                _ => t!("chat-on-its-page"),
             }
         }
     };

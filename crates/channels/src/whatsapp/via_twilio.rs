@@ -39,7 +39,9 @@ impl TwilioWhatsapp {
         client: Client,
     ) -> Result<Self, String> {
         if template.as_ref().is_some_and(|template| !template.name.starts_with("HX")) {
-            return Err("a template of Twilio's is known by its content SID, HX…".to_owned());
+            return Err("a Twilio template is named by its content SID, which starts with \
+                        HX"
+            .to_owned());
         }
         Ok(Self {
             twilio: TwilioClient::new(account, client)?,
@@ -65,7 +67,8 @@ impl TwilioWhatsapp {
             Err(failed) => {
                 // The next attempt creates the content again.
                 if let Err(error) = self.twilio.delete_content(&sid).await {
-                    tracing::warn!(content.sid = sid, %error, "what was laid out at Twilio stays there");
+                    tracing::warn!(content.sid = sid, %error, "could not delete a content \
+                                                               template at Twilio");
                 }
                 Err(failed)
             }

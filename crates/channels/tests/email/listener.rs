@@ -93,31 +93,34 @@ async fn a_conversation_line_by_line() {
         let (to, invitation) = (address(1), invitation());
         for (line, said) in [
             ("RCPT TO:<x@y>", "503 5.5.1 say MAIL first"),
-            ("MAIL FROM:<ada@example.org>", "503 5.5.1 say who you are first"),
+            ("MAIL FROM:<ada@example.org>", "503 5.5.1 send EHLO first"),
             ("DATA", "503 5.5.1 say MAIL first"),
-            ("LHLO there", "500 5.5.1 another protocol is spoken here"),
+            ("LHLO there", "500 5.5.1 wrong protocol"),
             ("HELO there", "250 ask.example.com"),
             (
                 "EHLO there",
                 "250-ask.example.com\n250-PIPELINING\n250-8BITMIME\n250-SMTPUTF8\n\
                  250-ENHANCEDSTATUSCODES\n250 SIZE 26214400",
             ),
-            ("STARTTLS", "502 5.5.1 there is no encryption to start"),
-            ("AUTH PLAIN AAAA", "502 5.5.1 this cannot be done here"),
-            ("VRFY ada", "252 2.5.2 send a letter and see"),
+            ("STARTTLS", "502 5.5.1 STARTTLS is not available"),
+            ("AUTH PLAIN AAAA", "502 5.5.1 not supported"),
+            ("VRFY ada", "252 2.5.2 send an email to find out"),
             ("NOOP", "250 2.0.0 fine"),
-            ("WHATEVER", "500 5.5.1 this command is not known"),
-            ("MAIL FROM:<ada@example.org> SIZE=99999999", "552 5.3.4 this letter is too large"),
+            ("WHATEVER", "500 5.5.1 unknown command"),
+            (
+                "MAIL FROM:<ada@example.org> SIZE=99999999",
+                "552 5.3.4 the email exceeds the size limit",
+            ),
             (
                 "MAIL FROM:<ada@example.org> BODY=BINARYMIME",
-                "555 5.5.4 BINARYMIME is not taken here",
+                "555 5.5.4 BINARYMIME is not supported",
             ),
             ("MAIL FROM:<ada@example.org> BODY=8BITMIME SMTPUTF8 SIZE=100", "250 2.1.0 fine"),
-            ("MAIL FROM:<ada@example.org>", "503 5.5.1 one letter after the other"),
-            ("RCPT TO:<bob@example.org>", "550 5.7.1 letters are passed on to nobody"),
-            ("RCPT TO:<bob%example.org@example.com>", "550 5.1.1 nobody was given this address"),
-            ("RCPT TO:<replies@example.com>", "550 5.1.1 nobody was given this address"),
-            ("DATA", "503 5.5.1 no recipient was taken"),
+            ("MAIL FROM:<ada@example.org>", "503 5.5.1 finish the current email first"),
+            ("RCPT TO:<bob@example.org>", "550 5.7.1 relaying is not allowed"),
+            ("RCPT TO:<bob%example.org@example.com>", "550 5.1.1 unknown recipient"),
+            ("RCPT TO:<replies@example.com>", "550 5.1.1 unknown recipient"),
+            ("DATA", "503 5.5.1 no valid recipient"),
             (&format!("RCPT TO:<{to}>"), "250 2.1.5 fine"),
             (&format!("RCPT TO:<{invitation}>"), "250 2.1.5 fine"),
             ("RSET", "250 2.0.0 forgotten"),
@@ -181,12 +184,12 @@ async fn what_came_of_each_letter_is_said() {
         let yes = answer("1", &to, "Yes");
         let away = yes.replace("From:", "Auto-Submitted: auto-replied\r\nFrom:");
         for (letter, said) in [
-            (yes.as_str(), "451 4.3.0 this cannot be taken now, come again"),
+            (yes.as_str(), "451 4.3.0 temporary failure, try again later"),
             (yes.as_str(), "250 2.6.0 taken"),
-            (away.as_str(), "250 2.6.0 taken, and put aside"),
-            ("From: a@b\r\n\r\n> May I?\r\n", "550 5.6.0 there is nothing in it"),
-            ("Subject: x\r\n\r\nYes\r\n", "550 5.6.0 it does not say whom it is from"),
-            ("", "550 5.6.0 it cannot be read as a letter"),
+            (away.as_str(), "250 2.6.0 accepted and ignored"),
+            ("From: a@b\r\n\r\n> May I?\r\n", "550 5.6.0 it has no text"),
+            ("Subject: x\r\n\r\nYes\r\n", "550 5.6.0 it has no sender"),
+            ("", "550 5.6.0 it cannot be parsed as an email"),
         ] {
             assert!(client.say("MAIL FROM:<a@b>").await.starts_with("250 "));
             assert!(client.say(&format!("RCPT TO:<{to}>")).await.starts_with("250 "));
@@ -223,12 +226,12 @@ async fn too_much_of_anything() {
         let mut client = start().await;
         client.say(&format!("RCPT TO:<{to}>")).await;
         let third = client.say(&format!("RCPT TO:<{to}>")).await;
-        assert_eq!(third, "452 4.5.3 too many recipients at once");
+        assert_eq!(third, "452 4.5.3 too many recipients");
 
         let mut client = start().await;
         client.say("DATA").await;
         client.type_in(&answer("1", &to, &"a".repeat(3000))).await;
-        assert_eq!(client.say(".").await, "552 5.3.4 this letter is too large");
+        assert_eq!(client.say(".").await, "552 5.3.4 the email exceeds the size limit");
         assert_eq!(client.say("NOOP").await, "250 2.0.0 fine", "and they go on");
 
         let mut client = start().await;
@@ -236,7 +239,10 @@ async fn too_much_of_anything() {
         client.type_in(&"a".repeat(60_000)).await;
         // They hang up without listening any more, so their answer may be lost.
         let said = client.answer().await;
-        assert!(["421 5.3.4 this letter is far too large", ""].contains(&said.as_str()), "{said}");
+        assert!(
+            ["421 5.3.4 the email exceeds the size limit", ""].contains(&said.as_str()),
+            "{said}"
+        );
 
         let mut client = start().await;
         client.type_in(&"a".repeat(4096)).await;
@@ -292,7 +298,7 @@ async fn silence_ends_a_session() {
     let limits = ListenerLimits { silence: Duration::from_millis(50), ..ListenerLimits::default() };
     while_listening(Protocol::Smtp(None), limits, &KeepingHandler::new(), async |port, _| {
         let mut client = Client::connect(port).await;
-        assert_eq!(client.answer().await, "421 4.4.2 nothing was said for too long");
+        assert_eq!(client.answer().await, "421 4.4.2 idle for too long");
         assert_eq!(client.answer().await, "");
     })
     .await;
@@ -308,7 +314,7 @@ async fn whoever_is_connected_at_the_end_is_told() {
         async |port, stop| {
             let mut client = Client::connect(port).await;
             stop.cancel();
-            assert_eq!(client.answer().await, "421 4.3.2 closing, come again");
+            assert_eq!(client.answer().await, "421 4.3.2 closing, try again later");
         },
     )
     .await;
@@ -340,7 +346,7 @@ async fn encrypted_where_there_is_a_certificate() {
         let mut client = Client::connect(port).await;
         assert!(client.say("EHLO x").await.contains("STARTTLS"));
         client.type_in("STARTTLS\r\nMAIL FROM:<eve@example.org>\r\n").await;
-        assert_eq!(client.answer().await, "421 5.5.1 wait for the answer to STARTTLS");
+        assert_eq!(client.answer().await, "421 5.5.1 wait for the response to STARTTLS");
         let mut client = Client::connect(port).await;
         client.say("STARTTLS").await;
         client.type_in("this is no handshake\r\n").await;
@@ -377,7 +383,7 @@ async fn a_real_server_hands_answers_over_and_comes_again() {
         // What is refused for good comes back to whoever wrote it.
         servers.post("ada@example.org", &to, &answer("2", &to, "> quoted only")).await;
         servers.until("ada", "", (1, 0)).await;
-        assert!(servers.letter("ada").contains("there is nothing in it"));
+        assert!(servers.letter("ada").contains("it has no text"));
     })
     .await;
 }

@@ -47,8 +47,8 @@ async fn what_never_works_says_what_to_do() {
     for (to, said) in [
         ("C0SECRET", "invite the app"),
         ("C0OLD", "archived"),
-        ("C0NONE", "check the id"),
-        ("U0NOBODY", "check the id"),
+        ("C0NONE", "check the ID"),
+        ("U0NOBODY", "check the ID"),
         ("U0ROBOT", "choose a person"),
     ] {
         let failed = slack.deliver(outbound(to, &message)).await.unwrap_err();
@@ -139,7 +139,7 @@ async fn a_check_says_what_was_found() {
     assert_eq!(channel.check().await.unwrap(), "Slack knows us as countersign in Example");
     let listening = slack(workspace.socket_settings());
     let said = listening.check().await.unwrap();
-    assert!(said.ends_with("and lets us listen on a socket"), "{said}");
+    assert!(said.ends_with("with Socket Mode"), "{said}");
     workspace.allow("chat:write,users:read");
     let said = channel.check().await.unwrap();
     assert!(said.contains("without users:read.email (to know them"), "{said}");
@@ -164,11 +164,11 @@ fn what_is_half_set_up_is_refused() {
         base: None,
     };
     for (settings, said) in [
-        (settings("xapp-1", Some("s"), None), "slack_bot_token begins with xoxb-"),
-        (settings("", Some("s"), None), "slack_bot_token begins with xoxb-"),
-        (settings("xoxb-1", None, Some("xoxb-1")), "slack_app_token begins with xapp-"),
+        (settings("xapp-1", Some("s"), None), "slack_bot_token must start with xoxb-"),
+        (settings("", Some("s"), None), "slack_bot_token must start with xoxb-"),
+        (settings("xoxb-1", None, Some("xoxb-1")), "slack_app_token must start with xapp-"),
         (settings("xoxb-1", Some(" "), None), "slack_signing_secret is empty"),
-        (settings("xoxb-1", None, None), "nobody can answer"),
+        (settings("xoxb-1", None, None), "so that people can answer"),
     ] {
         let refused = Slack::new(settings, reqwest::Client::new()).unwrap_err();
         assert!(refused.contains(said), "{refused}");

@@ -131,7 +131,7 @@ async fn a_token_that_was_brought_is_used_and_shown_nowhere() {
         let given = OutboundMessage { token: Some(&bad), ..outbound("C0OPS", &message) };
         let refused = slack.deliver(given).await;
         let Err(DeliveryError::Never { why }) = refused else { panic!("{refused:?}") };
-        assert!(why.contains("the bot token the agent gave") && !why.contains("xoxb"), "{why}");
+        assert!(why.contains("the agent's bot token") && !why.contains("xoxb"), "{why}");
     }
 }
 

@@ -18,14 +18,14 @@ use serde_json::{Map, Value, json};
 use crate::{Ask, Client, ClientError, Result, retry};
 
 /// A prompt without a kind of question.
-#[must_use = "a question without a kind asks nothing"]
+#[must_use = "a question requires a kind"]
 pub struct Draft {
     client: Client,
     question: Map<String, Value>,
 }
 
 /// A question that is ready to be sent.
-#[must_use = "nothing is asked before `wait` or `send`"]
+#[must_use = "the ask is created by `wait` or `send`"]
 pub struct Asking<K> {
     client: Client,
     question: Map<String, Value>,

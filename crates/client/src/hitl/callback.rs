@@ -34,7 +34,7 @@ pub fn verify_callback(secret: &str, body: &[u8], signature: Option<&str>) -> Re
 }
 
 fn read(body: &[u8]) -> Result<Callback> {
-    let malformed = |what: &str| HitlError::Malformed(format!("its callback: {what}"));
+    let malformed = |what: &str| HitlError::Malformed(format!("the callback: {what}"));
     let event: CallbackBody =
         serde_json::from_slice(body).map_err(|error| malformed(&error.to_string()))?;
     let told = CaseStatus::read(body, &event.case_id)?;
@@ -44,7 +44,8 @@ fn read(body: &[u8]) -> Result<Callback> {
         expires_at: event.timestamp.unwrap_or(Timestamp::UNIX_EPOCH),
     };
     let outcome = told.outcome(status, &terms)?;
-    let outcome = outcome.ok_or_else(|| malformed(&format!("{:?} ends nothing", event.event)))?;
+    let outcome =
+        outcome.ok_or_else(|| malformed(&format!("{:?} is not a final event", event.event)))?;
     Ok(Callback { case_id: event.case_id, outcome })
 }
 

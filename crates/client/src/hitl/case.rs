@@ -116,14 +116,14 @@ impl Case {
         let wire: CaseBody = serde_json::from_value(hitl)
             .map_err(|error| HitlError::Malformed(format!("the hitl object: {error}")))?;
         let review_type = ReviewType::named(&wire.kind)
-            .ok_or_else(|| HitlError::Malformed(format!("{:?} is no review type", wire.kind)))?;
+            .ok_or_else(|| HitlError::Malformed(format!("{:?} is not a review type", wire.kind)))?;
         address(&wire.review_url)?;
         let events_url = wire.events_url.as_deref().map(address).transpose()?;
         let submit = match (wire.submit_url, wire.submit_token) {
             (Some(url), Some(token)) => Some((address(&url)?, token)),
             (None, None) => None,
             _ => {
-                let said = "submit_url and submit_token come together";
+                let said = "submit_url and submit_token must be present together";
                 return Err(HitlError::Malformed(said.to_owned()));
             }
         };
@@ -180,7 +180,8 @@ impl fmt::Debug for Case {
 
 /// A URL that may be called: https, or http on this machine (HITL-242).
 fn address(text: &str) -> Result<Url> {
-    let url = Url::parse(text).map_err(|_| HitlError::BadUrl("what it names".to_owned()))?;
+    let url =
+        Url::parse(text).map_err(|_| HitlError::BadUrl("the URL that it names".to_owned()))?;
     let local = matches!(url.host_str(), Some("localhost" | "127.0.0.1"));
     if url.scheme() == "https" || (url.scheme() == "http" && local) {
         return Ok(url);

@@ -7,10 +7,10 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum HitlError {
     /// The response does not follow the protocol.
-    #[error("the service does not speak HITL here: {0}")]
+    #[error("the response is not HITL: {0}")]
     Malformed(String),
     /// The URL may not be called: it is neither https nor on this machine.
-    #[error("{0} is neither an https address nor one of this machine")]
+    #[error("{0} is neither an https URL nor a URL on this machine")]
     BadUrl(String),
     /// The service could not be reached.
     #[error("cannot reach {url}")]

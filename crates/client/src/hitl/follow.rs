@@ -273,7 +273,7 @@ where
         let told = CaseStatus::read(&bytes, &self.case.case_id)?;
         let status = told.status.clone();
         let status =
-            status.ok_or_else(|| HitlError::Malformed("its status has no status".to_owned()))?;
+            status.ok_or_else(|| HitlError::Malformed("the response has no status".to_owned()))?;
         if let Some(expires_at) = told.expires_at {
             self.terms.expires_at = expires_at;
         }

@@ -36,8 +36,9 @@ impl HitlHttpClient {
     /// Sends `value` to the origin of `url`, and to no other.
     pub(super) fn authorize(&mut self, url: &str, value: &str) -> Result<()> {
         let url = Url::parse(url).map_err(|_| HitlError::BadUrl(url.to_owned()))?;
-        let mut value = HeaderValue::from_str(value)
-            .map_err(|_| HitlError::Invalid("the authorization is no header".to_owned()))?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| {
+            HitlError::Invalid("the authorization is not a valid header".to_owned())
+        })?;
         value.set_sensitive(true);
         self.authorization = Some((url.origin().ascii_serialization(), value));
         Ok(())

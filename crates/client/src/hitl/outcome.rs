@@ -119,7 +119,7 @@ impl CaseStatus {
             .map_err(|error| HitlError::Malformed(format!("its status: {error}")))?;
         match &told.case_id {
             Some(other) if other != case_id => {
-                Err(HitlError::Malformed(format!("asked about {case_id}, it told of {other}")))
+                Err(HitlError::Malformed(format!("the status is of case {other}, not {case_id}")))
             }
             _ => Ok(told),
         }
@@ -129,7 +129,7 @@ impl CaseStatus {
     pub(super) fn outcome(self, status: &str, case: &CaseTerms) -> Result<Option<Outcome>> {
         Ok(match status {
             "completed" => {
-                let said = "it is completed and has no result";
+                let said = "the case is completed but has no result";
                 let result = self.result.ok_or_else(|| HitlError::Malformed(said.to_owned()))?;
                 Some(Outcome::Completed(Completed {
                     action: result.action,

@@ -48,7 +48,7 @@ impl Case {
         self.inline(action)?;
         let button = format!("{}:{action}", self.case_id);
         if button.len() > limit {
-            let said = format!("{button:?} is longer than {limit} bytes; keep a short name for it");
+            let said = format!("{button:?} exceeds {limit} bytes; use a shorter name");
             return Err(HitlError::Invalid(said));
         }
         Ok(button)
@@ -61,11 +61,11 @@ impl Case {
 
     fn inline(&self, action: &str) -> Result<(&reqwest::Url, &str)> {
         let Some((url, token)) = &self.submit else {
-            let said = format!("{} takes answers on its page only", self.case_id);
+            let said = format!("{} can only be answered on its page", self.case_id);
             return Err(HitlError::NotInline(said));
         };
         if self.inline_actions.as_ref().is_some_and(|may| !may.iter().any(|one| one == action)) {
-            let said = format!("{action:?} is taken on the page only");
+            let said = format!("{action:?} is possible on the page only");
             return Err(HitlError::NotInline(said));
         }
         Ok((url, token))
@@ -101,7 +101,7 @@ impl Follower {
         let bytes =
             answer.bytes().await.map_err(|source| super::http_client::unreachable(url, source))?;
         serde_json::from_slice(&bytes)
-            .map_err(|error| HitlError::Malformed(format!("its answer to a submit: {error}")))
+            .map_err(|error| HitlError::Malformed(format!("the response to a submit: {error}")))
     }
 }
 
@@ -110,5 +110,8 @@ fn named(field: &str, name: &str, known: &[&str]) -> Result<()> {
     if known.contains(&name) || custom {
         return Ok(());
     }
-    Err(HitlError::Invalid(format!("{field} is one of {}, or x-…, not {name:?}", known.join(", "))))
+    Err(HitlError::Invalid(format!(
+        "{field} is one of {}, or a custom name that starts with x-, not {name:?}",
+        known.join(", ")
+    )))
 }

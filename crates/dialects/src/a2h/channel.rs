@@ -159,10 +159,10 @@ pub(super) fn read_map(
         }
     }
     if shown.len() > 1 {
-        return Err(A2hWireError::field(path, "one of slack, email, sms and whatsapp"));
+        return Err(A2hWireError::field(path, "exactly one of slack, email, sms and whatsapp"));
     }
     if let Some(id) = members.either(&["human_id", "humanId"])? {
-        let human = id.parse().map_err(|_| members.bad("human_id", "the id of a human"))?;
+        let human = id.parse().map_err(|_| members.bad("human_id", "the ID of a human"))?;
         channel.human = Some(human);
         shown.insert("human_id".to_owned(), json!(id));
     }
@@ -188,7 +188,7 @@ fn read_slack(slack: Members<'_>) -> Result<Map<String, Value>, A2hWireError> {
     let id = id.ok_or_else(|| slack.bad("channel_or_user_id", "a string"))?;
     // An empty id stands for the person who installed the app (A2H-030).
     if !id.is_empty() && !is_slack_id(&id) {
-        let expected = "the id of a channel or user such as C0123ABC, not its name";
+        let expected = "the ID of a channel or user such as C0123ABC, not its name";
         return Err(slack.bad("channel_or_user_id", expected));
     }
     let allowed = match slack.present("allowed_responder_ids") {
@@ -196,7 +196,7 @@ fn read_slack(slack: Members<'_>) -> Result<Map<String, Value>, A2hWireError> {
         None => slack.texts("allowedResponderIds")?,
     };
     if allowed.as_ref().is_some_and(Vec::is_empty) {
-        return Err(slack.bad("allowed_responder_ids", "at least one id, or null"));
+        return Err(slack.bad("allowed_responder_ids", "at least one ID, or null"));
     }
     let context = ["context_about_channel_or_user", "contextAboutChannelOrUser"];
     let blocks = match slack.flag("experimental_slack_blocks")? {
@@ -219,7 +219,7 @@ fn read_token(slack: Members<'_>) -> Result<Option<BotToken>, A2hWireError> {
         token.len() <= LONGEST_TOKEN && token.bytes().all(|byte| byte.is_ascii_graphic())
     };
     if !token.as_ref().is_none_or(sent) {
-        return Err(slack.bad("bot_token", "a bot token of Slack, such as xoxb-…"));
+        return Err(slack.bad("bot_token", "a Slack bot token such as xoxb-…"));
     }
     Ok(token.map(BotToken))
 }
@@ -272,7 +272,7 @@ fn read_email(email: Members<'_>) -> Result<(Map<String, Value>, Vec<String>), A
 fn read_phone(phone: Members<'_>) -> Result<Map<String, Value>, A2hWireError> {
     let number = phone.either(&["phone_number", "phoneNumber"])?.unwrap_or_default();
     if !is_phone_number(&number) {
-        let expected = "a phone number as in E.164, such as +4930123456";
+        let expected = "a phone number in E.164 format, such as +4930123456";
         return Err(phone.bad("phone_number", expected));
     }
     let context = phone.either(&["context_about_user", "contextAboutUser"])?;
@@ -349,7 +349,7 @@ pub fn validate_channel(bytes: &[u8], configured: &[Medium]) -> Result<Value, A2
     let body = super::parse::object::<A2hWireError>(bytes)?;
     let (medium, errors) = match read_map(&body, "") {
         Ok(ParsedChannel { medium: None, human: None, .. }) => {
-            let message = "expected one of slack, email, sms, whatsapp and human_id";
+            let message = "expected slack, email, sms, whatsapp or human_id";
             (None, vec![json!({ "field": "", "message": message })])
         }
         Ok(channel) => (channel.medium, Vec::new()),

@@ -153,7 +153,7 @@ pub(super) fn storable(bytes: &[u8]) -> Result<Map<String, Value>, A2hWireError>
     if body.values().all(is_storable_json) {
         return Ok(body);
     }
-    Err(A2hWireError::field("", "texts without NUL characters"))
+    Err(A2hWireError::field("", "strings without NUL characters"))
 }
 
 fn spec(call: Members<'_>) -> Result<Members<'_>, A2hWireError> {
@@ -173,8 +173,8 @@ fn refused(error: &QuestionError, prompt: &str) -> A2hWireError {
 
 /// An id that every client can put into a URL (A2H-014, A2H-015).
 pub(super) fn id(from: Members<'_>, key: &str) -> Result<String, A2hWireError> {
-    let expected =
-        "1 to 200 bytes without / ? # % \\, control characters and blank ends, and not . or ..";
+    let expected = "a string of 1 to 200 bytes other than . and .., without / ? # % \\, control \
+                    characters, or spaces at either end";
     let bad = || from.bad(key, expected);
     let id = from.present(key).and_then(Value::as_str).ok_or_else(bad)?;
     let odd = |c: char| matches!(c, '/' | '?' | '#' | '%' | '\\') || c.is_control();

@@ -89,7 +89,12 @@ impl A2hWireError {
 
     /// 401: the credential is missing or invalid.
     pub fn unauthorized() -> Self {
-        Self::new(401, code::UNAUTHORIZED, "a valid key is needed: Authorization: Bearer <key>")
+        Self::new(
+            401,
+            code::UNAUTHORIZED,
+            "missing, unknown, expired or revoked key; send a valid key as Authorization: Bearer \
+             <key>",
+        )
     }
 
     /// 403: only an administrator may do this (A2H-127).
@@ -99,74 +104,78 @@ impl A2hWireError {
 
     /// 403: this key may not pass on answers (A2H-044).
     pub fn no_respond_scope() -> Self {
-        let message =
-            "this key may not pass on answers; people answer, or a key issued with `respond`";
+        let message = "this key cannot pass on answers; use a key issued with `respond`, or let a \
+                       person answer";
         Self::new(403, code::FORBIDDEN, message)
     }
 
     /// 403: this key may not bring its own Slack app (A2H-084).
     pub fn no_own_app_scope() -> Self {
-        let message = "this key may not bring a `bot_token`: leave it out and the server's own app \
-                       speaks, or have an administrator issue a key with `own_app`";
+        let message = "this key cannot use a `bot_token`; leave it out to use the server's Slack \
+                       app, or ask an administrator for a key with `own_app`";
         Self::new(403, code::FORBIDDEN, message)
     }
 
     /// 404: the call does not exist, or the caller may not see it.
     pub fn no_call() -> Self {
-        Self::new(404, code::NOT_FOUND, "there is no such call")
+        Self::new(404, code::NOT_FOUND, "call not found")
     }
 
     /// 404: the person does not exist, or the caller may not see them.
     pub fn no_human() -> Self {
-        Self::new(404, code::NOT_FOUND, "there is no such human")
+        Self::new(404, code::NOT_FOUND, "human not found")
     }
 
     /// 404: the conversation does not exist, or is with another agent.
     pub fn no_conversation() -> Self {
-        let message = "channel_id: there is no such conversation; expected the channel_id of a \
+        let message = "channel_id: conversation not found; expected the channel_id of a \
                        NewConversation";
         Self::new(404, code::NOT_FOUND, message)
     }
 
     /// 404: no route has this path.
     pub fn no_route() -> Self {
-        Self::new(404, code::NOT_FOUND, "there is nothing at this path")
+        Self::new(404, code::NOT_FOUND, "unknown path; check the URL")
     }
 
     /// 405: the route has no such method.
     pub fn method_not_allowed() -> Self {
-        Self::new(405, code::METHOD_NOT_ALLOWED, "this path has no such method")
+        Self::new(405, code::METHOD_NOT_ALLOWED, "this path does not support this method")
     }
 
     /// 410: the text was erased.
     pub fn gone() -> Self {
-        Self::new(410, code::GONE, "the words of this call were erased")
+        Self::new(410, code::GONE, "the text of this call was erased")
     }
 
     /// 413: the body is too large.
     pub fn too_large() -> Self {
-        Self::new(413, code::TOO_LARGE, "the body is too large")
+        Self::new(413, code::TOO_LARGE, "the body exceeds this server's size limit")
     }
 
     /// 415: the body is not sent as JSON.
     pub fn not_sent_as_json() -> Self {
-        let message = "the body must be sent as application/json";
+        let message = "unsupported Content-Type; send the body as application/json";
         Self::new(415, code::UNSUPPORTED_MEDIA_TYPE, message)
     }
 
     /// 429: too many calls.
     pub fn rate_limited() -> Self {
-        Self::new(429, code::RATE_LIMITED, "too many calls, wait a little")
+        Self::new(
+            429,
+            code::RATE_LIMITED,
+            "too many requests; retry after the seconds in Retry-After",
+        )
     }
 
     /// 500: an internal error. The cause is in the log, not in the body.
     pub fn internal() -> Self {
-        Self::new(500, code::INTERNAL, "something went wrong here, and it was noted")
+        Self::new(500, code::INTERNAL, "internal error; the server's log has the details")
     }
 
     /// 503: try again later.
     pub fn unavailable() -> Self {
-        Self::new(503, code::UNAVAILABLE, "the service cannot answer now, try again")
+        Self::new(503, code::UNAVAILABLE, "the service is temporarily unavailable; try again")
     }
 
     /// Translates a refusal of the kernel. It names no person: the agent may not know who answered
@@ -180,7 +189,7 @@ impl A2hWireError {
             Refusal::NotFound { .. } => Self::no_call(),
             Refusal::AlreadyAnswered { at, .. } => over(format!("it was answered at {at}")),
             Refusal::AlreadyCancelled { at, .. } => over(format!("it was cancelled at {at}")),
-            Refusal::TimedOut { at } => over(format!("nobody answered until {at}")),
+            Refusal::TimedOut { at } => over(format!("it expired at {at}")),
             Refusal::NotAllowed { .. }
             | Refusal::AssuranceTooLow { .. }
             | Refusal::ApprovalTooWeak { .. }
@@ -201,11 +210,11 @@ impl A2hWireError {
                 Self::at(&place, code::INVALID_FIELD, format!("/spec/state{pointer}: {says}"))
             }
             Refusal::IdempotencyMismatch => {
-                let message = "this call_id belongs to a call with another spec";
+                let message = "this call_id was already used with a different spec";
                 Self::new(409, code::CALL_EXISTS, message)
             }
             Refusal::TakenBy { .. } | Refusal::BeingAnswered { .. } => {
-                Self::new(409, code::CONFLICT, "somebody has taken this on")
+                Self::new(409, code::CONFLICT, "another person has claimed this request")
             }
             Refusal::NotOver { .. }
             | Refusal::Exists { .. }

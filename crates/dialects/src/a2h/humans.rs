@@ -88,7 +88,7 @@ pub fn parse_human(bytes: &[u8]) -> Result<HumanBody, A2hWireError> {
             return Ok(contact);
         }
         let channel = channel::read_map(map, &path)?;
-        let expected = "one of slack, email, sms, whatsapp, telegram, ntfy and webhook";
+        let expected = "slack, email, sms, whatsapp, telegram, ntfy or webhook";
         read_contact(channel.shown.as_ref()).ok_or_else(|| A2hWireError::field(&path, expected))
     });
     let contacts = contacts.collect::<Result<_, A2hWireError>>()?;
@@ -97,7 +97,7 @@ pub fn parse_human(bytes: &[u8]) -> Result<HumanBody, A2hWireError> {
         Some(names) => {
             let read = names.iter().map(|name| name.parse::<ProjectId>().ok()).collect();
             let read: Option<Vec<ProjectId>> = read;
-            Some(read.ok_or_else(|| body.bad("projects", "the names of projects"))?)
+            Some(read.ok_or_else(|| body.bad("projects", "IDs of projects"))?)
         }
     };
     Ok(HumanBody { name, description, contacts, projects })

@@ -73,7 +73,7 @@ pub fn parse_message(bytes: &[u8]) -> Result<NewA2hMessage, A2hWireError> {
     }
     let state = spec.object("state")?.map(|state| json!(state));
     let (question, stance) = question(&text, wanted.as_ref())
-        .ok_or_else(|| spec.bad("message", "a text without NUL characters"))?;
+        .ok_or_else(|| spec.bad("message", "a string without NUL characters"))?;
     let mut kept = Map::new();
     for (key, value) in [
         ("kind", Some(json!(CallKind::Message.as_str()))),
@@ -101,7 +101,7 @@ fn question(text: &str, schema: Option<&Value>) -> Option<(Question, AnswerKind)
         }
         Some((schema, Shape::Free)) => {
             let shown = serde_json::to_string_pretty(schema).ok()?;
-            let context = format!("The agent reads the answer as JSON of this schema:\n{shown}");
+            let context = format!("The agent reads the answer as JSON with this schema:\n{shown}");
             (QuestionBody::Converse, Some(context), AnswerKind::Reply)
         }
     };

@@ -91,7 +91,7 @@ pub(super) fn read(spec: Members<'_>, key: &str) -> Result<Vec<ResponseOption>, 
             irreversible: marks_irreversible(map),
         };
         if options.iter().any(|other| other.name == option.name) {
-            return Err(item.bad("name", "another name than that of the other options"));
+            return Err(item.bad("name", "a name that no other option has"));
         }
         options.push(option);
     }

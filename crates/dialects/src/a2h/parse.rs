@@ -1,6 +1,6 @@
 //! Reports invalid bodies in this dialect's format.
 
-use kernel::ask::irreversible::marks_irreversible;
+use kernel::ask::irreversible::any_marks_irreversible;
 
 use super::errors::{A2hWireError, code};
 use crate::members::InvalidBody;
@@ -22,8 +22,8 @@ impl InvalidBody for A2hWireError {
         Self::field(path, expected)
     }
 
-    fn unknown(path: &str, known: &str) -> Self {
-        let message = format!("{path}: unknown field; known fields are {known}");
+    fn unknown(path: &str, _known: &str, problem: &str) -> Self {
+        let message = format!("{path}: {problem}");
         Self::at(path, code::INVALID_FIELD, message)
     }
 }
@@ -31,8 +31,9 @@ impl InvalidBody for A2hWireError {
 impl Members<'_> {
     /// Whether a member other than these marks the request as irreversible.
     pub(super) fn marks_irreversible(self, except: &[&str]) -> bool {
-        let rest = self.map().iter().filter(|(name, _)| !except.contains(&name.as_str()));
-        marks_irreversible(&rest.map(|(name, value)| (name.clone(), value.clone())).collect())
+        any_marks_irreversible(
+            self.map().iter().filter(|(name, _)| !except.contains(&name.as_str())),
+        )
     }
 
     /// A text under the first of its names that is present; the others are older spellings.

@@ -36,7 +36,7 @@ pub fn read_function_response(
     if let Some(name) = &option {
         let bad = |expected: &str| Err(status.bad("reject_option_name", expected));
         if approved {
-            return bad("null with an approval");
+            return bad("null, because a rejection reason does not apply to an approval");
         }
         if !known.iter().any(|choice| choice.id == *name) {
             return bad("the name of one of the call's reject_options, or null");
@@ -79,7 +79,10 @@ pub fn read_contact_response(
         | QuestionBody::Escalate { .. }
         | QuestionBody::Converse => {
             if name.is_some() {
-                return Err(status.bad("response_option_name", "null: there are no options"));
+                return Err(status.bad(
+                    "response_option_name",
+                    "null, because this contact has no response_options",
+                ));
             }
             Reply { answer: Answer::Replied { text: response }, comment: None }
         }

@@ -35,7 +35,7 @@ pub(super) fn check(schema: &Value) -> Result<(), String> {
     found.walk(schema, 0)?;
     if found.unevaluated > MOST_UNEVALUATED {
         return Err(format!(
-            "a JSON Schema with at most {MOST_UNEVALUATED} of unevaluatedProperties and \
+            "a JSON Schema with at most {MOST_UNEVALUATED} uses of unevaluatedProperties and \
              unevaluatedItems"
         ));
     }
@@ -46,10 +46,10 @@ impl<'s> SchemaCounts<'s> {
     fn walk(&mut self, schema: &'s Value, depth: usize) -> Result<(), String> {
         self.nodes += 1;
         if depth > DEEPEST_SCHEMA {
-            return Err(format!("a JSON Schema that is nested at most {DEEPEST_SCHEMA} deep"));
+            return Err(format!("a JSON Schema with at most {DEEPEST_SCHEMA} levels of nesting"));
         }
         if self.nodes > MOST_NODES {
-            return Err(format!("a JSON Schema of at most {MOST_NODES} values"));
+            return Err(format!("a JSON Schema with at most {MOST_NODES} values"));
         }
         match schema {
             Value::Object(map) => {
@@ -74,7 +74,7 @@ impl<'s> SchemaCounts<'s> {
         match (key, value) {
             ("$ref" | "$dynamicRef" | "$recursiveRef", _) => {
                 let expected =
-                    "a JSON Schema without references: what $ref names must stand in its place";
+                    "a JSON Schema without references; replace each $ref with the schema it names";
                 return Err(expected.to_owned());
             }
             ("pattern", Value::String(pattern)) => self.patterns.push(pattern),
@@ -122,14 +122,14 @@ mod tests {
         };
         assert!(check(&nested(15, "allOf")).is_ok());
         let error = check(&nested(40, "anyOf")).unwrap_err();
-        assert!(error.contains("nested at most 32 deep"), "{error}");
+        assert!(error.contains("at most 32 levels of nesting"), "{error}");
         let wide = json!({ "enum": (0..12_000).collect::<Vec<_>>() });
         assert!(check(&wide).unwrap_err().contains("at most 10000 values"));
         let slow = (0..8).fold(
             json!({}),
             |inner, _| json!({ "allOf": [inner], "unevaluatedProperties": false }),
         );
-        assert!(check(&slow).unwrap_err().contains("at most 4 of unevaluated"), "{slow}");
+        assert!(check(&slow).unwrap_err().contains("at most 4 uses of unevaluated"), "{slow}");
         for reference in ["$ref", "$dynamicRef"] {
             assert!(check(&json!({ "items": { reference: "#" } })).is_err());
         }

@@ -26,7 +26,7 @@ use crate::hxp_experience::claims::{self, EnvelopeVerdict, PickedActionView};
 /// The comment of a denial without a comment (A2H-054).
 const DENIED: &str = "Denied without a comment.";
 /// The text of an answer without words.
-const NO_WORDS: &str = "Answered without words.";
+const NO_WORDS: &str = "Answered without a comment.";
 
 /// Data about a call that the ask itself does not hold.
 #[derive(Debug, Clone, Default)]
@@ -251,7 +251,7 @@ pub(super) fn undecided_reason(ending: &Ending) -> Option<String> {
     match ending {
         Ending::Completed(_) | Ending::Cancelled { decided: Some(_), .. } => None,
         Ending::Expired { at, .. } | Ending::Failed { at } => {
-            Some(format!("Nobody answered in time: this request ran out at {at}. Nobody decided."))
+            Some(format!("This request expired at {at} without an answer. No decision was made."))
         }
         Ending::Cancelled { at, reason, by, decided: None } => {
             let why = reason.as_ref().and_then(Erasable::value);
@@ -264,7 +264,7 @@ pub(super) fn undecided_reason(ending: &Ending) -> Option<String> {
                 | ActorRef::Relay
                 | ActorRef::Guest
                 | ActorRef::System => {
-                    format!("This request was cancelled at {at}{why}. Nobody decided.")
+                    format!("This request was cancelled at {at}{why}. No decision was made.")
                 }
             })
         }
@@ -318,7 +318,7 @@ fn call_decision(question: &Question, ending: &Ending, options: &[ResponseOption
         return CallDecision::rejected(why);
     }
     let Some((resolution, Reply { answer, comment })) = reply(ending) else {
-        return CallDecision::rejected("The words of the answer were erased.".to_owned());
+        return CallDecision::rejected("The text of the answer was erased.".to_owned());
     };
     let noted = |what: &str| match comment {
         Some(comment) => format!("{what}: {comment}"),
@@ -337,7 +337,7 @@ fn call_decision(question: &Question, ending: &Ending, options: &[ResponseOption
             CallDecision { approved: true, comment: comment.clone(), option: None }
         }
         Answer::Approved { edits: Some(edits) } => {
-            let what = format!("Approved only with these details instead: {}", compact(edits));
+            let what = format!("Approved only with these changed details: {}", compact(edits));
             CallDecision::rejected(noted(&what))
         }
         Answer::Confirmed { items: confirmed } if confirmed.len() == items => {
@@ -402,7 +402,7 @@ fn contact_response(
         return (why, None);
     }
     let Some((resolution, Reply { answer, comment })) = reply(ending) else {
-        return ("The words of the answer were erased.".to_owned(), None);
+        return ("The text of the answer was erased.".to_owned(), None);
     };
     let picked = |id: &str| options.iter().find(|option| option.name == id);
     let own = stored_members(ask).is_some();

@@ -133,10 +133,10 @@ pub enum ReplayError {
     #[error("a record of the task is damaged")]
     Broken(#[from] ChainError),
     /// The record does not fit the state before it.
-    #[error("a record does not follow the one before")]
+    #[error("a record does not follow the previous record")]
     Misfit(#[from] InapplicableEvent),
     /// The record is not about a task.
-    #[error("this is no record of a task")]
+    #[error("this is not a record of a task")]
     Other,
 }
 

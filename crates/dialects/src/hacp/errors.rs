@@ -117,8 +117,7 @@ impl HacpError {
 
     /// 404: a parameter names an object that does not exist.
     pub fn missing(field: &str, what: &str) -> Self {
-        Self::new(code::NOT_FOUND, format!("{field}: there is no such {what}"))
-            .with("field", json!(field))
+        Self::new(code::NOT_FOUND, format!("{field}: {what} not found")).with("field", json!(field))
     }
 
     /// Adds one detail.
@@ -163,37 +162,41 @@ impl HacpError {
     /// 401: the credential is missing, wrong, or for another purpose. The response does not say
     /// which.
     pub fn unauthorized() -> Self {
-        Self::new(code::UNAUTHORIZED, "a valid credential is needed: an agent key or a human token")
+        Self::new(
+            code::UNAUTHORIZED,
+            "missing, unknown, expired or revoked credential; send an agent key or a human token \
+             as Authorization: Bearer <credential>",
+        )
     }
 
     /// 404: no route has this path.
     pub fn no_route() -> Self {
-        Self::new(code::NOT_FOUND, "there is nothing at this path")
+        Self::new(code::NOT_FOUND, "unknown path; check the URL")
     }
 
     /// 405: the path has no such method.
     pub fn method_not_allowed() -> Self {
-        Self::new(code::METHOD_NOT_ALLOWED, "this path has no such method")
+        Self::new(code::METHOD_NOT_ALLOWED, "this path does not support this method")
     }
 
     /// 413: the body is too large.
     pub fn too_large() -> Self {
-        Self::new(code::TOO_LARGE, "the body is too large")
+        Self::new(code::TOO_LARGE, "the body exceeds this server's size limit")
     }
 
     /// 429: too many calls.
     pub fn rate_limited() -> Self {
-        Self::new(code::RATE_LIMITED, "too many calls, wait a little")
+        Self::new(code::RATE_LIMITED, "too many requests; retry after the seconds in Retry-After")
     }
 
     /// 500: an internal error. The cause is in the log, not in the body.
     pub fn internal() -> Self {
-        Self::new(code::INTERNAL, "something went wrong here, and it was noted")
+        Self::new(code::INTERNAL, "internal error; the server's log has the details")
     }
 
     /// 503: try again later.
     pub fn unavailable() -> Self {
-        Self::new(code::UNAVAILABLE, "the service cannot answer now, try again")
+        Self::new(code::UNAVAILABLE, "the service is temporarily unavailable; try again")
     }
 
     /// Translates a refusal of the kernel.
@@ -203,7 +206,7 @@ impl HacpError {
             Refusal::NotFound { what } => {
                 // The kernel calls a checkpoint a request.
                 let what = if *what == "request" { "checkpoint" } else { what };
-                Self::new(code::NOT_FOUND, format!("there is no such {what}"))
+                Self::new(code::NOT_FOUND, format!("{what} not found"))
             }
             Refusal::NotAllowed { .. }
             | Refusal::AssuranceTooLow { .. }
@@ -225,7 +228,7 @@ impl HacpError {
                 Self::new(code::PRECONDITION_FAILED, message)
             }
             Refusal::TakenBy { .. } | Refusal::BeingAnswered { .. } => {
-                Self::new(code::PRECONDITION_FAILED, "somebody else has taken this on")
+                Self::new(code::PRECONDITION_FAILED, "another person has claimed this checkpoint")
             }
             Refusal::NotOver { .. }
             | Refusal::Precondition { .. }
@@ -249,11 +252,12 @@ impl HacpError {
                 Self::field(&format!("params.{field}"), expected)
             }
             Refusal::DefaultForbidden => {
-                let expected = "stay_blocked: this project takes nothing from silence";
+                let expected = "stay_blocked, because this project does not allow a default on \
+                                silence";
                 Self::field("params.on_expiry", expected)
             }
             Refusal::SilenceTooWeak { .. } => {
-                Self::field("params.on_expiry", &format!("stay_blocked: {refusal}"))
+                Self::field("params.on_expiry", &format!("stay_blocked; {refusal}"))
             }
             Refusal::Answer(error) => Self::answer(error),
             Refusal::Immutable { .. } => said(code::IMMUTABLE_VIOLATION),

@@ -84,7 +84,7 @@ pub(super) fn check_caller(actor: &Actor, field: &str, name: &str) -> Result<(),
         return Ok(());
     }
     let message = format!(
-        "{field}: the actor is the credential, {}, never a parameter; leave it out",
+        "{field}: the credential identifies the actor as {}; leave this parameter out",
         by(&caller)
     );
     Err(HacpError::new(code::UNAUTHORIZED, message).with("field", field.into()))

@@ -1,6 +1,6 @@
 //! The operations by name: `POST /hacp/v1/ops/{object.verb}`. HACP-040, K-01, K-02.
 
-use kernel::spelling::nearest;
+use kernel::spelling::suggestion;
 
 use super::errors::{HacpError, code};
 use super::version::HacpVersion;
@@ -119,13 +119,10 @@ impl Operation {
     pub fn named(name: &str, version: HacpVersion) -> Result<Self, HacpError> {
         let named = Self::ALL.into_iter().find(|operation| operation.name() == name);
         named.filter(|operation| operation.is_in(version)).ok_or_else(|| {
-            let message = format!("there is no such operation in {}", version.spec());
+            let message = format!("unknown operation in {}", version.spec());
             let known = Self::ALL.into_iter().filter(|operation| operation.is_in(version));
-            let message = match nearest(name, known.map(Self::name)) {
-                Some(meant) => format!("{message}; did you mean {meant}?"),
-                None => message,
-            };
-            HacpError::new(code::NOT_FOUND, message)
+            let meant = suggestion(name, known.map(Self::name));
+            HacpError::new(code::NOT_FOUND, format!("{message}{meant}"))
         })
     }
 

@@ -29,8 +29,8 @@ impl InvalidBody for HacpError {
         Self::field(path, expected)
     }
 
-    fn unknown(path: &str, known: &str) -> Self {
-        let message = format!("{path}: unknown field; known fields are {known}");
+    fn unknown(path: &str, known: &str, problem: &str) -> Self {
+        let message = format!("{path}: {problem}");
         let expected = format!("one of {known}");
         Self::new(code::INVALID_SPEC, message)
             .with("field", json!(path))
@@ -51,16 +51,15 @@ pub(super) fn object(bytes: &[u8]) -> Result<Map<String, Value>, HacpError> {
 /// Reads a body that may be any JSON.
 pub(super) fn json(bytes: &[u8]) -> Result<Value, HacpError> {
     if too_deep(bytes) {
-        let message = format!("the body is nested more than {DEEPEST} levels deep");
+        let message = format!("the body exceeds the limit of {DEEPEST} nesting levels");
         return Err(HacpError::not_json(message));
     }
-    let value = strict_json::read(bytes).map_err(|error| {
-        HacpError::not_json(format!("the body is not JSON as we read it: {error}"))
-    })?;
+    let value = strict_json::read(bytes)
+        .map_err(|error| HacpError::not_json(format!("the body is not valid JSON: {error}")))?;
     if is_storable_json(&value) {
         Ok(value)
     } else {
-        Err(HacpError::field("body", "texts without NUL characters"))
+        Err(HacpError::field("body", "strings without NUL characters"))
     }
 }
 
@@ -88,7 +87,7 @@ impl<'m> Members<'m> {
     }
 
     pub(super) fn time(self, key: &str) -> Result<Option<Time>, HacpError> {
-        self.read(key, "a moment as in RFC 3339, such as 2026-11-15T09:00:00Z")
+        self.read(key, "a time in RFC 3339 format, such as 2026-11-15T09:00:00Z")
     }
 
     /// A non-negative integer.
@@ -126,8 +125,8 @@ impl<'m> Members<'m> {
         let Some(value) = self.present(key) else { return Ok(None) };
         let given = value.as_str().unwrap_or_default();
         let known = words.iter().find(|(word, _)| *word == given || other_separator(word) == given);
-        let expected = || words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
-        known.map(|(_, meant)| Some(*meant)).ok_or_else(|| self.bad(key, &one_of(&expected())))
+        let names = || words.iter().map(|(word, _)| *word).collect::<Vec<_>>();
+        known.map(|(_, meant)| Some(*meant)).ok_or_else(|| self.not_among(key, &names()))
     }
 
     /// A required word.
@@ -136,8 +135,8 @@ impl<'m> Members<'m> {
         key: &str,
         words: &[(&str, T)],
     ) -> Result<T, HacpError> {
-        let expected = || words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
-        self.word(key, words)?.ok_or_else(|| self.bad(key, &one_of(&expected())))
+        let names = || words.iter().map(|(word, _)| *word).collect::<Vec<_>>();
+        self.word(key, words)?.ok_or_else(|| self.not_among(key, &names()))
     }
 
     /// A list of objects, each read with its path.
@@ -164,14 +163,10 @@ impl<'m> Members<'m> {
     ) -> Result<&'static str, HacpError> {
         match (self.present(name), self.present(other)) {
             (Some(one), Some(two)) if one != two => {
-                Err(self.bad(other, &format!("it once: there is `{name}` already")))
+                Err(self.bad(other, &format!("no value, because `{name}` is also present")))
             }
             (None, Some(_)) => Ok(other),
             (_, _) => Ok(name),
         }
     }
-}
-
-fn one_of(words: &str) -> String {
-    format!("one of {words}")
 }

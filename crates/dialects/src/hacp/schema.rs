@@ -315,8 +315,8 @@ impl MemberType {
         let expected = match self {
             Self::Text => "a string".to_owned(),
             Self::MaybeText => "a string or null".to_owned(),
-            Self::Moment => "a moment as in RFC 3339".to_owned(),
-            Self::MaybeMoment => "a moment as in RFC 3339, or null".to_owned(),
+            Self::Moment => "a time in RFC 3339 format".to_owned(),
+            Self::MaybeMoment => "a time in RFC 3339 format, or null".to_owned(),
             Self::Whole => "a whole number".to_owned(),
             Self::Flag => "true or false".to_owned(),
             Self::List => "a list".to_owned(),
@@ -338,7 +338,7 @@ pub fn names(version: HacpVersion) -> impl Iterator<Item = &'static str> {
 fn find(name: &str, version: HacpVersion) -> Result<&'static ObjectSchema, HacpError> {
     let known = names(version).any(|known| known == name);
     let object = OBJECTS.iter().find(|object| object.name == name).filter(|_| known);
-    object.ok_or_else(|| HacpError::new(code::NOT_FOUND, "there is no schema of this name"))
+    object.ok_or_else(|| HacpError::new(code::NOT_FOUND, "unknown schema"))
 }
 
 fn fields(object: &ObjectSchema, version: HacpVersion) -> impl Iterator<Item = &MemberSchema> {
@@ -409,8 +409,9 @@ pub fn validate(name: &str, value: &Value, version: HacpVersion) -> Result<(), H
         }
     }
     for field in fields(object, version) {
-        let value =
-            map.get(field.name).ok_or_else(|| HacpError::field(&at(field.name), "it there"))?;
+        let value = map
+            .get(field.name)
+            .ok_or_else(|| HacpError::field(&at(field.name), "a value; it is missing"))?;
         if let Some(expected) = field.is.mismatch(value) {
             return Err(HacpError::field(&at(field.name), &expected));
         }

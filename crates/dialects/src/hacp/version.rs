@@ -62,7 +62,7 @@ impl HacpVersion {
         let Some(name) = header else { return Ok(Self::default()) };
         let known = Self::ALL.into_iter().find(|version| version.spec() == name.trim());
         known.ok_or_else(|| {
-            HacpError::new(code::VERSION_UNSUPPORTED, "this version is not spoken here")
+            HacpError::new(code::VERSION_UNSUPPORTED, "unsupported version")
                 .with("requested", json!(name))
                 .with("supported", json!(Self::ALL.map(Self::spec)))
         })
@@ -131,7 +131,7 @@ pub fn negotiate(body: &[u8]) -> Result<HacpVersion, HacpError> {
         let Some(offer) = members.texts(key)? else { continue };
         common.retain(|version| offer.iter().any(|name| name == of(*version)));
         if common.is_empty() {
-            let message = format!("{key}: nothing of this is spoken here");
+            let message = format!("{key}: this server supports none of these");
             return Err(HacpError::new(code::VERSION_UNSUPPORTED, message)
                 .with("field", json!(key))
                 .with("offered", json!(offer))

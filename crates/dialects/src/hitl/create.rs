@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use kernel::ask::{DefaultAction, Dialect, Labels, NewExperienceEnvelope, Priority, Route};
 use kernel::command::{NewAsk, NewOnExpiry};
+use kernel::spelling::suggestion;
 use kernel::text::is_storable_json;
 use kernel::{Ask, Time};
 use serde_json::{Map, Value, json};
@@ -18,6 +19,7 @@ use super::question::question;
 use super::types::{CaseType, HitlAction};
 use super::{HitlVersion, ask_id, policy, timeout};
 use crate::hxp_experience::claims::{self, NotAnObject};
+use crate::members::PRIORITIES;
 
 /// Maximum length of a prompt, in characters (HITL-015).
 const LONGEST_PROMPT: usize = 500;
@@ -71,7 +73,7 @@ pub(super) fn stored_members(ask: &Ask) -> Option<&Map<String, Value>> {
 pub fn parse_create(bytes: &[u8]) -> Result<NewHitlCase, HitlWireError> {
     let body = object(bytes)?;
     if !body.values().all(is_storable_json) {
-        return Err(HitlWireError::field("body", "texts without NUL characters"));
+        return Err(HitlWireError::field("body", "strings without NUL characters"));
     }
     let members = Members::new(&body, "");
     members.only(&FIELDS)?;
@@ -87,7 +89,7 @@ pub fn parse_create(bytes: &[u8]) -> Result<NewHitlCase, HitlWireError> {
     let seconds = seconds.ok_or_else(|| members.bad("timeout", timeout::EXPECTED))?;
     let reminders = reminders(members)?;
     let follows = members.text("previous_case_id")?.map(|id| {
-        let expected = "the id of a case, review_ followed by a ULID";
+        let expected = "the ID of a case: review_ followed by a ULID";
         ask_id(id).ok_or_else(|| members.bad("previous_case_id", expected))
     });
     let inline = inline(members, &kind)?;
@@ -144,7 +146,10 @@ fn envelope(
         return Ok(None);
     }
     if context.is_some_and(|context| context.contains_key(claims::MEMBER)) {
-        return Err(members.bad("context.hxp", "it in `hxp` only: that is shown there"));
+        return Err(members.bad(
+            "context.hxp",
+            "no value, because `hxp` is present; the server shows it in context.hxp",
+        ));
     }
     claims::read_envelope(bytes, &[claims::MEMBER])
         .map_err(|_| members.bad(claims::MEMBER, NotAnObject::EXPECTED))
@@ -156,7 +161,8 @@ fn routing(members: Members<'_>) -> Result<Members<'_>, HitlWireError> {
     let routing = Members::new(routing, "routing");
     routing.only(&ROUTING)?;
     match ROUTING.into_iter().find(|key| members.present(key).is_some()) {
-        Some(twice) => Err(members.bad(twice, "it in `routing` only, or no `routing`")),
+        Some(twice) => Err(members
+            .bad(twice, "no value, because `routing` is present; move this field into `routing`")),
         None => Ok(routing),
     }
 }
@@ -171,7 +177,7 @@ fn version(members: Members<'_>) -> Result<HitlVersion, HitlWireError> {
     };
     match (members.present(policy::FIELD), version) {
         (Some(_), HitlVersion::V07) => {
-            Err(members.bad("spec_version", "\"0.8\", which knows verification_policy"))
+            Err(members.bad("spec_version", "\"0.8\", because verification_policy requires it"))
         }
         (None, _) | (Some(_), HitlVersion::V08) => Ok(version),
     }
@@ -180,7 +186,9 @@ fn version(members: Members<'_>) -> Result<HitlVersion, HitlWireError> {
 fn review_type(members: Members<'_>) -> Result<CaseType, HitlWireError> {
     members.present("type").and_then(Value::as_str).and_then(CaseType::named).ok_or_else(|| {
         let standard = CaseType::STANDARD.map(|one| one.as_str().to_owned()).join(", ");
-        let expected = format!("{standard}, or a name of your own beginning with x-");
+        let given = members.present("type").and_then(Value::as_str).unwrap_or_default();
+        let meant = suggestion(given, CaseType::STANDARD.iter().map(CaseType::as_str));
+        let expected = format!("{standard}, or a custom name that starts with x-{meant}");
         HitlWireError::named(400, code::INVALID_TYPE, "type", &expected)
     })
 }
@@ -208,7 +216,9 @@ fn default_action(members: Members<'_>) -> Result<DefaultAction, HitlWireError> 
         Some(Some("approve")) => Ok(DefaultAction::Approve),
         Some(Some("reject")) => Ok(DefaultAction::Reject),
         Some(Some("abort")) => Ok(DefaultAction::Abort),
-        Some(_) => Err(members.bad("default_action", "skip, approve, reject or abort")),
+        Some(_) => {
+            Err(members.not_among("default_action", &["skip", "approve", "reject", "abort"]))
+        }
     }
 }
 
@@ -236,7 +246,7 @@ impl ReminderTimes {
 
 fn reminders(members: Members<'_>) -> Result<Option<ReminderTimes>, HitlWireError> {
     let key = "reminder_at";
-    let bad = || members.bad(key, "a moment as in RFC 3339, or a list of at most 20 of them");
+    let bad = || members.bad(key, "a time in RFC 3339 format, or a list of at most 20 of them");
     let time = |value: &Value| value.as_str().and_then(|text| text.parse::<Time>().ok());
     match members.present(key) {
         None => Ok(None),
@@ -258,7 +268,7 @@ fn inline(
     let actions: Vec<HitlAction> = match members.texts(key)? {
         None => kind.inline(),
         Some(names) => {
-            let expected = format!("actions of this type: {}", kind.offers());
+            let expected = format!("actions of this type, which are {}", kind.offers());
             let action = |name: &String| kind.action(name);
             let actions: Option<Vec<HitlAction>> = names.iter().map(action).collect();
             actions.ok_or_else(|| members.bad(key, &expected))?
@@ -283,7 +293,7 @@ fn priority(members: Members<'_>) -> Result<Priority, HitlWireError> {
         Some(Some("normal")) => Ok(Priority::Normal),
         Some(Some("high")) => Ok(Priority::High),
         Some(Some("critical")) => Ok(Priority::Critical),
-        Some(_) => Err(members.bad("priority", "low, normal, high or critical")),
+        Some(_) => Err(members.not_among("priority", &PRIORITIES)),
     }
 }
 
@@ -291,16 +301,19 @@ fn priority(members: Members<'_>) -> Result<Priority, HitlWireError> {
 fn route(members: Members<'_>) -> Result<Route, HitlWireError> {
     let (role, person) = (members.text("role")?, members.text("person")?);
     match (role, person) {
-        (Some(_), Some(_)) => Err(members.bad("person", "no person beside a role")),
+        (Some(_), Some(_)) => {
+            Err(members
+                .bad("person", "no value, because role is present; send either person or role"))
+        }
         (None, Some(id)) => {
-            let human = id.parse().map_err(|_| members.bad("person", "the id of a person"))?;
+            let human = id.parse().map_err(|_| members.bad("person", "the ID of a person"))?;
             Ok(Route::Person { human })
         }
         (None | Some("owner"), None) => Ok(Route::Owner),
         (Some("delegate"), None) => Ok(Route::Delegate),
         (Some("pool"), None) => Ok(Route::Pool { group: None }),
         (Some(group), None) => {
-            let expected = "owner, delegate, pool, or the name of a group";
+            let expected = "owner, delegate, pool or the ID of a group";
             let group = group.parse().map_err(|_| members.bad("role", expected))?;
             Ok(Route::Pool { group: Some(group) })
         }

@@ -12,8 +12,7 @@ pub const POLLS_PER_MINUTE: u32 = 60;
 const DESCRIPTION: &str = "The human gateway for AI agents: an agent asks, a person answers, a signed receipt comes back.";
 
 /// The note that some projects have their own retention.
-const RETENTION_NOTE: &str =
-    "How long cases are kept is what holds where a project does not say otherwise; some do.";
+const RETENTION_NOTE: &str = "This is the default retention; a project can have its own.";
 
 /// The retention of cases (HITL-152).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -112,43 +112,48 @@ impl HitlWireError {
 
     /// 401: the token is missing, wrong, or for another purpose. The response does not say which.
     pub fn invalid_token() -> Self {
-        let message = "a valid token for this call is needed";
+        let message = "missing, unknown, expired or revoked token; send a valid token for this \
+                       call as Authorization: Bearer <token>";
         Self::new(401, code::INVALID_TOKEN, message)
     }
 
     /// 404: the case does not exist, or the caller may not see it.
     pub fn no_case() -> Self {
-        Self::new(404, code::NOT_FOUND, "there is no such case")
+        Self::new(404, code::NOT_FOUND, "case not found")
     }
 
     /// 404: no route has this path.
     pub fn no_route() -> Self {
-        Self::new(404, code::NOT_FOUND, "there is nothing at this path")
+        Self::new(404, code::NOT_FOUND, "unknown path; check the URL")
     }
 
     /// 405: the route has no such method.
     pub fn method_not_allowed() -> Self {
-        Self::new(405, code::METHOD_NOT_ALLOWED, "this path has no such method")
+        Self::new(405, code::METHOD_NOT_ALLOWED, "this path does not support this method")
     }
 
     /// 413: the body is too large.
     pub fn too_large() -> Self {
-        Self::new(413, code::TOO_LARGE, "the body is too large")
+        Self::new(413, code::TOO_LARGE, "the body exceeds this server's size limit")
     }
 
     /// 429: too many calls.
     pub fn rate_limited() -> Self {
-        Self::new(429, code::RATE_LIMITED, "too many calls, wait a little")
+        Self::new(
+            429,
+            code::RATE_LIMITED,
+            "too many requests; retry after the seconds in Retry-After",
+        )
     }
 
     /// 500: an internal error. The cause is in the log, not in the body.
     pub fn internal() -> Self {
-        Self::new(500, code::INTERNAL, "something went wrong here, and it was noted")
+        Self::new(500, code::INTERNAL, "internal error; the server's log has the details")
     }
 
     /// 503: try again later.
     pub fn unavailable() -> Self {
-        Self::new(503, code::UNAVAILABLE, "the service cannot answer now, try again")
+        Self::new(503, code::UNAVAILABLE, "the service is temporarily unavailable; try again")
     }
 
     /// Translates a refusal of the kernel. It names no person: the holder of a token may not know
@@ -178,11 +183,12 @@ impl HitlWireError {
                 Self::new(403, code::FORBIDDEN, refusal.to_string())
             }
             Refusal::DefaultForbidden => {
-                let expected = "skip, reject or abort: this project takes no approval from silence";
+                let expected = "skip, reject or abort, because this project does not allow an \
+                                approval on silence";
                 Self::field("default_action", expected)
             }
             Refusal::SilenceTooWeak { .. } => {
-                Self::field("default_action", &format!("skip, reject or abort: {refusal}"))
+                Self::field("default_action", &format!("skip, reject or abort; {refusal}"))
             }
             Refusal::Answer(error) => Self::answer(error),
             Refusal::Invalid { field, expected } => Self::field(wire_name(field), expected),
@@ -203,9 +209,11 @@ impl HitlWireError {
             Refusal::IdempotencyMismatch => {
                 Self::new(409, code::IDEMPOTENCY_CONFLICT, refusal.to_string())
             }
-            Refusal::TakenBy { .. } => Self::new(409, code::CONFLICT, "somebody has taken this on"),
+            Refusal::TakenBy { .. } => {
+                Self::new(409, code::CONFLICT, "another person has claimed this request")
+            }
             Refusal::BeingAnswered { .. } => {
-                Self::new(409, code::CONFLICT, "somebody has just answered this")
+                Self::new(409, code::CONFLICT, "another person has just answered this request")
             }
             Refusal::NotOver { .. }
             | Refusal::Exists { .. }
@@ -225,9 +233,9 @@ impl HitlWireError {
         let field = "previous_case_id";
         match refusal {
             Refusal::NotFound { .. } => Self::field(field, "a case of this agent"),
-            Refusal::NotOver { .. } => Self::field(field, "a case that was answered"),
+            Refusal::NotOver { .. } => Self::field(field, "an answered case"),
             Refusal::Exists { .. } => {
-                let expected = "a case that was not continued yet";
+                let expected = "a case that has no follow-up yet";
                 Self::named(409, code::CONFLICT, field, expected)
             }
             other => Self::refused(other),

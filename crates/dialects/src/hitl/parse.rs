@@ -22,8 +22,8 @@ impl InvalidBody for HitlWireError {
         Self::field(path, expected)
     }
 
-    fn unknown(path: &str, known: &str) -> Self {
-        let message = format!("{path}: unknown field; known fields are {known}");
+    fn unknown(path: &str, known: &str, problem: &str) -> Self {
+        let message = format!("{path}: {problem}");
         let expected = format!("one of {known}");
         Self::new(400, code::INVALID_REQUEST, message)
             .with("field", json!(path))

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use kernel::Time;
+use kernel::spelling::suggestion;
 use kernel::verification::{
     AllOf, Fallback, FallbackAction, MOST, PROOF_OF_HUMAN, ProofAssurance, ProofBinding,
     Requirement, Requirements, SubmitPath, VerificationMode, VerificationPolicy,
@@ -29,7 +30,7 @@ pub(super) fn policy(body: Members<'_>) -> Read<Option<VerificationPolicy>> {
         Some(Some("optional")) => VerificationMode::Optional,
         Some(Some("required")) => VerificationMode::Required,
         Some(Some("step_up")) => VerificationMode::StepUp,
-        _ => return Err(members.bad("mode", "optional, required or step_up")),
+        _ => return Err(members.not_among("mode", &["optional", "required", "step_up"])),
     };
     Ok(Some(VerificationPolicy {
         mode,
@@ -54,7 +55,13 @@ fn named(members: Members<'_>, key: &str, known: &[&str]) -> Read<String> {
     let text = members.present(key).and_then(Value::as_str);
     text.filter(|text| is_one_of(text, known))
         .map(ToOwned::to_owned)
-        .ok_or_else(|| members.bad(key, &format!("{}, or x-…", known.join(", "))))
+        .ok_or_else(|| members.bad(key, &named_or_custom(text, known)))
+}
+
+/// The names that the protocol has, and the one that was probably meant.
+pub(super) fn named_or_custom(text: Option<&str>, known: &[&str]) -> String {
+    let meant = suggestion(text.unwrap_or_default(), known.iter().copied());
+    format!("{}, or a custom name that starts with x-{meant}", known.join(", "))
 }
 
 fn is_one_of(text: &str, known: &[&str]) -> bool {
@@ -63,7 +70,7 @@ fn is_one_of(text: &str, known: &[&str]) -> bool {
 
 fn required_for(members: Members<'_>) -> Read<BTreeSet<SubmitPath>> {
     let key = "required_for";
-    let bad = || members.bad(key, "inline_submit, browser_submit or both, each once");
+    let bad = || members.bad(key, "inline_submit, browser_submit or both, each at most once");
     let named = |value: &Value| match value.as_str() {
         Some("inline_submit") => Some(SubmitPath::InlineSubmit),
         Some("browser_submit") => Some(SubmitPath::BrowserSubmit),
@@ -118,7 +125,7 @@ fn requirement(members: Members<'_>) -> Read<Requirement> {
         Some(Some("low")) => Some(ProofAssurance::Low),
         Some(Some("medium")) => Some(ProofAssurance::Medium),
         Some(Some("high")) => Some(ProofAssurance::High),
-        Some(_) => return Err(members.bad("min_assurance", "low, medium or high")),
+        Some(_) => return Err(members.not_among("min_assurance", &["low", "medium", "high"])),
     };
     let key = "presentation_formats";
     let formats = members.texts(key)?;
@@ -126,7 +133,10 @@ fn requirement(members: Members<'_>) -> Read<Requirement> {
         (1..=MOST).contains(&formats.len()) && formats.iter().all(|one| is_one_of(one, &FORMATS))
     };
     if !formats.as_ref().is_none_or(good) {
-        let expected = format!("{}, or x-…; at least one, or no such field", FORMATS.join(", "));
+        let expected = format!(
+            "{}, or a custom name that starts with x-; send at least one, or leave the field out",
+            FORMATS.join(", ")
+        );
         return Err(members.bad(key, &expected));
     }
     Ok(Requirement {
@@ -146,7 +156,7 @@ fn binding(members: Members<'_>) -> Read<ProofBinding> {
     let flag = |key: &str| of.flag(key)?.ok_or_else(|| of.bad(key, "true or false"));
     let seconds = of.present("freshness_seconds").and_then(Value::as_u64).filter(|n| *n >= 1);
     let expires_at = of.text("expires_at")?.map(|text| {
-        let expected = "a moment as in RFC 3339";
+        let expected = "a time in RFC 3339 format";
         text.parse::<Time>().map_err(|_| of.bad("expires_at", expected))
     });
     let challenge = of.present("challenge").map(|_| of.required("challenge")).transpose()?;
@@ -170,7 +180,7 @@ fn fallback(members: Members<'_>) -> Read<Fallback> {
     let instead = |key: &str| match of.present(key).map(Value::as_str) {
         Some(Some("browser_review")) => Ok(FallbackAction::BrowserReview),
         Some(Some("reject")) => Ok(FallbackAction::Reject),
-        _ => Err(of.bad(key, "browser_review or reject")),
+        _ => Err(of.not_among(key, &["browser_review", "reject"])),
     };
     Ok(Fallback { on_missing: instead("on_missing")?, on_invalid: instead("on_invalid")? })
 }

@@ -24,7 +24,7 @@ const ERASED: &str = "erased";
 /// The prefix of the reason if a reviewer requested changes to a case that cannot have them.
 const CHANGES_REQUESTED: &str = "Changes requested";
 /// The `responded_by` of a default taken without an answer.
-const DEFAULTED_BY: &str = "nobody: a default was taken on silence";
+const DEFAULTED_BY: &str = "no one: the default was taken after the deadline";
 
 /// A case in its current state. `name` is the display name of the person who answered, if the agent
 /// may know it; `signature` proves the result.
@@ -245,7 +245,10 @@ fn verification_result(ask: &Ask, resolution: &RecordedAnswer) -> Option<Verific
     wanted.then(|| VerificationResult {
         satisfied: false,
         verified_evidence: Vec::new(),
-        missing_requirements: vec![format!("{}: not asked of who is signed in", policy.describe())],
+        missing_requirements: vec![format!(
+            "{}: not required of a signed-in person",
+            policy.describe()
+        )],
     })
 }
 

@@ -100,7 +100,7 @@ fn items<'k>(
         return Ok(None);
     };
     let list = members.list(key)?.unwrap_or_default();
-    let expected = "objects with a text as `id` and a text as `title` or `label`";
+    let expected = "objects with the strings `id` and `title` (or `label`)";
     let choices: Option<Vec<Choice>> = list.iter().map(choice).collect();
     choices.map(|choices| Some((key, choices))).ok_or_else(|| members.bad(key, expected))
 }
@@ -166,12 +166,12 @@ fn read_form(value: &Value) -> Result<Form, HitlWireError> {
         if rules.allowed_values.is_some() {
             return Err(HitlWireError::field(
                 &at("allowed_values"),
-                "`options` of a select instead",
+                "no value; use a select field with `options`",
             ));
         }
         for (rule, bound) in [("min", &rules.min), ("max", &rules.max)] {
             if matches!(bound, Some(kernel::form::Bound::Date(_))) {
-                let expected = "a number; for a date, whole days since 1970-01-01";
+                let expected = "a number; for a date, the number of days since 1970-01-01";
                 return Err(HitlWireError::field(&at(rule), expected));
             }
         }

@@ -3,15 +3,16 @@
 
 use kernel::actor::AttestedIdentity;
 use kernel::question::{Answer, Question, QuestionBody, Reply};
+use kernel::spelling::suggestion;
 use kernel::{Ask, Refusal};
 use serde_json::{Map, Value};
 
-use super::HitlVersion;
 use super::errors::{HitlWireError, code};
 use super::evidence::{self, SubmittedEvidence};
 use super::parse::{Members, object};
 use super::question::RESPONSE;
 use super::types::{CaseType, HitlAction};
+use super::{HitlVersion, policy};
 
 const CHANNELS: [&str; 5] = [
     "telegram_inline_button",
@@ -59,7 +60,7 @@ impl HitlResponse {
         let members = Members::new(&self.body, "");
         let proofs = evidence::evidence(members)?;
         if !proofs.is_empty() && ask.verification.is_none() {
-            let expected = "no proofs: this case has no verification_policy";
+            let expected = "no value, because this case has no verification_policy";
             return Err(members.bad(evidence::FIELD, expected));
         }
         Ok(proofs)
@@ -117,15 +118,19 @@ fn one_of(members: Members<'_>, key: &str, known: &[&str]) -> Result<String, Hit
     let custom = |text: &str| text.strip_prefix("x-").is_some_and(|rest| !rest.is_empty());
     text.filter(|text| known.contains(text) || custom(text))
         .map(ToOwned::to_owned)
-        .ok_or_else(|| members.bad(key, &format!("{}, or x-…", known.join(", "))))
+        .ok_or_else(|| members.bad(key, &policy::named_or_custom(text, known)))
 }
 
 fn action(members: Members<'_>, ask: &Ask) -> Result<HitlAction, HitlWireError> {
     let kind = CaseType::of(ask);
     let offers = kind.offers();
     let missing = || HitlWireError::named(400, code::MISSING_ACTION, "action", &offers);
-    let wrong = || HitlWireError::named(400, code::INVALID_ACTION, "action", &offers);
     let name = members.present("action").ok_or_else(missing)?;
+    let wrong = || {
+        let names: Vec<&str> = offers.split(", ").collect();
+        let meant = suggestion(name.as_str().unwrap_or_default(), names.into_iter());
+        HitlWireError::named(400, code::INVALID_ACTION, "action", &format!("{offers}{meant}"))
+    };
     name.as_str().and_then(|name| kind.action(name)).ok_or_else(wrong)
 }
 
@@ -168,7 +173,7 @@ fn answer(
             let options = match data.0.present("selected") {
                 Some(Value::String(one)) => vec![one.clone()],
                 _ => data.0.texts("selected")?.ok_or_else(|| {
-                    data.0.bad("selected", "a list of the ids of the chosen items")
+                    data.0.bad("selected", "a list of the IDs of the chosen items")
                 })?,
             };
             (Answer::Chosen { options }, comment)
@@ -216,7 +221,7 @@ impl AnswerMembers<'_> {
         let mut given = WORDS.into_iter().filter(|key| self.0.present(key).is_some());
         let Some(key) = given.next() else { return Ok(None) };
         if let Some(twice) = given.next() {
-            return Err(self.0.bad(twice, &format!("it once: there is `{key}` already")));
+            return Err(self.0.bad(twice, &format!("no value, because `{key}` is also present")));
         }
         Ok(self.0.text(key)?.map(ToOwned::to_owned))
     }

@@ -181,7 +181,7 @@ pub struct VerificationResult {
 
 /// A valid proof.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "the protocol has them")]
+#[expect(clippy::struct_excessive_bools, reason = "the protocol defines them")]
 pub struct VerifiedEvidence {
     pub proof_type: String,
     pub provider: String,

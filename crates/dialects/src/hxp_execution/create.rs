@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use kernel::AskId;
-use kernel::ask::irreversible::marks_irreversible;
+use kernel::ask::irreversible::any_marks_irreversible;
 use kernel::ask::{Dialect, Labels, NewExperienceEnvelope, Priority, Route};
 use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::question::{Answer, Reply};
@@ -14,29 +14,30 @@ use kernel::time::LONGEST_TIMEOUT;
 use serde_json::{Map, Value};
 
 use super::errors::{HxpWireError, code};
-use super::parse::{named, object, present};
+use super::parse::{allowed, named, object, present};
 use super::payload::{ParsedPayload, parse_payload};
 use super::view::ask_id;
 use super::wire::{Action, Fallback, Role};
 use crate::hxp_experience::claims::{self, NotAnObject};
+use crate::members::PRIORITIES;
 
 /// Maximum number of tags.
 const MOST_TAGS: usize = 50;
 
 pub fn parse_create(bytes: &[u8]) -> Result<NewAsk, HxpWireError> {
     let body = object(bytes)?;
-    let action = present(&body, "action").and_then(Value::as_str).and_then(Action::named);
+    let given = present(&body, "action");
+    let action = given.and_then(Value::as_str).and_then(Action::named);
     let action = action.ok_or_else(|| {
-        let expected = "DECIDE, APPROVE or PROVIDE";
-        HxpWireError::field(400, code::INVALID_ACTION, "action", expected)
+        let expected = allowed(&ACTIONS, given);
+        HxpWireError::field(400, code::INVALID_ACTION, "action", &expected)
     })?;
-    let role = named(&body, "role", Role::Owner, role, || {
-        HxpWireError::field(400, code::INVALID_ROLE, "role", "owner, delegate or pool")
-    })?;
-    let priority = named(&body, "priority", Priority::Normal, priority, bad_priority)?;
-    let fallback = named(&body, "fallback", Fallback::Pause, fallback, || {
-        HxpWireError::field(400, code::INVALID_FALLBACK, "fallback", "pause, fail or default")
-    })?;
+    let roles = (code::INVALID_ROLE, &["owner", "delegate", "pool"][..]);
+    let role = named(&body, "role", Role::Owner, role, roles)?;
+    let priorities = (code::INVALID_PRIORITY, &PRIORITIES[..]);
+    let priority = named(&body, "priority", Priority::Normal, priority, priorities)?;
+    let fallbacks = (code::INVALID_FALLBACK, &["pause", "fail", "default"][..]);
+    let fallback = named(&body, "fallback", Fallback::Pause, fallback, fallbacks)?;
     let timeout = timeout(&body)?;
     let labels = Labels {
         agent: label(&body, "agent_id", code::INVALID_AGENT_ID)?,
@@ -112,10 +113,8 @@ pub(super) fn priority(name: &str) -> Option<Priority> {
     }
 }
 
-pub(super) fn bad_priority() -> HxpWireError {
-    let expected = "low, normal, high or critical";
-    HxpWireError::field(400, code::INVALID_PRIORITY, "priority", expected)
-}
+/// The names of the actions on the wire.
+pub(super) const ACTIONS: [&str; 3] = ["DECIDE", "APPROVE", "PROVIDE"];
 
 fn role(name: &str) -> Option<Role> {
     match name {
@@ -151,7 +150,14 @@ fn follows(body: &Map<String, Value>) -> Result<Option<AskId>, HxpWireError> {
     let key = "previous_request_id";
     let Some(value) = present(body, key) else { return Ok(None) };
     let id = value.as_str().and_then(ask_id);
-    let bad = || HxpWireError::field(400, code::INVALID_BODY, key, "hxp_ followed by a ULID");
+    let bad = || {
+        HxpWireError::field(
+            400,
+            code::INVALID_BODY,
+            key,
+            "the ID of a request: hxp_ followed by a ULID",
+        )
+    };
     id.map(Some).ok_or_else(bad)
 }
 
@@ -185,8 +191,7 @@ fn metadata(body: &Map<String, Value>) -> Result<Map<String, Value>, HxpWireErro
 /// and the envelope.
 fn is_marked_irreversible(body: &Map<String, Value>) -> bool {
     let without = |map: &Map<String, Value>, kept: &[&str]| {
-        let rest = map.iter().filter(|(name, _)| !kept.contains(&name.as_str()));
-        marks_irreversible(&rest.map(|(name, value)| (name.clone(), value.clone())).collect())
+        any_marks_irreversible(map.iter().filter(|(name, _)| !kept.contains(&name.as_str())))
     };
     let payload = body.get("payload").and_then(Value::as_object);
     without(body, &["metadata", "payload", claims::MEMBER])
@@ -217,7 +222,7 @@ fn route(role: Role, metadata: &Map<String, Value>) -> Result<Route, HxpWireErro
         Role::Pool => {
             let group = present(metadata, "group").map(|value| {
                 let name = value.as_str().and_then(|name| name.parse().ok());
-                name.ok_or_else(|| bad_metadata("metadata.group", "the name of a group"))
+                name.ok_or_else(|| bad_metadata("metadata.group", "the ID of a group"))
             });
             Ok(Route::Pool { group: group.transpose()? })
         }

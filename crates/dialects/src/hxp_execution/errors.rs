@@ -105,42 +105,52 @@ impl HxpWireError {
 
     /// 401: the credential is missing or wrong, for agents and people alike.
     pub fn unauthorized() -> Self {
-        Self::new(401, code::UNAUTHORIZED, "a valid credential for this call is needed")
+        Self::new(
+            401,
+            code::UNAUTHORIZED,
+            "missing, unknown, expired or revoked credential; send a valid one as Authorization: \
+             Bearer <credential>",
+        )
     }
 
     /// 404: no route has this path.
     pub fn no_route() -> Self {
-        Self::new(404, code::NOT_FOUND, "there is nothing at this path")
+        Self::new(404, code::NOT_FOUND, "unknown path; check the URL")
     }
 
     /// 404: the request does not exist, or the caller may not see it.
     pub fn no_request() -> Self {
-        Self::new(404, code::NOT_FOUND, "there is no such request")
+        Self::new(404, code::NOT_FOUND, "request not found")
     }
 
     /// 405: the route has no such method.
     pub fn method_not_allowed() -> Self {
-        Self::new(405, code::METHOD_NOT_ALLOWED, "this path has no such method")
+        Self::new(405, code::METHOD_NOT_ALLOWED, "this path does not support this method")
     }
 
     /// 413: the body is too large.
     pub fn too_large() -> Self {
-        Self::new(413, code::TOO_LARGE, "the body is too large")
+        Self::new(413, code::TOO_LARGE, "the body exceeds this server's size limit")
     }
 
     /// 429: too many calls.
     pub fn rate_limited() -> Self {
-        Self::new(429, code::RATE_LIMITED, "too many calls with this credential, wait a little")
+        Self::new(
+            429,
+            code::RATE_LIMITED,
+            "too many requests with this credential; retry after the seconds in Retry-After; \
+             retry after the seconds in Retry-After",
+        )
     }
 
     /// 500: an internal error. The cause is in the log, not in the body.
     pub fn internal() -> Self {
-        Self::new(500, code::INTERNAL, "something went wrong here, and it was noted")
+        Self::new(500, code::INTERNAL, "internal error; the server's log has the details")
     }
 
     /// 503: try again later.
     pub fn unavailable() -> Self {
-        Self::new(503, code::UNAVAILABLE, "the service cannot answer now, try again")
+        Self::new(503, code::UNAVAILABLE, "the service is temporarily unavailable; try again")
     }
 
     /// Translates a refusal of the kernel. People of a pool are not named: pass whether the ask [is
@@ -184,7 +194,7 @@ impl HxpWireError {
                 Self::new(409, code::CONFLICT, format!("cancelled at {at}"))
             }
             Refusal::TakenBy { .. } | Refusal::BeingAnswered { .. } if pooled => {
-                Self::new(409, code::CONFLICT, "somebody has taken this on")
+                Self::new(409, code::CONFLICT, "another person has claimed this request")
             }
             Refusal::AlreadyCancelled { .. }
             | Refusal::TakenBy { .. }

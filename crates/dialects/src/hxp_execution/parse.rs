@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::errors::{HxpWireError, code};
 use crate::members::InvalidBody;
 
-pub(super) use crate::members::{object, present};
+pub(super) use crate::members::{allowed, object, present};
 
 pub(super) type Members<'m> = crate::members::Members<'m, HxpWireError>;
 
@@ -22,8 +22,8 @@ impl InvalidBody for HxpWireError {
         Self::field(400, code::INVALID_PAYLOAD, path, expected)
     }
 
-    fn unknown(path: &str, known: &str) -> Self {
-        let message = format!("{path}: unknown field; known fields are {known}");
+    fn unknown(path: &str, known: &str, problem: &str) -> Self {
+        let message = format!("{path}: {problem}");
         let details = Some(json!({ "field": path, "expected": format!("one of {known}") }));
         Self { details, ..Self::new(400, code::INVALID_PAYLOAD, message) }
     }
@@ -35,10 +35,13 @@ pub(super) fn named<T>(
     key: &'static str,
     default: T,
     read: impl Fn(&str) -> Option<T>,
-    refuse: impl FnOnce() -> HxpWireError,
+    (code, names): (&'static str, &[&str]),
 ) -> Result<T, HxpWireError> {
     match present(map, key) {
         None => Ok(default),
-        Some(value) => value.as_str().and_then(read).ok_or_else(refuse),
+        Some(value) => value
+            .as_str()
+            .and_then(read)
+            .ok_or_else(|| HxpWireError::field(400, code, key, &allowed(names, Some(value)))),
     }
 }

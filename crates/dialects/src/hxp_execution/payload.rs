@@ -32,7 +32,7 @@ pub(super) fn parse_payload(
         return Err(bad("an object with the fields of the action"));
     };
     if !payload.is_none_or(is_storable_json) {
-        return Err(bad("texts without NUL characters"));
+        return Err(bad("strings without NUL characters"));
     }
     let members = Members::new(map, "payload");
     let context = context(members)?;
@@ -79,7 +79,7 @@ fn editable(members: Members<'_>) -> Result<Editable, HxpWireError> {
 }
 
 fn options(members: Members<'_>) -> Result<Options, HxpWireError> {
-    let bad = || members.bad("options", "2 to 6 different non-empty strings");
+    let bad = || members.bad("options", "2 to 6 distinct non-empty strings");
     let values = members.present("options").and_then(Value::as_array).ok_or_else(bad)?;
     if values.len() > MOST_OPTIONS {
         return Err(bad());
@@ -99,13 +99,18 @@ fn default_option(members: Members<'_>, options: &Options) -> Result<Option<Stri
 /// A form of one field, named [`KEY`].
 fn form(members: Members<'_>) -> Result<Form, HxpWireError> {
     let kind = members.present("input_type").and_then(Value::as_str).and_then(InputType::named);
-    let kind = kind
-        .ok_or_else(|| members.bad("input_type", "text, number, url, email, file or selection"))?;
+    let kind = kind.ok_or_else(|| {
+        let names = ["text", "number", "url", "email", "file", "selection"];
+        members.not_among("input_type", &names)
+    })?;
     let empty = Map::new();
     let given = members.object("validation")?.unwrap_or(&empty);
     let rules = Members::new(given, "payload.validation");
     if let Some(unknown) = rules.keys().find(|key| !RULES.contains(key)) {
-        return Err(rules.bad(unknown, "only pattern, min, max and allowed_values here"));
+        return Err(rules.bad(
+            unknown,
+            "no value; the rules of this protocol are pattern, min, max and allowed_values",
+        ));
     }
     let mut spec = FieldSpec::new(KEY, LABEL, "");
     spec.required = true;
@@ -169,8 +174,12 @@ fn entries(rules: Members<'_>, values: &[Value]) -> Result<Vec<Entry>, HxpWireEr
         Some(Entry { value: text.to_owned(), label: text.to_owned() })
     };
     let entries: Option<Vec<Entry>> = values.iter().map(entry).collect();
-    entries
-        .ok_or_else(|| rules.bad("allowed_values", "different non-empty strings for a selection"))
+    entries.ok_or_else(|| {
+        rules.bad(
+            "allowed_values",
+            "distinct non-empty strings, because the input_type is selection",
+        )
+    })
 }
 
 fn number<'m>(rules: Members<'m>, key: &str) -> Result<Option<&'m Number>, HxpWireError> {
@@ -187,7 +196,7 @@ fn length(
 ) -> Result<Option<u64>, HxpWireError> {
     given
         .map(|number| {
-            let expected = "a number of characters, because the value is a text";
+            let expected = "a number of characters, because the value is a string";
             number.as_u64().ok_or_else(|| rules.bad(key, expected))
         })
         .transpose()
@@ -212,11 +221,12 @@ fn refused(members: Members<'_>, rules: Members<'_>, error: &FormError) -> HxpWi
         }
         FormError::OptionsMissing { .. }
         | FormError::OptionEmpty { .. }
-        | FormError::DuplicateOption { .. } => {
-            rules.bad("allowed_values", "different non-empty strings for a selection")
-        }
+        | FormError::DuplicateOption { .. } => rules.bad(
+            "allowed_values",
+            "distinct non-empty strings, because the input_type is selection",
+        ),
         FormError::RuleDoesNotApply { rule, .. } => {
-            rules.bad(rule, "no such rule, because it does not apply to the input_type")
+            rules.bad(rule, "no value, because this rule does not apply to the input_type")
         }
         // The other errors cannot occur in this protocol.
         other => members.bad("validation", &other.to_string()),

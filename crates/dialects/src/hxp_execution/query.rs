@@ -7,11 +7,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use kernel::ask::{Phase, Priority};
+use kernel::spelling::listed;
 use kernel::{Ask, AskId};
 
-use super::create::{bad_priority, priority};
+use super::create::{ACTIONS, priority};
 use super::errors::{HxpWireError, code};
 use super::wire::{Action, Status};
+use crate::members::PRIORITIES;
 
 /// The maximum page size.
 pub const MOST: u32 = 100;
@@ -51,7 +53,7 @@ impl FromStr for HxpCursor {
             Some(cursor).filter(|cursor| cursor.to_string() == text)
         };
         parse().ok_or_else(|| {
-            let expected = "the cursor of an earlier page";
+            let expected = "the next_cursor of the previous page";
             HxpWireError::field(400, code::INVALID_CURSOR, "cursor", expected)
         })
     }
@@ -123,11 +125,17 @@ impl InboxQuery {
             match key.as_ref() {
                 _ if value.is_empty() => {}
                 "status" => query.phases = vec![phase(value)?],
-                "priority" => query.priority = Some(priority(value).ok_or_else(bad_priority)?),
+                "priority" => {
+                    let bad = || {
+                        let expected = listed(&PRIORITIES, value);
+                        HxpWireError::field(400, code::INVALID_PRIORITY, "priority", &expected)
+                    };
+                    query.priority = Some(priority(value).ok_or_else(bad)?);
+                }
                 "action" => {
                     let bad = || {
-                        let expected = "DECIDE, APPROVE or PROVIDE";
-                        HxpWireError::field(400, code::INVALID_ACTION, "action", expected)
+                        let expected = listed(&ACTIONS, value);
+                        HxpWireError::field(400, code::INVALID_ACTION, "action", &expected)
                     };
                     query.action = Some(Action::named(value).ok_or_else(bad)?);
                 }
@@ -142,8 +150,8 @@ impl InboxQuery {
 
 fn phase(name: &str) -> Result<Phase, HxpWireError> {
     Status::named(name).map(Status::phase).ok_or_else(|| {
-        let expected = "pending, assigned, completed, expired, failed or cancelled";
-        HxpWireError::field(400, code::INVALID_STATUS, "status", expected)
+        let names = ["pending", "assigned", "completed", "expired", "failed", "cancelled"];
+        HxpWireError::field(400, code::INVALID_STATUS, "status", &listed(&names, name))
     })
 }
 

@@ -17,7 +17,7 @@ use crate::hacp_decision;
 /// The reason of a receipt for a default on timeout.
 pub const DEFAULT_APPLIED: &str = "Timeout — default option applied";
 /// The reason of a failure receipt.
-pub const NOBODY_ANSWERED: &str = "Timeout — nobody answered";
+pub const NOBODY_ANSWERED: &str = "Timeout — no answer";
 /// The reason of a receipt whose answer was erased.
 pub const ERASED: &str = "The answer was erased";
 /// The prefix of the reason of a request for changes.
@@ -143,7 +143,7 @@ fn result(ask: AskId, question: Option<&Question>, reply: &Reply) -> (Value, Opt
     let changed = |what: &str, map: &Map<String, Value>| format!("{what}: {}", json!(map));
     match &reply.answer {
         Answer::Approved { edits } => {
-            let note = edits.as_ref().map(|edits| changed("with these details instead", edits));
+            let note = edits.as_ref().map(|edits| changed("with these changed details", edits));
             (json!("approved"), noted(note))
         }
         Answer::Rejected { option } => {

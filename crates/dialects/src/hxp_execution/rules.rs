@@ -6,13 +6,15 @@ use std::collections::BTreeSet;
 use kernel::HumanId;
 use kernel::directory::{NewRule, Rule};
 use kernel::question::QuestionKind;
+use kernel::spelling::listed;
 use kernel::text::is_storable;
 use serde_json::{Map, Value};
 
-use super::create::priority;
+use super::create::{ACTIONS, priority};
 use super::errors::{HxpWireError, code};
 use super::parse::{object, present};
 use super::wire::{self, Action};
+use crate::members::PRIORITIES;
 
 /// Maximum number of rules per call.
 const MOST: usize = 100;
@@ -65,17 +67,17 @@ fn rule(map: &Map<String, Value>) -> Result<NewRule, HxpWireError> {
     let delegate_to = present(map, "delegate_to").and_then(Value::as_str);
     let delegate_to: HumanId = delegate_to
         .and_then(|name| name.parse().ok())
-        .ok_or_else(|| bad("delegate_to", "the id of a person"))?;
+        .ok_or_else(|| bad("delegate_to", "the ID of a person"))?;
     let kinds = match text(map, "action")? {
         None => BTreeSet::new(),
-        Some(name) => Action::named(name)
-            .map(kinds)
-            .ok_or_else(|| bad("action", "DECIDE, APPROVE or PROVIDE"))?,
+        Some(name) => {
+            Action::named(name).map(kinds).ok_or_else(|| bad("action", &listed(&ACTIONS, name)))?
+        }
     };
     let priority = match text(map, "priority")? {
         None => None,
         Some(name) => {
-            let bad = || bad("priority", "low, normal, high or critical");
+            let bad = || bad("priority", &listed(&PRIORITIES, name));
             Some(priority(name).ok_or_else(bad)?)
         }
     };

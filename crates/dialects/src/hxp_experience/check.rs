@@ -152,7 +152,7 @@ impl<'r> Check<'r> {
             let name = node.name();
             if name.eq_ignore_ascii_case("hxp") || name.eq_ignore_ascii_case("content") {
                 let says = format_args!(
-                    "`{name}` is easily taken for a field of the message; names are lower case"
+                    "`{name}` looks like a field of the message; names are lower case"
                 );
                 self.report_finding(
                     FindingSeverity::Warning,
@@ -189,7 +189,8 @@ impl<'r> Check<'r> {
 
     fn content(&mut self, node: Node<'_>, path: &EnvelopePath<'_>) {
         if !matches!(node.kind(), JsonKind::Text | JsonKind::Object) {
-            let says = format_args!("content is a text or an object, not {}", node.kind().words());
+            let says =
+                format_args!("content must be a string or an object, not {}", node.kind().words());
             let params = || json!({ "passingSchemas": null });
             let at = format_args!("#/properties/content/oneOf");
             self.report_schema_violation("HXPE-003", path, "oneOf", params, at, says);
@@ -275,7 +276,8 @@ impl<'r> Check<'r> {
         }
         if !is_version(&text) {
             let says = format_args!(
-                "version is three numbers with dots and without leading zeros, as 1.0.0"
+                "version must be three numbers separated by dots, without leading zeros, such as \
+                 1.0.0"
             );
             let params = || json!({ "pattern": PATTERN });
             self.report_schema_violation(
@@ -290,14 +292,16 @@ impl<'r> Check<'r> {
         }
         if !is_semver(&text) {
             let says = format_args!(
-                "what follows the three numbers of version is not as Semantic Versioning has it: no \
-                 empty parts, no leading zeros"
+                "the part of version after the three numbers does not follow Semantic Versioning: \
+                 it has empty parts or leading zeros"
             );
             self.report_spec_violation("HXPE-008", path, says);
         }
         if major(&text) != "1" {
-            let says =
-                format_args!("version {text} is of another major version; 1 is what is known here");
+            let says = format_args!(
+                "version {text} has an unsupported major version; this checker supports major \
+                 version 1"
+            );
             self.report_spec_violation("HXPE-009", path, says);
         }
     }
@@ -308,7 +312,7 @@ impl<'r> Check<'r> {
         let Some(text) = self.non_empty_text(node, path, "HXPE-010", at) else { return false };
         if !node.is_among(&INTENTS) {
             let says = format_args!(
-                "this intent is none of those recommended ({})",
+                "this intent is not one of the recommended intents ({})",
                 CommaSeparated(&INTENTS)
             );
             self.report_finding(FindingSeverity::Note, "HXPE-010", path, says);

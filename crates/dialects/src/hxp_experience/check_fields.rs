@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::{self, Arguments};
 
+use kernel::spelling::suggestion;
 use serde_json::{Value, json};
 
 use super::check::Check;
@@ -101,8 +102,7 @@ impl Check<'_> {
         if self.rules.strict {
             for unknown in node.children().filter(|node| !names.contains(&node.known())) {
                 let name = unknown.name();
-                let says =
-                    format_args!("nobody knows this field; strict mode takes known ones only");
+                let says = format_args!("unknown field; strict mode accepts known fields only");
                 self.report_spec_violation("HXPE-042", &EnvelopePath::Member(path, &name), says);
             }
         }
@@ -120,7 +120,7 @@ impl Check<'_> {
         for value in node.children() {
             let name = value.name();
             if names.contains(&name) {
-                let says = format_args!("`{name}` is given twice; the last one counts");
+                let says = format_args!("`{name}` occurs twice; the last one counts");
                 self.report_spec_violation("HXPE-006", &EnvelopePath::Member(path, &name), says);
             } else {
                 names.insert(name);
@@ -159,7 +159,7 @@ impl Check<'_> {
             JsonKind::Null => ("null", "null"),
             JsonKind::False | JsonKind::True => ("boolean", "true or false"),
             JsonKind::Number => ("number", "a number"),
-            JsonKind::Text => ("string", "a text"),
+            JsonKind::Text => ("string", "a string"),
             JsonKind::List => ("array", "a list"),
             JsonKind::Object => ("object", "an object"),
         };
@@ -272,7 +272,9 @@ impl Check<'_> {
         let name = name.text();
         let path = EnvelopePath::Member(of, name);
         if node.kind() == JsonKind::Text {
-            let says = format_args!("{name} must be one of {}", CommaSeparated(words));
+            let given = node.text().unwrap_or_default();
+            let meant = suggestion(&given, words.iter().copied());
+            let says = format_args!("{name} must be one of {}{meant}", CommaSeparated(words));
             let params = || json!({ "allowedValues": words });
             let at = format_args!("{at}/properties/{name}/enum");
             self.report_schema_violation(rule, &path, "enum", params, at, says);
@@ -293,7 +295,7 @@ impl Check<'_> {
         match node.number() {
             Some(number) if number.is_finite() => Some(number),
             Some(_) => {
-                let says = format_args!("this number is larger than any reader can hold");
+                let says = format_args!("this number exceeds the range of a 64-bit float");
                 let params = || json!({ "type": "number" });
                 self.report_schema_violation(
                     rule,

@@ -36,12 +36,12 @@ impl Check<'_> {
         let at = "#/$defs/delivery/properties/language";
         let Some(text) = self.text(node, &path, "HXPE-015", at) else { return };
         if text.chars().nth(1).is_none() {
-            let says = format_args!("language has at least two characters, as en");
+            let says = format_args!("language must have at least two characters, such as en");
             let params = || json!({ "limit": 2 });
             let at = format_args!("{at}/minLength");
             self.report_schema_violation("HXPE-015", &path, "minLength", params, at, says);
         } else if !is_language(&text) {
-            let says = format_args!("language is not a BCP 47 tag, as en, tr or en-US");
+            let says = format_args!("language must be a BCP 47 tag such as en, tr or en-US");
             self.report_spec_violation("HXPE-015", &path, says);
         }
     }
@@ -67,8 +67,9 @@ impl Check<'_> {
         );
         let hard = self.whole(load, path, Name::Load, "HXPE-017", of_load, (1, Some(10)));
         if hard.is_some_and(|load| load >= VERY_HARD) {
-            let says =
-                format_args!("this is very hard to read; send it only to whoever asked for that");
+            let says = format_args!(
+                "this load is very high; send such a message only to people who asked for it"
+            );
             self.report_finding(
                 FindingSeverity::Note,
                 "HXPE-062",
@@ -113,8 +114,7 @@ impl Check<'_> {
             || limits.is_some_and(|node| node.children().next().is_some());
         if doubted && sure.is_some_and(|number| number >= NEAR_CERTAIN) {
             let says = format_args!(
-                "so much confidence does not go with what the message itself says against it: \
-                 verification_needed, or limits"
+                "this confidence is too high for a message with verification_needed or limits"
             );
             self.report_finding(
                 FindingSeverity::Note,
@@ -189,7 +189,8 @@ impl Check<'_> {
         let Some(node) = node else {
             if refuses {
                 let says = format_args!(
-                    "whoever refuses should say how: add refusal with type and severity"
+                    "an envelope with the intent refuse should have a refusal with type and \
+                     severity"
                 );
                 self.report_finding(FindingSeverity::Warning, "HXPE-029", path, says);
             }
@@ -211,7 +212,7 @@ impl Check<'_> {
         self.one_of(severity, &path, Name::Severity, "HXPE-028", at, SEVERITY);
         self.boolean(redirect, &path, Name::RedirectAvailable, "HXPE-028", at);
         if !refuses {
-            let says = format_args!("there is a refusal, but the intent is not refuse");
+            let says = format_args!("the envelope has a refusal, but its intent is not refuse");
             self.report_finding(FindingSeverity::Note, "HXPE-029", &path, says);
         }
     }

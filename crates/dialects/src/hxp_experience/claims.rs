@@ -158,32 +158,32 @@ pub fn view(ask: &Ask) -> Option<EnvelopeView> {
     Some(EnvelopeView::of(&message))
 }
 
-/// What was found about the envelope of an ask.
+/// The result of checking the envelope of an ask.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = EnvelopeVerdict))]
 pub struct EnvelopeVerdict {
-    /// Whether it is valid, as the published schema has it.
+    /// Whether it is valid against the published schema.
     pub valid: bool,
-    /// How much it tells; `null` if it is not valid.
+    /// The level of completeness; `null` if it is not valid.
     pub level: Option<Kept>,
-    /// Whether the project wants all that the specification says.
+    /// Whether the project is strict.
     pub strict: bool,
-    /// How many things stand against it.
+    /// The number of errors.
     pub errors: usize,
-    /// How many somebody should look at.
+    /// The number of warnings.
     pub warnings: usize,
-    /// How many are worth knowing.
+    /// The number of notes.
     pub notes: usize,
-    /// Which rules they are about.
+    /// The rules that the findings are about.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub rules: BTreeSet<String>,
-    /// The first errors and warnings, in sentences; absent where there are none, or once erased.
+    /// The first errors and warnings as sentences; absent without findings or after an erasure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<EnvelopeFindingView>,
 }
 
-/// One thing that was found.
+/// A finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = EnvelopeFinding))]
@@ -191,23 +191,23 @@ pub struct EnvelopeVerdict {
 pub struct EnvelopeFindingView {
     /// The rule.
     pub rule: String,
-    /// What it is about, as a JSON Pointer that begins with `/hxp`.
+    /// The location, as a JSON Pointer that starts with `/hxp`.
     pub instance_path: String,
-    /// What to do about it.
+    /// What is wrong, or what to do.
     pub message: String,
 }
 
-/// A follow-up somebody wants: one of the actions the agent offered.
+/// An action of the agent that a person picked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = PickedAction))]
 pub struct PickedActionView {
-    /// Its place among the actions of the envelope, from 0.
+    /// The index of the action in the envelope, counted from 0.
     pub action: usize,
-    /// What kind of action it is; `null` once erased.
+    /// The type of the action; `null` after an erasure.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// What the agent wanted to be given back with it.
+    /// The payload that the agent attached to the action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub payload: Option<Value>,

@@ -13,7 +13,7 @@ pub(super) fn check_extensions(check: &mut Check<'_>, node: Node<'_>, path: &Env
         let path = EnvelopePath::Member(path, &name);
         if redefines(&name) {
             let says = format_args!(
-                "`{name}` is a name of the envelope itself; extensions cannot redefine it"
+                "`{name}` is a field of the envelope; an extension cannot redefine it"
             );
             check.report_spec_violation("HXPE-032", &path, says);
             continue;
@@ -26,14 +26,14 @@ pub(super) fn check_extensions(check: &mut Check<'_>, node: Node<'_>, path: &Env
             }
             None if name.len() > VENDOR.len() && name.starts_with(VENDOR) => {
                 let says = format_args!(
-                    "nobody registered this namespace: which of its fields are sensitive, and how \
-                     to do without them, is not known"
+                    "this namespace is not registered; the server does not know which of its \
+                     fields are sensitive or how to opt out of them"
                 );
                 check.report_finding(FindingSeverity::Note, "HXPE-034", &path, says);
             }
             None => {
                 let says = format_args!(
-                    "`{name}` is no known domain; a vendor's namespace begins with `{VENDOR}`"
+                    "`{name}` is not a known domain; a vendor's namespace starts with `{VENDOR}`"
                 );
                 check.report_finding(FindingSeverity::Warning, "HXPE-033", &path, says);
             }
@@ -54,7 +54,7 @@ fn sensitive_fields(
     for node in value.children() {
         let name = node.name();
         if sensitive.iter().any(|known| *known == name) {
-            let says = format_args!("`{name}` is sensitive. To do without it: {opt_out}");
+            let says = format_args!("`{name}` is sensitive. To opt out: {opt_out}");
             check.report_finding(
                 FindingSeverity::Note,
                 "HXPE-034",

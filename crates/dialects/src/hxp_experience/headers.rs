@@ -85,7 +85,7 @@ impl EnvelopeHeaders {
             rule: "HXPE-051",
             pointer: pointer.to_owned(),
             schema: None,
-            message: format!("the header {header} says something else; the envelope counts"),
+            message: format!("the header {header} contradicts the envelope; the envelope counts"),
         };
         let differs = [
             (self.intent.is_some() && self.intent != view.intent, "HXP-Intent", "/hxp/intent"),

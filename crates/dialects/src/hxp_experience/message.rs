@@ -22,7 +22,7 @@ pub enum InvalidMessage {
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
     /// A number is too large to be written back.
-    #[error("it holds a number that cannot be kept")]
+    #[error("it has a number that cannot be stored exactly")]
     Unkeepable,
     /// The message is not valid.
     #[error("it is not valid")]

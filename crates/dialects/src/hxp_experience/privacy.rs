@@ -99,8 +99,7 @@ pub(super) fn text(check: &mut Check<'_>, node: Node<'_>, path: &EnvelopePath<'_
     if may_identify(node.raw())
         && let Some(what) = node.text().and_then(|text| identifies(&text))
     {
-        let says =
-            format_args!("this looks like {what}; an envelope should not say who somebody is");
+        let says = format_args!("this looks like {what}; an envelope should not identify a person");
         check.report_finding(FindingSeverity::Warning, "HXPE-056", path, says);
     }
 }
@@ -116,11 +115,12 @@ fn named(name: &str) -> Option<(&'static str, &'static str)> {
     let known = suspicious_names(*name.as_bytes().first()?);
     let (_, told) = known.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
     Some(match told {
-        PrivateDataKind::Identity => ("HXPE-056", "an envelope should not say who somebody is"),
-        PrivateDataKind::Credential => {
-            ("HXPE-057", "an envelope is no place for credentials: whoever sees it could use them")
-        }
-        PrivateDataKind::Thoughts => ("HXPE-057", "an envelope is no place for private reasoning"),
+        PrivateDataKind::Identity => ("HXPE-056", "an envelope should not identify a person"),
+        PrivateDataKind::Credential => (
+            "HXPE-057",
+            "an envelope must not have credentials, because everyone who sees it can use them",
+        ),
+        PrivateDataKind::Thoughts => ("HXPE-057", "an envelope should not have private reasoning"),
     })
 }
 
@@ -140,9 +140,9 @@ fn identifies(text: &str) -> Option<&'static str> {
     }
     runs(text).find_map(|(plus, digits)| {
         if plus && (8..=15).contains(&digits.len()) {
-            Some("a telephone number")
+            Some("a phone number")
         } else if !plus && (SHORTEST_CARD..=19).contains(&digits.len()) && luhn(&digits) {
-            Some("the number of a payment card")
+            Some("a payment card number")
         } else {
             None
         }
@@ -202,10 +202,10 @@ mod tests {
             ("ada@example", None),
             ("@ada on example.org", None),
             ("a@b.c", None),
-            ("call +49 (30) 1234-5678", Some("a telephone number")),
+            ("call +49 (30) 1234-5678", Some("a phone number")),
             ("call 112", None),
             ("2026-11-16 12:00:00.123456", None),
-            ("4111 1111 1111 1111", Some("the number of a payment card")),
+            ("4111 1111 1111 1111", Some("a payment card number")),
             ("4111 1111 1111 1112", None),
             ("0000000000000000", None),
             ("order 12345678901234", None),

@@ -43,13 +43,13 @@ pub struct Namespace {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NamespaceError {
     /// The envelope has a field of this name.
-    #[error("`{0}` is a name of the envelope itself; extensions cannot redefine it")]
+    #[error("`{0}` is a field of the envelope; an extension cannot redefine it")]
     Core(String),
     /// The name is neither a word nor a vendor's.
-    #[error("a namespace is a word, or `vendor.` and a name; `{0}` is neither")]
+    #[error("a namespace is a word, or `vendor.` followed by a name; `{0}` is neither")]
     Name(String),
     /// There are sensitive fields, but no way to opt out.
-    #[error("`{0}` has sensitive fields, so `opt_out` must say how to do without them")]
+    #[error("`{0}` has sensitive fields, so `opt_out` must say how to opt out of them")]
     NoOptOut(String),
 }
 

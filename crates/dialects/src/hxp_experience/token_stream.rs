@@ -24,13 +24,13 @@ use scan::Scan;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unreadable {
     /// The bytes are not UTF-8.
-    #[error("it is not UTF-8 from byte {at} on")]
+    #[error("it is not valid UTF-8 at byte {at}")]
     NotText {
         /// The position of the first invalid byte.
         at: usize,
     },
     /// The text is not JSON.
-    #[error("it is not JSON: line {line}, column {column}: expected {expected}")]
+    #[error("it is not valid JSON: line {line}, column {column}: expected {expected}")]
     NotJson {
         /// The line, starting at 1.
         line: usize,
@@ -40,7 +40,7 @@ pub enum Unreadable {
         expected: &'static str,
     },
     /// The JSON exceeds the nesting limit.
-    #[error("it is nested deeper than {DEEPEST} levels")]
+    #[error("it exceeds the limit of {DEEPEST} nesting levels")]
     TooDeep,
     /// The text is longer than a token can address.
     #[error("it is larger than 4 GiB")]
@@ -66,7 +66,7 @@ impl JsonKind {
             Self::Null => "null",
             Self::False | Self::True => "a boolean",
             Self::Number => "a number",
-            Self::Text => "a text",
+            Self::Text => "a string",
             Self::List => "a list",
             Self::Object => "an object",
         }

@@ -17,82 +17,81 @@ use crate::hacp_decision;
 use crate::hxp_execution::pseudonym;
 use crate::hxp_experience::claims::{EnvelopeVerdict, PickedActionView};
 
-/// An ask.
+/// A request from an agent to a person.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Ask))]
 pub struct AskView<'a> {
-    /// Its id.
+    /// The ID of the ask.
     pub id: AskId,
-    /// Its version; also its `ETag`.
+    /// The version, which is also the `ETag`.
     pub version: u64,
-    /// Where it stands.
+    /// The current state.
     pub state: AskStatus,
-    /// Its project.
+    /// The project of the agent.
     #[cfg_attr(feature = "openapi", schema(value_type = ProjectId))]
     pub project: &'a ProjectId,
-    /// Who asked.
+    /// The agent that asked.
     #[cfg_attr(feature = "openapi", schema(value_type = AgentId))]
     pub agent: &'a AgentId,
-    /// Who answers for the agent.
+    /// The person responsible for the agent.
     #[cfg_attr(feature = "openapi", schema(value_type = HumanId))]
     pub owner: &'a HumanId,
     /// The kind of question.
     pub kind: QuestionKind,
-    /// What is asked; `null` once erased.
+    /// The question; `null` after an erasure.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Question>))]
     pub question: Option<&'a Question>,
-    /// Free data; `null` once erased.
+    /// Custom data; `null` after an erasure.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub metadata: Option<&'a Map<String, Value>>,
-    /// What it is about.
+    /// Tags for routing and filters.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub tags: &'a BTreeSet<String>,
-    /// How urgent.
+    /// The priority.
     pub priority: Priority,
-    /// Whether the agent says that it cannot be undone: `irreversible: true` or `reversible: false`
-    /// in its metadata, details or envelope.
+    /// Whether the agent marked the request as irreversible: `irreversible: true` or `reversible:
+    /// false` in its metadata, details or envelope.
     pub irreversible: bool,
-    /// Whether an answer that lets the agent proceed needs a second step where a person gives it:
-    /// it cannot be undone, or it is critical.
+    /// Whether an answer that lets the agent proceed requires a second confirmation, because the
+    /// request is irreversible or critical.
     pub needs_confirmation: bool,
-    /// Who was asked.
+    /// The assignees: the people who were asked.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Assignee>))]
     pub seats: &'a [Assignee],
-    /// Who took it.
+    /// The person who claimed the ask.
     pub assigned_to: Option<String>,
-    /// When it was asked.
+    /// The time of creation.
     pub created_at: Time,
-    /// When it runs out.
+    /// The deadline.
     pub expires_at: Option<Time>,
-    /// The ask it continues.
+    /// The ask that this one continues.
     pub follows: Option<AskId>,
-    /// The ask that continues it.
+    /// The ask that continues this one.
     pub followed_by: Option<AskId>,
-    /// The conversation it belongs to; `null` where no person began one.
+    /// The conversation that the ask belongs to; `null` without a conversation.
     pub conversation: Option<ConversationView<'a>>,
-    /// What it has in common with those that are nearly the same; `null` once it is over.
+    /// The similarity key, which similar requests share; `null` once the ask is closed.
     pub fold: Option<SimilarityKey>,
-    /// Whether it may be answered together with others.
+    /// Whether bulk actions can answer the ask.
     pub bulk: bool,
-    /// How many remarks there are.
+    /// The number of comments.
     pub comments: usize,
-    /// Its page.
+    /// The URL of the request page.
     pub url: String,
-    /// How it ended.
+    /// The result; `null` while the ask is open.
     pub result: Option<ResultView>,
-    /// That this no longer counts.
+    /// The revocation of the receipt, if it was revoked.
     pub revoked: Option<RevocationView>,
-    /// The proof of how it ended, signed; `null` in lists and streams.
+    /// The signed receipt; `null` in lists and streams.
     pub receipt: Option<String>,
-    /// What the agent says of its message, as HXP eXperience has it; `null` where it says nothing,
-    /// or once erased.
+    /// The envelope of HXP eXperience, with the agent's claims about its message; `null` without an
+    /// envelope or after an erasure.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub hxp: Option<&'a Map<String, Value>>,
-    /// What was found about that.
+    /// The result of checking that envelope.
     pub hxp_verdict: Option<EnvelopeVerdict>,
-    /// Which of the actions in `hxp` people picked, as something they want of the agent before they
-    /// answer.
+    /// The actions in `hxp` that people picked: what they want the agent to do before they answer.
     pub hxp_picked: Vec<PickedActionView>,
 }
 
@@ -101,23 +100,25 @@ pub struct AskView<'a> {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Conversation))]
 pub struct ConversationView<'a> {
-    /// Its name: the id of what was written first. An agent goes on by asking with it.
+    /// The ID of the conversation, which is the ID of its first ask. An agent continues the
+    /// conversation by sending it as `conversation`.
     pub id: AskId,
-    /// Who began it.
+    /// The person who began the conversation.
     #[cfg_attr(feature = "openapi", schema(value_type = HumanId))]
     pub with: &'a HumanId,
-    /// The newest ask of it: on its first one, once the agent went on.
+    /// The newest ask of the conversation; only on the first ask, and only after the agent
+    /// continued.
     pub latest: Option<AskId>,
 }
 
-/// That a receipt was called back.
+/// The revocation of a receipt.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Revocation))]
 pub struct RevocationView {
-    /// When.
+    /// The time.
     pub at: Time,
-    /// Why; `null` once erased.
+    /// The reason; `null` after an erasure.
     pub reason: Option<String>,
 }
 
@@ -129,25 +130,25 @@ impl RevocationView {
     }
 }
 
-/// Where an ask stands.
+/// The state of an ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = AskState))]
 #[serde(rename_all = "snake_case")]
 pub enum AskStatus {
-    /// Nobody looked yet.
+    /// Open; no one has opened it yet.
     Pending,
-    /// Somebody looked.
+    /// Open; a person has opened it.
     Opened,
-    /// Somebody began to answer.
+    /// Open; a person has started to answer.
     InProgress,
-    /// Answered, or a default was taken on silence.
+    /// Answered, or the default was taken at the deadline.
     Completed,
-    /// Ran out; the result says what the agent is to do.
+    /// Expired; the result says what the agent should do.
     Expired,
-    /// Withdrawn.
+    /// Cancelled before it was answered.
     Cancelled,
-    /// Ran out, and the agent wanted that to be a failure.
+    /// Expired, which the agent treats as a failure.
     Failed,
 }
 
@@ -167,46 +168,47 @@ impl AskStatus {
     }
 }
 
-/// The ways an ask may end.
+/// The possible outcomes of an ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", schema(as = Outcome))]
 pub enum AskOutcome {
-    /// Somebody answered, or a default was taken on silence.
+    /// A person answered, or the default was taken at the deadline.
     Completed,
-    /// Time ran out; `report` says what the agent is to do.
+    /// The ask expired; `report` says what the agent should do.
     Expired,
-    /// Time ran out as a failure.
+    /// The ask expired, which counts as a failure.
     Failed,
-    /// It was withdrawn.
+    /// The ask was cancelled.
     Cancelled,
 }
 
-/// How an ask ended.
+/// The result of an ask.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = AskResult))]
 pub struct ResultView {
-    /// In which way.
+    /// The outcome.
     pub outcome: AskOutcome,
-    /// What was answered; `null` once erased.
+    /// The answer; `null` after an erasure.
     pub answer: Option<Answer>,
-    /// The words that came with it.
+    /// The comment on the answer.
     pub comment: Option<String>,
-    /// Who ended it; the system where nobody did.
+    /// Who closed the ask; `system` if it expired.
     pub by: ActorRef,
-    /// Through which door.
+    /// The interface through which the answer was given.
     pub via: Option<AnswerInterface>,
-    /// How sure we are who it was.
+    /// The assurance about who answered.
     pub assurance: Option<Assurance>,
-    /// Who it was, as the agent says that passed the answer on; nobody else saw them.
+    /// The person, as reported by the agent that passed the answer on. The server did not verify
+    /// it.
     pub attested: Option<AttestedIdentity>,
-    /// What the agent is to do with an ask that ran out.
+    /// What the agent should do after the ask expired.
     pub report: Option<DefaultAction>,
-    /// Why it was withdrawn.
+    /// The reason for cancelling.
     pub reason: Option<String>,
-    /// When it ended.
+    /// The time at which the ask was closed.
     pub at: Time,
 }
 
@@ -379,16 +381,16 @@ fn without_secrets(reply: Reply, ask: &Ask) -> Reply {
     }
 }
 
-/// A remark.
+/// A comment.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Comment))]
 pub struct CommentView<'a> {
-    /// Who said it.
+    /// The author.
     pub by: ActorRef,
-    /// When.
+    /// The time.
     pub at: Time,
-    /// What; `null` once erased.
+    /// The text; `null` after an erasure.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub text: Option<&'a str>,
 }
@@ -405,20 +407,20 @@ impl<'a> CommentView<'a> {
     }
 }
 
-/// Something that happened, as a stream tells it.
+/// An event in a stream.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Event))]
 pub struct EventView<'a> {
-    /// Its place in the stream; resume after it with `Last-Event-ID`.
+    /// The position in the stream. To resume after it, send it as `Last-Event-ID`.
     pub position: u64,
-    /// What happened.
+    /// The name of the event.
     pub event: &'a str,
-    /// When.
+    /// The time.
     pub at: Time,
-    /// The version the ask moved to.
+    /// The version of the ask after the event.
     pub version: u64,
-    /// The ask as it is when this is sent, which may be a later version.
+    /// The ask at the time of sending, which may already have a later version.
     pub ask: AskView<'a>,
 }
 
@@ -429,44 +431,44 @@ pub struct EventView<'a> {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SnoozeBody {
-    /// When it comes back; within ten years.
+    /// When the ask returns to the inbox; at most ten years from now.
     pub until: Time,
 }
 
-/// What a person has hidden.
+/// The asks that a person snoozed.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Snoozed<'a> {
-    /// Soonest first.
+    /// The snoozed asks, soonest first.
     pub snoozed: Vec<SnoozedAsk<'a>>,
 }
 
-/// One ask that is hidden.
+/// A snoozed ask.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SnoozedAsk<'a> {
-    /// When it comes back.
+    /// When the ask returns to the inbox.
     pub until: Time,
-    /// Which.
+    /// The snoozed ask.
     pub ask: AskView<'a>,
 }
 
-/// Who looks at asks.
+/// The people who are viewing asks.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Lookers))]
 pub struct PresenceView {
-    /// Whoever said so within the last minute.
+    /// The people who reported within the last minute that they are viewing an ask.
     pub looking: Vec<PresentPerson>,
 }
 
-/// Somebody who looks at an ask.
+/// A person who is viewing an ask.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Looker))]
 pub struct PresentPerson {
-    /// At which.
+    /// The ask.
     pub ask: AskId,
-    /// Who.
+    /// The person.
     pub human: HumanId,
 }

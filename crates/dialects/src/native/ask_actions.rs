@@ -13,7 +13,7 @@ use super::AskView;
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CancelBody {
-    /// Why.
+    /// The reason.
     #[serde(default)]
     pub reason: Option<String>,
 }
@@ -23,9 +23,9 @@ pub struct CancelBody {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AssignBody {
-    /// To whom.
+    /// The person who gets the ask.
     pub to: HumanId,
-    /// A word for them; it becomes a comment.
+    /// A note for that person, which becomes a comment.
     #[serde(default)]
     pub note: Option<String>,
 }
@@ -35,7 +35,7 @@ pub struct AssignBody {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ExtendBody {
-    /// The new deadline, later than the one there is.
+    /// The new deadline, after the current one.
     pub until: Time,
 }
 
@@ -44,7 +44,7 @@ pub struct ExtendBody {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CommentBody {
-    /// What to say.
+    /// The text of the comment.
     pub text: String,
 }
 
@@ -53,7 +53,7 @@ pub struct CommentBody {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PickBody {
-    /// Which of the actions in `hxp`, by its place from 0.
+    /// The index of an action in `hxp`, counted from 0.
     pub action: usize,
 }
 
@@ -62,7 +62,7 @@ pub struct PickBody {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WriteBody {
-    /// What to write.
+    /// The text of the message.
     #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 10_000))]
     pub text: String,
 }
@@ -71,48 +71,48 @@ pub struct WriteBody {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WriteAddress {
-    /// Mail to it is written to the agent, by the person it is shown to: whoever has it writes in
-    /// their name. `null` where no mail is heard.
+    /// An email address that belongs to this person and this agent: an email to it is a message to
+    /// the agent in this person's name, so keep it secret. `null` if the server does not receive
+    /// email.
     pub email: Option<String>,
 }
 
-/// An uploaded file. The whole of it is the value of a file field in an answer to the same ask, by
-/// the person who uploaded it.
+/// An uploaded file. Use the whole object as the value of a file field, in an answer to the same
+/// ask by the person who uploaded it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Uploaded))]
 pub struct UploadedFile {
-    /// What was uploaded.
+    /// The uploaded file.
     #[serde(flatten)]
     pub file: FileRef,
-    /// Says that it was, to this very ask.
+    /// A token that proves the upload to this ask.
     pub upload: String,
 }
 
-/// The attempts to tell an agent that its ask is over.
+/// The callback attempts of an ask.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CallbacksView<'a> {
-    /// Where to, without what an address may hold as a secret; `null` if it wants no call, or once
-    /// erased.
+    /// The callback URL without secrets; `null` without a callback or after an erasure.
     pub to: Option<String>,
-    /// The newest fifty, oldest first.
+    /// The newest fifty attempts, oldest first.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<CallbackAttempt>))]
     pub attempts: &'a [CallbackAttempt],
 }
 
 // Results of erasing personal data.
 
-/// What an erasure came to.
+/// The result of an erasure.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Erased))]
 pub struct ErasureResult {
-    /// The task or the artifact.
+    /// The ID of the task or the artifact.
     pub id: String,
     /// Always `true`.
     pub erased: bool,
-    /// The requests that were erased with a task.
+    /// The requests that were erased together with the task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<AskId>,
 }
@@ -124,42 +124,42 @@ pub struct ErasureResult {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BulkAnswer {
-    /// Which, each once.
+    /// The IDs of the asks, each at most once.
     #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 200))]
     pub asks: Vec<AskId>,
-    /// The answer to all of them. `confirmed` means every item of each.
+    /// The answer to all of them. `confirmed` confirms every item of each ask.
     pub answer: Answer,
-    /// The words that go with it.
+    /// A comment on the answer.
     #[serde(default)]
     pub comment: Option<String>,
-    /// Only say what would become of each.
+    /// Only report what would happen, without answering.
     #[serde(default)]
     pub dry_run: bool,
 }
 
-/// What became of many asks.
+/// The results of a bulk answer.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BulkResults<'a> {
-    /// Whether nothing was answered.
+    /// Whether this was a dry run, so that nothing was answered.
     pub dry_run: bool,
-    /// One for each ask, in order.
+    /// One result per ask, in the order of the request.
     pub results: Vec<BulkResult<'a>>,
 }
 
-/// What became of one of many asks.
+/// The result for one ask.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BulkResult<'a> {
-    /// Which.
+    /// The ID of the ask.
     pub id: AskId,
-    /// Whether it was answered, or would be.
+    /// Whether it was answered, or would be answered.
     pub done: bool,
-    /// The ask as it is then; `null` if it was refused.
+    /// The updated ask; `null` if the answer was refused.
     pub ask: Option<AskView<'a>>,
     /// The code of the refusal.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub code: Option<&'static str>,
-    /// The refusal in words.
+    /// The refusal as a sentence.
     pub why: Option<String>,
 }

@@ -9,35 +9,35 @@ use serde::Serialize;
 
 use super::Viewer;
 
-/// Everything that happened to an ask.
+/// The audit log of an ask.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Records))]
 pub struct RecordListView {
-    /// In order.
+    /// The entries, oldest first.
     pub events: Vec<RecordView>,
 }
 
-/// One event as it was recorded. Words are not in it, only commitments.
+/// One recorded event. It has commitments instead of text.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Record))]
 pub struct RecordView {
-    /// Its place in the chain of the ask, from 1.
+    /// The position in the hash chain of the ask, from 1.
     pub seq: u64,
-    /// When it happened.
+    /// The time of the event.
     pub at: Time,
-    /// Who did it; `null` if the record cannot be read, and for agents where it is about an answer
-    /// that was held so that its person could undo it.
+    /// The actor; `null` if the record cannot be read, and for agents if the event is about a held
+    /// answer that could still be undone.
     pub by: Option<ActorRef>,
-    /// What happened.
+    /// The name of the event.
     pub event: &'static str,
     /// The hash of this event.
     pub hash: Digest,
-    /// The hash of the one before; zeros for the first.
+    /// The hash of the previous event; zeros for the first one.
     pub prev: Digest,
-    /// Canonical JSON, exactly what was hashed; `null` where it would tell an agent the names of a
-    /// pool, or about an answer that was held.
+    /// The canonical JSON that was hashed; `null` if it would reveal to an agent the names of a
+    /// pool or a held answer.
     pub body: Option<String>,
 }
 
@@ -56,34 +56,34 @@ impl RecordView {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BlockPage {
-    /// In order.
+    /// The entries, oldest first.
     pub blocks: Vec<BlockView>,
     /// Pass it as `after` for the next page; `null` on the last.
     pub next: Option<u64>,
 }
 
-/// A sealed block of the record.
+/// A sealed block of the audit log.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Block))]
 pub struct BlockView {
-    /// Its number, from 1.
+    /// The number of the block, from 1.
     pub n: u64,
     /// The position of its first event in the feed.
     pub first: u64,
-    /// How many events it has.
+    /// The number of events in the block.
     pub count: u64,
-    /// The root of its Merkle tree.
+    /// The root of the Merkle tree.
     pub root: Digest,
-    /// The hash of the block before; zeros for the first.
+    /// The hash of the previous block; zeros for the first one.
     pub prev: Digest,
-    /// Its own hash.
+    /// The hash of the block.
     pub hash: Digest,
-    /// When it was sealed.
+    /// The time of sealing.
     pub at: Time,
-    /// Whether the anchoring command has had it.
+    /// Whether the anchor command has received the block.
     pub anchored: bool,
-    /// What was signed: a compact JWS.
+    /// The signed block as a compact JWS.
     pub block: String,
 }
 

@@ -17,54 +17,55 @@ use serde_json::{Map, Value};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CreateAsk {
-    /// What is asked.
+    /// The question.
     pub question: Question,
-    /// How urgent.
+    /// The priority.
     #[serde(default)]
     pub priority: Priority,
     /// Who is asked.
     #[serde(default = "owner")]
     pub route: Route,
-    /// After how many seconds it runs out; absent or 0 for never.
+    /// The number of seconds until the ask expires; absent or 0 means never.
     #[serde(default, deserialize_with = "seconds")]
     #[cfg_attr(feature = "openapi", schema(maximum = 3_162_240_000_u64))]
     pub timeout_seconds: u64,
-    /// What then.
+    /// What happens at the deadline.
     #[serde(default)]
     pub on_expiry: SilenceAction,
-    /// When to remind.
+    /// When to remind the assignees.
     #[serde(default)]
     pub reminders: Vec<Time>,
-    /// What it is about.
+    /// Tags for routing and filters.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub tags: BTreeSet<String>,
-    /// Whether what is asked for cannot be undone. Kept in `metadata`, as `irreversible: true`.
+    /// Whether the action is irreversible. Stored in `metadata` as `irreversible: true`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub irreversible: bool,
-    /// Free data.
+    /// Custom data.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub metadata: Map<String, Value>,
-    /// The ask it continues.
+    /// The ask that this one continues.
     #[serde(default)]
     pub follows: Option<AskId>,
-    /// The conversation it goes on with: whoever began it is asked, after the newest ask of it.
-    /// Nothing is said of `route` and `follows` then.
+    /// The conversation to continue. The person who began it is asked, so leave out `route` and
+    /// `follows`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversation: Option<AskId>,
-    /// The least assurance an answer needs, such as `passkey`; more than the project wants, or the
-    /// project's counts.
+    /// The minimum assurance of an answer, such as `passkey`. It can only raise the project's
+    /// minimum.
     #[serde(default)]
     pub assurance: Option<Assurance>,
-    /// Where to tell the agent that it is over: one signed call, as Standard Webhooks has it.
+    /// The callback URL. The server sends one signed call (Standard Webhooks) when the ask is
+    /// closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback_url: Option<String>,
-    /// Where to put it, besides to people: a channel in Slack, a number, an address. Whoever is
-    /// reached there may answer.
+    /// An additional address where the server posts the ask, such as a Slack channel, a phone
+    /// number or an email address. Anyone who is reached there can answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<PostingAddress>,
-    /// What the agent says of its message, as HXP eXperience has it.
+    /// The envelope of HXP eXperience, with the agent's claims about its message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub hxp: Option<Map<String, Value>>,
@@ -82,21 +83,21 @@ fn owner() -> Route {
     Route::Owner
 }
 
-/// What happens when nobody answers in time.
+/// What happens at the deadline if there is no answer.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", schema(as = OnSilence))]
 pub enum SilenceAction {
-    /// It stays open.
+    /// The ask stays open.
     #[default]
     #[serde(alias = "stay-open")]
     StayOpen,
-    /// It fails.
+    /// The ask fails.
     Fail,
-    /// This answer is taken.
+    /// This default answer is taken.
     Answer(Reply),
-    /// It expires, and the agent does this.
+    /// The ask expires, and the agent does this.
     Report(DefaultAction),
 }
 

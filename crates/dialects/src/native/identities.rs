@@ -21,28 +21,29 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Project))]
 pub struct ProjectView {
-    /// Its name.
+    /// The ID.
     pub id: ProjectId,
-    /// Whether a default may be taken on silence.
+    /// Whether agents can set a default for the case that there is no answer.
     pub default_on_silence: bool,
-    /// The least assurance an answer needs.
+    /// The minimum assurance of an answer.
     pub floor: Assurance,
-    /// Who is asked as well when nobody answers.
+    /// The escalation steps: who else is asked if there is no answer.
     pub ladder: Vec<EscalationStep>,
-    /// When people are reminded, in seconds after a request whose agent named no reminders.
+    /// When people are reminded, in seconds after the request, unless the agent sets its own
+    /// reminders.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u64>))]
     pub reminders: BTreeSet<u64>,
-    /// How it takes what agents say of their messages.
+    /// How the project handles envelopes.
     pub envelopes: EnvelopePolicy,
-    /// How long words are kept once a request or task is over, if not as long as the installation
-    /// says.
+    /// How long the text of closed requests and tasks is kept, if different from the installation's
+    /// setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<RetentionSetting>,
-    /// Whom agents may reach with the `place` of a request: `any` address, or `project`: the people
-    /// of the project, the agent's owner, and `allowed_recipients`.
+    /// Which addresses agents can use in `place`: `any`, or `project` for the members of the
+    /// project, the agent's owner and `allowed_recipients`.
     #[serde(default)]
     pub recipients: RecipientPolicy,
-    /// Addresses agents may use besides: `slack:C0123ABC`, `@example.com`, `sms:*`.
+    /// Additional addresses that agents can use: `slack:C0123ABC`, `@example.com`, `sms:*`.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub allowed_recipients: BTreeSet<AllowedRecipient>,
@@ -50,8 +51,8 @@ pub struct ProjectView {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, u64>))]
     pub quotas: Limits,
-    /// The minimum assurance for approving a request that is irreversible or critical; `null` where
-    /// only `floor` counts.
+    /// The minimum assurance for approving an irreversible or critical request; `null` if only
+    /// `floor` applies.
     #[serde(default)]
     pub irreversible_assurance: Option<Assurance>,
 }
@@ -91,49 +92,50 @@ impl From<&Project> for ProjectView {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProjectBody {
-    /// The name in the address, if it is given at all.
+    /// The ID in the path; optional.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<ProjectId>,
-    /// Whether a default may be taken on silence.
+    /// Whether agents can set a default for the case that there is no answer.
     #[serde(default = "yes")]
     pub default_on_silence: bool,
-    /// The least assurance an answer needs.
+    /// The minimum assurance of an answer.
     #[serde(default = "minimum_assurance")]
     pub floor: Assurance,
-    /// Who is asked as well when nobody answers.
+    /// The escalation steps: who else is asked if there is no answer.
     #[serde(default)]
     pub ladder: Vec<EscalationStep>,
-    /// When people are reminded, in seconds after a request whose agent named no reminders; never
-    /// once its time is up.
+    /// When people are reminded, in seconds after the request, unless the agent sets its own
+    /// reminders. There are no reminders after the deadline.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u64>))]
     pub reminders: BTreeSet<u64>,
-    /// How it takes what agents say of their messages: `lenient` notes what is wrong with an
-    /// envelope, `strict` refuses the request.
+    /// How the project handles envelopes: `lenient` records what is wrong with an envelope,
+    /// `strict` refuses the request.
     #[serde(default)]
     pub envelopes: EnvelopePolicy,
-    /// How long words are kept once a request or task is over: `30d`, `12h`, or `off` for ever.
-    /// Where nothing is said, as long as the installation says.
+    /// How long the text of closed requests and tasks is kept: `30d`, `12h`, or `off` to keep it
+    /// permanently. By default, the installation's setting applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<RetentionSetting>,
-    /// Whom agents may reach with the `place` of a request: `any` address, or `project`: the people
-    /// of the project, the agent's owner, and `allowed_recipients`. Without it, what the project
-    /// has; a new one has `project`.
+    /// Which addresses agents can use in `place`: `any`, or `project` for the members of the
+    /// project, the agent's owner and `allowed_recipients`. If left out, it does not change; a new
+    /// project gets `project`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipients: Option<RecipientPolicy>,
-    /// Addresses agents may use besides: one address such as `slack:C0123ABC`, a mail domain such
-    /// as `@example.com`, or a whole kind such as `sms:*`. Without it, what the project has.
+    /// Additional addresses that agents can use: one address such as `slack:C0123ABC`, an email
+    /// domain such as `@example.com`, or a whole kind such as `sms:*`. If left out, it does not
+    /// change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<String>>, max_items = 500))]
     pub allowed_recipients: Option<BTreeSet<AllowedRecipient>>,
     /// Quotas that differ from those of the installation, such as `{"agent.open_asks": 100}`; 0
-    /// means no limit. Without it, what the project has.
+    /// means no limit. If left out, they do not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<std::collections::BTreeMap<String, u64>>))]
     pub quotas: Option<Limits>,
-    /// The minimum assurance for approving a request that is irreversible or critical; rejecting
-    /// one needs no more than `floor`. `null` means that only `floor` counts. Left out, a project
-    /// keeps what it has, and a new project gets `session` (with `--dev`, `null`).
+    /// The minimum assurance for approving an irreversible or critical request; rejecting one
+    /// requires `floor` only. `null` means that only `floor` applies. If left out, it does not
+    /// change, and a new project gets `session` (with `--dev`, `null`).
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Assurance>))]
     pub irreversible_assurance: Option<Option<Assurance>>,
@@ -189,13 +191,13 @@ impl ProjectBody {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Agent))]
 pub struct AgentView {
-    /// Its name.
+    /// The ID.
     pub id: AgentId,
-    /// Its project.
+    /// The project.
     pub project: ProjectId,
-    /// Who answers for it.
+    /// The person responsible for the agent.
     pub owner: HumanId,
-    /// Whether people may write to it.
+    /// Whether people can write to the agent.
     #[serde(default)]
     pub conversations: bool,
 }
@@ -212,14 +214,14 @@ impl From<&Agent> for AgentView {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AgentBody {
-    /// The name in the address, if it is given at all.
+    /// The ID in the path; optional.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<AgentId>,
-    /// Its project; an agent never moves.
+    /// The project; it cannot be changed later.
     pub project: ProjectId,
-    /// Who answers for it.
+    /// The person responsible for the agent.
     pub owner: HumanId,
-    /// Whether people may write to it; where nothing is said, it stays as it is.
+    /// Whether people can write to the agent. If left out, it does not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversations: Option<bool>,
 }
@@ -237,11 +239,11 @@ impl AgentBody {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Person))]
 pub struct PersonView {
-    /// Their name in the system.
+    /// The ID.
     pub id: HumanId,
-    /// What to call them.
+    /// The display name.
     pub name: String,
-    /// Their address.
+    /// The email address.
     pub email: Option<String>,
     /// Whether they administer the installation.
     pub admin: bool,
@@ -251,13 +253,13 @@ pub struct PersonView {
     pub projects: BTreeSet<ProjectId>,
     /// The groups they are in.
     pub groups: BTreeSet<GroupId>,
-    /// The tags they are qualified for.
+    /// The tags that the person is qualified for.
     pub skills: BTreeSet<String>,
-    /// What they say of themselves; `null` if nothing.
+    /// The person's own settings, such as time zone and absences; `null` without any.
     pub about: Option<ProfileSettings>,
-    /// Where to reach them, in the order in which to try.
+    /// The contact methods, in the order in which the server tries them.
     pub contacts: Vec<Contact>,
-    /// Whether they were erased: only the id is left, and it cannot be used again.
+    /// Whether the person was erased. Only the ID remains, and it cannot be used again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub erased: bool,
 }
@@ -278,13 +280,13 @@ impl From<&Human> for PersonView {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PersonBody {
-    /// The name in the address, if it is given at all.
+    /// The ID in the path; optional.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<HumanId>,
-    /// What to call them.
+    /// The display name.
     #[serde(default)]
     pub name: String,
-    /// Their address.
+    /// The email address.
     #[serde(default)]
     pub email: Option<String>,
     /// Whether they administer the installation.
@@ -301,18 +303,19 @@ pub struct PersonBody {
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<GroupId>))]
     pub groups: BTreeSet<GroupId>,
-    /// The tags they are qualified for.
+    /// The tags that the person is qualified for.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub skills: BTreeSet<String>,
-    /// What they say of themselves, whole; left out, it stays as it is.
+    /// The person's own settings. They are replaced as a whole; if left out, they do not change.
     #[serde(
         default,
         deserialize_with = "kernel::strict::object",
         skip_serializing_if = "Option::is_none"
     )]
     pub about: Option<ProfileSettings>,
-    /// Where to reach them, in the order in which to try, whole; left out, it stays as it is.
+    /// The contact methods, in the order in which the server tries them. They are replaced as a
+    /// whole; if left out, they do not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(max_items = 20))]
     pub contacts: Option<Vec<Contact>>,
@@ -334,7 +337,7 @@ impl PersonBody {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PersonPatch {
-    /// What to call them; `null` removes the name.
+    /// The display name; `null` removes it.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, max_length = 200))]
     pub name: Option<Option<String>>,
@@ -384,17 +387,17 @@ impl From<PersonPatch> for HumanChange {
     }
 }
 
-/// `PUT /api/v1/me` and `PUT /api/v1/people/{id}/profile`: what somebody may say of themselves.
-/// What is left out stays as it is.
+/// `PUT /api/v1/me` and `PUT /api/v1/people/{id}/profile`: a person's own settings. Fields that are
+/// left out do not change.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProfileBody {
-    /// What to call them.
+    /// The display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(max_length = 200))]
     pub name: Option<String>,
-    /// What they say of themselves, whole.
+    /// The person's own settings. They are replaced as a whole.
     #[serde(
         default,
         deserialize_with = "kernel::strict::object",
@@ -409,14 +412,14 @@ impl ProfileBody {
     }
 }
 
-/// A group: nothing but who is in it.
+/// A group of people.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Group))]
 pub struct GroupView {
-    /// Its name.
+    /// The ID.
     pub id: GroupId,
-    /// Who is in it.
+    /// The members.
     pub members: BTreeSet<HumanId>,
 }
 
@@ -425,10 +428,10 @@ pub struct GroupView {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GroupBody {
-    /// The name in the address, if it is given at all.
+    /// The ID in the path; optional.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<GroupId>,
-    /// Exactly these people are in it; a group with nobody in it is none.
+    /// The complete list of members. A group without members does not exist.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<HumanId>))]
     pub members: BTreeSet<HumanId>,
 }
@@ -440,18 +443,18 @@ impl GroupBody {
     }
 }
 
-/// Who the credential says somebody is.
+/// The holder of the credential.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Me {
     /// An agent.
     Agent {
-        /// Its name.
+        /// The ID.
         id: AgentId,
-        /// Its project.
+        /// The project.
         project: ProjectId,
-        /// How far the key sees.
+        /// Whether the key sees its own asks or those of the whole project.
         reach: KeyScope,
     },
     /// A person.

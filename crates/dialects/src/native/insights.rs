@@ -7,7 +7,7 @@ use kernel::insight::{Day, Histogram, InsightSummary};
 use kernel::{AgentId, ProjectId};
 use serde::{Deserialize, Serialize};
 
-/// Numbers of some days.
+/// The figures of a range of days.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Insights))]
@@ -15,7 +15,7 @@ pub struct InsightsView {
     /// The first day, in UTC.
     #[cfg_attr(feature = "openapi", schema(format = Date))]
     pub from: String,
-    /// The last day; it counts too.
+    /// The last day, inclusive.
     #[cfg_attr(feature = "openapi", schema(format = Date))]
     pub to: String,
     /// Only of this project.
@@ -24,37 +24,38 @@ pub struct InsightsView {
     /// Only of this agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    /// How many asks.
+    /// The number of asks.
     pub asks: u64,
-    /// How many, by the protocol they came in.
+    /// The number of asks by protocol.
     pub dialects: BTreeMap<String, u64>,
-    /// How many, by what their envelope tells: `none`, `invalid`, `core`, `standard`, `full`.
+    /// The number of asks by the level of their envelope: `none`, `invalid`, `core`, `standard`,
+    /// `full`.
     pub envelopes: BTreeMap<String, u64>,
-    /// What messages are for, in the order of the specification; `other` is everything else.
+    /// The intents of messages, in the order of the specification; `other` is everything else.
     pub intents: Vec<IntentCount>,
-    /// Claimed confidence, in tenths.
+    /// The claimed confidence, in tenths.
     pub confidence: Vec<ShareCount>,
-    /// Claimed cognitive load.
+    /// The claimed cognitive load.
     pub load: Vec<LoadCount>,
     /// Day by day.
     pub days: Vec<DayView>,
-    /// Messages by which agents refuse.
+    /// The messages in which agents refuse.
     pub refusals: RefusalsView,
-    /// What agents offered and people picked, by type; `other` is everything else.
+    /// The actions that agents offered and people picked, by type; `other` is everything else.
     pub actions: Vec<ActionView>,
-    /// From the ask to the first look.
+    /// The time from the ask to its first view.
     pub first_view: WaitView,
-    /// From the ask to the decision of a person.
+    /// The time from the ask to a person's decision.
     pub decision: WaitView,
-    /// How asks ended.
+    /// The outcomes of asks.
     pub ended: EndedView,
-    /// What people made of what agents recommended.
+    /// How people decided on the agents' recommendations.
     pub verdicts: VerdictsView,
-    /// Claimed confidence against how often people overruled it.
+    /// The claimed confidence compared with how often people overruled it.
     pub calibration: CalibrationView,
-    /// Whether whoever decided had the time to read.
+    /// Whether the people who decided had enough time to read.
     pub reading: ReadingView,
-    /// The same by agent, as far as agents are compared; the first hundred by name.
+    /// The figures of each agent, if agents are compared; the first hundred by name.
     pub agents: Vec<AgentInsights>,
 }
 
@@ -62,9 +63,9 @@ pub struct InsightsView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct IntentCount {
-    /// Which.
+    /// The intent.
     pub intent: String,
-    /// How often.
+    /// The number of occurrences.
     pub n: u64,
 }
 
@@ -72,11 +73,11 @@ pub struct IntentCount {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ShareCount {
-    /// Where it begins.
+    /// The lower bound.
     pub from: f64,
-    /// Where it ends.
+    /// The upper bound.
     pub to: f64,
-    /// How often.
+    /// The number of occurrences.
     pub n: u64,
 }
 
@@ -86,7 +87,7 @@ pub struct ShareCount {
 pub struct LoadCount {
     /// From 1 to 10.
     pub load: u64,
-    /// How often.
+    /// The number of occurrences.
     pub n: u64,
 }
 
@@ -94,14 +95,14 @@ pub struct LoadCount {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DayView {
-    /// Which, in UTC.
+    /// The day, in UTC.
     #[cfg_attr(feature = "openapi", schema(format = Date))]
     pub day: String,
-    /// How many asks.
+    /// The number of new asks.
     pub asked: u64,
-    /// How many ended.
+    /// The number of asks that were closed.
     pub ended: u64,
-    /// The mean of the claimed load; none if none was claimed.
+    /// The mean of the claimed load; `null` without any claims.
     pub load: Option<f64>,
 }
 
@@ -109,15 +110,15 @@ pub struct DayView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RefusalsView {
-    /// How many.
+    /// The number.
     pub n: u64,
     /// The share among messages with an envelope.
     pub rate: Option<f64>,
-    /// Why, and how firmly.
+    /// The reasons by type and severity.
     pub reasons: Vec<RefusalReason>,
 }
 
-/// Why agents refused.
+/// A reason for which agents refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RefusalReason {
@@ -126,7 +127,7 @@ pub struct RefusalReason {
     pub kind: String,
     /// `soft`, `hard`, or `unsaid`.
     pub severity: String,
-    /// How often.
+    /// The number of occurrences.
     pub n: u64,
 }
 
@@ -135,75 +136,75 @@ pub struct RefusalReason {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ActionCount))]
 pub struct ActionView {
-    /// Which.
+    /// The type.
     #[serde(rename = "type")]
     pub kind: String,
-    /// How often one stood on an ask when somebody first looked.
+    /// How often such an action was offered when an ask was first viewed.
     pub shown: u64,
-    /// How often one of them was picked.
+    /// How often such an action was picked.
     pub picked: u64,
     /// The share that was picked.
     pub rate: Option<f64>,
 }
 
-/// How long something took.
+/// The distribution of a duration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Wait))]
 pub struct WaitView {
-    /// How many.
+    /// The number.
     pub n: u64,
-    /// What half of them did not exceed, as near as the bins tell.
+    /// The median in seconds, estimated from the bins.
     pub median_seconds: Option<f64>,
-    /// What nine of ten did not exceed, as near as the bins tell.
+    /// The 90th percentile in seconds, estimated from the bins.
     pub p90_seconds: Option<f64>,
-    /// By how long.
+    /// The number per bin.
     pub bins: Vec<WaitCount>,
 }
 
-/// One bin of whiles.
+/// One bin of durations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WaitCount {
-    /// Seconds where it begins; just there belongs to the one before.
+    /// The lower bound in seconds, exclusive.
     pub from: u64,
-    /// Seconds where it ends; the last one has no end.
+    /// The upper bound in seconds, inclusive; `null` in the last bin.
     pub to: Option<u64>,
-    /// How many.
+    /// The number.
     pub n: u64,
 }
 
-/// How asks ended.
+/// The outcomes of asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = EndedCounts))]
 pub struct EndedView {
     /// A person answered.
     pub answered: u64,
-    /// Nobody answered, and the agent's default was taken.
+    /// There was no answer, and the agent's default was taken.
     pub defaulted: u64,
-    /// Nobody answered; the agent was told what to do then.
+    /// There was no answer, and the agent was instructed what to do.
     pub expired: u64,
-    /// Nobody answered, which was a failure.
+    /// There was no answer, which counts as a failure.
     pub failed: u64,
-    /// Withdrawn.
+    /// The ask was cancelled.
     pub cancelled: u64,
-    /// The share nobody answered in time.
+    /// The share without an answer in time.
     pub expiry_rate: Option<f64>,
 }
 
-/// What people made of what agents recommended.
+/// How people decided on the agents' recommendations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = VerdictCounts))]
 pub struct VerdictsView {
-    /// Done as recommended.
+    /// Decided as recommended.
     pub followed: u64,
-    /// Done with changes.
+    /// Approved with changes.
     pub edited: u64,
     /// Rejected, sent back, or something else chosen.
     pub overruled: u64,
-    /// Answered where nothing was recommended.
+    /// Answered without a recommendation.
     pub open: u64,
     /// The share that was changed.
     pub edit_rate: Option<f64>,
@@ -211,61 +212,61 @@ pub struct VerdictsView {
     pub overrule_rate: Option<f64>,
 }
 
-/// Claimed confidence against how often people overruled it.
+/// The claimed confidence compared with how often people overruled it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Calibration))]
 pub struct CalibrationView {
     /// Decisions on recommendations with a claimed confidence.
     pub decisions: u64,
-    /// By claimed confidence; none below 20 decisions.
+    /// The bins by claimed confidence; `null` with fewer than 20 decisions.
     pub bins: Option<Vec<CalibrationBin>>,
 }
 
-/// Decisions on what was claimed with such a confidence.
+/// The decisions on recommendations with such a confidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CalibrationBin {
-    /// Where it begins.
+    /// The lower bound.
     pub from: f64,
-    /// Where it ends.
+    /// The upper bound.
     pub to: f64,
-    /// How many.
+    /// The number.
     pub decisions: u64,
     /// How many of them overruled the agent.
     pub overruled: u64,
 }
 
-/// Whether whoever decided had the time to read.
+/// Whether the people who decided had enough time to read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ReadingCounts))]
 pub struct ReadingView {
-    /// They had.
+    /// Decided after enough time to read.
     pub read: u64,
-    /// Decided sooner after the first look than the text can be read.
+    /// Decided sooner after the first view than the text can be read.
     pub hasty: u64,
-    /// Nobody opened it: it was answered from a message or by a program.
+    /// Answered without a view, from a message or by a program.
     pub unopened: u64,
-    /// The share of hasty ones among those somebody opened.
+    /// The share of hasty decisions among the viewed asks.
     pub hasty_rate: Option<f64>,
 }
 
-/// One agent beside others.
+/// The figures of one agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AgentInsights {
-    /// Which.
+    /// The ID of the agent.
     pub agent: AgentId,
-    /// Of which project.
+    /// The project of the agent.
     pub project: ProjectId,
-    /// How its asks ended.
+    /// The outcomes of its asks.
     pub ended: EndedView,
-    /// What people made of what it recommended.
+    /// How people decided on its recommendations.
     pub verdicts: VerdictsView,
-    /// Its claims against what people did.
+    /// Its claims compared with the decisions of people.
     pub calibration: CalibrationView,
-    /// Whether people had the time to read.
+    /// Whether people had enough time to read.
     pub reading: ReadingView,
 }
 

@@ -10,75 +10,76 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct IssueKey {
-    /// An agent key for this agent…
+    /// The agent that gets a key. Send either `agent` or `human`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    /// …that sees its own asks or the whole project's.
+    /// Whether the agent key sees its own asks or those of the whole project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reach: Option<KeyScope>,
-    /// Whether it may pass on answers the agent says it got from people; only an administrator
-    /// gives that.
+    /// Whether the agent can pass on answers that it received from people. Only an administrator
+    /// can grant this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub respond: bool,
-    /// Whether what the agent asks may be said by an app of its own, with the `bot_token` of an A2H
-    /// channel; only an administrator gives that.
+    /// Whether the agent can use its own Slack app, with the `bot_token` of an A2H channel. Only an
+    /// administrator can grant this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_app: bool,
-    /// Or a token for this person.
+    /// The person who gets a token. Send either `agent` or `human`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub human: Option<HumanId>,
-    /// What to call it.
+    /// A label for lists.
     #[serde(default)]
     pub label: String,
-    /// Until when it works; without it, until it is revoked.
+    /// When the credential expires; if left out, it is valid until it is revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Time>,
 }
 
-/// A credential as it is listed: never with its secret.
+/// A credential, without its secret.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Key))]
 pub struct KeyView {
-    /// Its id.
+    /// The ID.
     pub id: KeyId,
     /// `agent_key`, `token`, `link`, `session` or `passkey`.
     pub kind: String,
-    /// Whose.
+    /// The agent or person it belongs to.
     pub holder: String,
     /// The project of an agent key.
     pub project: Option<ProjectId>,
-    /// How far an agent key sees.
+    /// Whether an agent key sees its own asks or those of the whole project.
     pub reach: Option<KeyScope>,
-    /// Whether an agent key may pass on answers.
+    /// Whether an agent key can pass on answers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub respond: bool,
-    /// Whether what its agent asks may be said by an app of the agent's own.
+    /// Whether the agent can use its own Slack app.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_app: bool,
-    /// What its maker called it.
+    /// The label.
     pub label: String,
-    /// Since when.
+    /// The time of issue.
     pub issued_at: Time,
-    /// Until when.
+    /// The expiry time.
     pub expires_at: Option<Time>,
-    /// Revoked or used up.
+    /// When it was revoked or used up.
     pub revoked_at: Option<Time>,
-    /// To the minute; `null` if never.
+    /// The last use, to the minute; `null` if it was never used.
     pub last_used_at: Option<Time>,
-    /// What a passkey counts for; absent for other credentials.
+    /// The status of a passkey; absent for other credentials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passkey: Option<PasskeyView>,
 }
 
-/// What a passkey counts for.
+/// The status of a passkey.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Passkey))]
 pub struct PasskeyView {
-    /// From when answers it confirms have the assurance `passkey`. It signs in before that.
+    /// The time from which answers confirmed with this passkey have the assurance `passkey`. It can
+    /// be used to sign in before that.
     pub counts_from: Time,
-    /// Whether it does not count yet, so that an administrator can confirm it:
+    /// Whether the passkey is still in its waiting period, so that an administrator can confirm it:
     /// `POST /api/v1/keys/{id}/confirm`.
     pub confirmable: bool,
 }
@@ -124,33 +125,33 @@ impl KeyView {
     }
 }
 
-/// A fresh credential: the only time its secret is shown.
+/// A new credential. This is the only response that contains its secret.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct IssuedKey {
     /// The credential.
     #[serde(flatten)]
     pub key: KeyView,
-    /// What its holder presents.
+    /// The secret to send as `Authorization: Bearer …`.
     pub secret: String,
 }
 
-/// A browser in which somebody is signed in.
+/// A session: a browser in which a person is signed in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Session))]
 pub struct SessionView {
-    /// Its id: a credential, revoked like any other.
+    /// The ID of the session, which is a credential and can be revoked like any other.
     pub id: KeyId,
-    /// What the browser calls itself, in short.
+    /// The name of the browser.
     pub browser: String,
-    /// How they signed in; `null` if it was not noted.
+    /// The sign-in method; `null` if it was not recorded.
     pub way: Option<SignInMethod>,
-    /// Since when.
+    /// The time of issue.
     pub issued_at: Time,
-    /// To the minute.
+    /// The last use, to the minute.
     pub last_used_at: Time,
-    /// Until when, however much it is used.
+    /// When the session expires, regardless of use.
     pub expires_at: Option<Time>,
 }
 
@@ -175,11 +176,11 @@ impl SessionView {
     }
 }
 
-/// Where somebody is signed in.
+/// The sessions of a person.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Sessions))]
 pub struct SessionListView {
-    /// The newest first.
+    /// The sessions, newest first.
     pub sessions: Vec<SessionView>,
 }

@@ -8,51 +8,51 @@ use kernel::follow_up::NotificationReason;
 use kernel::{HumanId, Time};
 use serde::{Deserialize, Serialize};
 
-/// How I am told that something waits.
+/// The notification settings of the caller.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Notices))]
 pub struct NotificationSettingsView {
-    /// By which means, in the order in which they are tried.
+    /// The contact methods, in the order in which the server tries them.
     pub ways: Vec<ContactMethodView>,
-    /// How often I am told of what can wait.
+    /// How often the server sends a digest of requests that are not urgent.
     pub digest: DigestFrequency,
 }
 
-/// One means by which somebody is told.
+/// A contact method.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = NoticeWay))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct ContactMethodView {
-    /// Its id.
+    /// The ID.
     pub id: Digest,
-    /// What it is: `devices`, or an address such as `email:ada@example.com`.
+    /// `devices`, or an address such as `email:ada@example.com`.
     pub means: ContactMethod,
-    /// Whether it was shown to be theirs; nothing goes to an address before that.
+    /// Whether the address is verified. The server sends requests to verified addresses only.
     pub verified: bool,
-    /// Whether they turned it off.
+    /// Whether the person turned it off.
     pub off: bool,
-    /// Whether this server can tell anybody by such a means.
+    /// Whether this server supports this kind of contact method.
     pub carried: bool,
-    /// Whether it can be removed: what they added, or an administrator did.
+    /// Whether it can be removed, because the person or an administrator added it.
     pub removable: bool,
 }
 
-/// `PUT /api/v1/me/notices`. What is left out stays as it is.
+/// `PUT /api/v1/me/notices`. Fields that are left out do not change.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", schema(as = NoticesBody))]
 pub struct NotificationSettingsBody {
-    /// Which means come first; others follow.
+    /// The contact methods to try first, in order; the others follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Vec<ContactMethod>>,
-    /// By which means I am not told.
+    /// The contact methods that are turned off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<ContactMethod>>))]
     pub off: Option<BTreeSet<ContactMethod>>,
-    /// How often I am told of what can wait.
+    /// How often the server sends a digest of requests that are not urgent.
     #[serde(
         default,
         deserialize_with = "kernel::strict::object",
@@ -74,29 +74,29 @@ impl NotificationSettingsBody {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CodeBody {
-    /// The code that was sent there.
+    /// The code from the message.
     #[cfg_attr(feature = "openapi", schema(example = "042137"))]
     pub code: String,
 }
 
 // Devices that receive push notifications.
 
-/// A device to be told: a browser's push subscription, as its `toJSON` writes it.
+/// A device for push notifications: a browser's push subscription in the format of its `toJSON`.
 #[derive(Debug, Clone, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewDevice {
-    /// Where the push service takes what is for it.
+    /// The URL of the push service for this device.
     #[cfg_attr(feature = "openapi", schema(max_length = 2000))]
     pub endpoint: String,
-    /// What is for it is encrypted with these.
+    /// The keys with which messages to the device are encrypted.
     pub keys: DeviceKeys,
-    /// What to call it.
+    /// A label for lists.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(max_length = 100))]
     pub label: String,
-    /// When the browser ends it, in milliseconds since 1970. Not kept: the push service says so
-    /// then.
+    /// When the subscription expires, in milliseconds since 1970. The server ignores it, because
+    /// the push service reports the expiry.
     #[serde(default, rename = "expirationTime")]
     pub expiration_time: Option<f64>,
 }
@@ -106,24 +106,24 @@ pub struct NewDevice {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DeviceKeys {
-    /// A point of P-256, 65 bytes in Base64 for addresses.
+    /// A P-256 public key: 65 bytes in base64url.
     pub p256dh: String,
-    /// 16 bytes in Base64 for addresses.
+    /// 16 bytes in base64url.
     pub auth: String,
 }
 
-/// A device that is told. Its address is a secret and never shown.
+/// A device for push notifications. Its URL is secret and never shown.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Device))]
 pub struct DeviceView {
-    /// Its id.
+    /// The ID.
     pub id: Digest,
-    /// What it is called.
+    /// The label.
     pub label: String,
-    /// The push service, by the name of its host.
+    /// The host name of the push service.
     pub service: String,
-    /// Since when it is told.
+    /// When the device was added.
     pub added_at: Time,
 }
 
@@ -132,38 +132,38 @@ pub struct DeviceView {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Devices))]
 pub struct DeviceListView {
-    /// What a browser must know to subscribe (`applicationServerKey`); `null` where no devices are
-    /// told.
+    /// The `applicationServerKey` with which a browser subscribes; `null` if push notifications are
+    /// turned off.
     pub key: Option<String>,
-    /// At most ten, the oldest first.
+    /// At most ten devices, oldest first.
     pub devices: Vec<DeviceView>,
 }
 
-/// What came of a test.
+/// The result of a test notification.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = DeviceTried))]
 pub struct DeviceTestView {
-    /// In a word.
+    /// The result.
     pub result: DeviceTestResult,
-    /// What went wrong.
+    /// The error, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// What a push service said.
+/// The response of a push service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", schema(as = Tried))]
 pub enum DeviceTestResult {
-    /// It has it.
+    /// The push service accepted the notification.
     Taken,
-    /// There is no such device any more; it is forgotten.
+    /// The subscription no longer exists; the server removed the device.
     Gone,
-    /// It could not be reached, or wants to be left alone for a while.
+    /// The push service is unreachable or rate-limits the server.
     Later,
-    /// It will not take it.
+    /// The push service refused the notification.
     Refused,
 }
 
@@ -174,31 +174,32 @@ pub enum DeviceTestResult {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Messages))]
 pub struct MessagesView {
-    /// Each.
+    /// The messages, oldest first.
     pub messages: Vec<MessageView>,
 }
 
-/// One message about an ask, to one person or place, by one means.
+/// One message about an ask, to one address.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Message))]
 pub struct MessageView {
-    /// What carries it: `devices`, `email`, `slack`, `sms`, `whatsapp`, `telegram`, `ntfy` or
+    /// The channel: `devices`, `email`, `slack`, `sms`, `whatsapp`, `telegram`, `ntfy` or
     /// `webhook`.
     pub channel: String,
-    /// To whom, for people alone; nobody, if it went where the agent wanted.
+    /// The recipient, which agents do not see; `null` if the message went to the `place` of the
+    /// ask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<HumanId>,
-    /// Why they were told.
+    /// The reason for the message.
     #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub why: NotificationReason,
-    /// How it stands: `waiting`, `sent`, `delivered`, `read` or `failed`.
+    /// The state: `waiting`, `sent`, `delivered`, `read` or `failed`.
     pub state: String,
-    /// What went wrong, for people alone.
+    /// The error, which agents do not see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// When it was first tried.
+    /// The time of the first attempt.
     pub at: Time,
-    /// When anything last became of it.
+    /// The time of the last change.
     pub updated_at: Time,
 }

@@ -27,11 +27,11 @@ macro_rules! page {
     };
 }
 
-/// A page of asks. It may be short and still go on.
+/// A page of asks. A short page can still have a next page.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AskPage<'a> {
-    /// In the order of the list.
+    /// The asks, in the order of the list.
     pub asks: Vec<AskView<'a>>,
     /// Pass it as `cursor` for the next page; `null` on the last.
     pub next: Option<String>,
@@ -40,87 +40,88 @@ pub struct AskPage<'a> {
 page!(
     /// A page of projects.
     ProjectPage {
-        /// By name.
+        /// The items, by ID.
         projects: ProjectView
     }
 );
 page!(
     /// A page of agents.
     AgentPage {
-        /// By name.
+        /// The items, by ID.
         agents: AgentView
     }
 );
 page!(
     /// A page of people.
     PeoplePage {
-        /// By name.
+        /// The items, by ID.
         people: PersonView
     }
 );
 page!(
     /// A page of groups.
     GroupPage {
-        /// By name.
+        /// The items, by ID.
         groups: GroupView
     }
 );
 page!(
-    /// A page of credentials. It may be short and still go on.
+    /// A page of credentials. A short page can still have a next page.
     KeyPage {
-        /// Oldest first.
+        /// The credentials, oldest first.
         keys: KeyView
     }
 );
 
 page!(
-    /// A page of endpoints. It may be short and still go on.
+    /// A page of webhook endpoints. A short page can still have a next page.
     WebhookPage {
-        /// Oldest first.
+        /// The webhook endpoints, oldest first.
         webhooks: WebhookView
     }
 );
 page!(
-    /// A page of what an endpoint was told.
+    /// A page of the deliveries to a webhook endpoint.
     DeliveryPage {
-        /// Newest first.
+        /// The deliveries, newest first.
         deliveries: DeliveryView
     }
 );
 
-/// What was found by its words.
+/// The results of a search.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SearchResults<'a> {
-    /// Newest first, 200 at most.
+    /// The asks, newest first, at most 200.
     pub asks: Vec<AskView<'a>>,
-    /// Whether there may be older ones: as many were found as are looked for.
+    /// Whether older matches may exist, because the limit was reached.
     pub more: bool,
 }
 
-/// How many asks a list has.
+/// The number of asks in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AskCount {
-    /// So many.
+    /// The number.
     pub count: u64,
-    /// Whether they were counted; else it is about so many, or at least so many of a narrowed list.
+    /// Whether the number is exact. Otherwise it is an estimate, or a lower bound for a filtered
+    /// list.
     pub exact: bool,
 }
 
-/// The rounds of one matter.
+/// The thread of an ask: all its rounds.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Thread<'a> {
-    /// Oldest first.
+    /// The rounds, oldest first.
     pub asks: Vec<AskView<'a>>,
 }
 
-/// Everything that was remarked on an ask.
+/// The comments on an ask.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Comments<'a> {
-    /// In order.
+    /// The comments, oldest first.
     pub comments: Vec<CommentView<'a>>,
 }
 
@@ -129,14 +130,14 @@ pub struct Comments<'a> {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Rules))]
 pub struct RuleListView<'a> {
-    /// In the order in which they are tried; 1000 at most.
+    /// The rules, in the order in which the server applies them; at most 1000.
     pub rules: Vec<RuleView<'a>>,
 }
 
-/// A one-time sign-in address.
+/// A one-time sign-in link.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SignInLink {
-    /// Works once, within 24 hours.
+    /// The link. It works once, within 24 hours.
     pub url: String,
 }

@@ -9,27 +9,29 @@ use kernel::text::is_short;
 use kernel::{HumanId, Refusal, RuleId};
 use serde::{Deserialize, Serialize};
 
-/// `POST /api/v1/rules`: hand what matches to somebody else. What is left out matches everything.
+/// `POST /api/v1/rules`: delegate matching asks to another person. Fields that are left out match
+/// everything.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RuleBody {
-    /// Which kinds of question; empty for any.
+    /// The kinds of question; empty matches all.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<QuestionKind>))]
     pub kinds: BTreeSet<QuestionKind>,
-    /// Which project, by name or by the agent's own label.
+    /// The project, by ID or by the agent's own label.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 200))]
     pub project: Option<String>,
-    /// Which tag.
+    /// The tag.
     #[serde(default)]
     #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 200))]
     pub tag: Option<String>,
-    /// Which priority.
+    /// The priority.
     #[serde(default)]
     pub priority: Option<Priority>,
-    /// To whom. Somebody unknown, or not of the ask's project, is skipped.
+    /// The delegate. The rule is skipped if this person does not exist or is not a member of the
+    /// ask's project.
     pub delegate_to: HumanId,
 }
 
@@ -40,32 +42,32 @@ impl TryFrom<RuleBody> for NewRule {
         let RuleBody { kinds, project, tag, priority, delegate_to } = body;
         // The kernel checks this too, but names the field as in another dialect.
         if project.as_deref().is_some_and(|text| text.is_empty() || !is_short(text)) {
-            let expected = "a non-empty text of at most 200 bytes";
+            let expected = "a non-empty string of at most 200 bytes";
             return Err(Refusal::Invalid { field: "project", expected });
         }
         Ok(Self { kinds, project, tag, priority, delegate_to })
     }
 }
 
-/// A rule; rules are tried in the order of their ids.
+/// A delegation rule. The server applies rules in the order of their IDs.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Rule))]
 pub struct RuleView<'a> {
-    /// Its id.
+    /// The ID.
     pub id: RuleId,
-    /// Which kinds of question; empty for any.
+    /// The kinds of question; empty matches all.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<QuestionKind>))]
     pub kinds: &'a BTreeSet<QuestionKind>,
-    /// Which project.
+    /// The project.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub project: Option<&'a str>,
-    /// Which tag.
+    /// The tag.
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub tag: Option<&'a str>,
-    /// Which priority.
+    /// The priority.
     pub priority: Option<Priority>,
-    /// To whom.
+    /// The delegate.
     #[cfg_attr(feature = "openapi", schema(value_type = HumanId))]
     pub delegate_to: &'a HumanId,
 }

@@ -12,25 +12,26 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WebhookBody {
-    /// It hears of this agent's asks…
+    /// The agent whose events the endpoint receives. Send either `agent` or `project`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
-    /// …or of those of every agent of this project that has no endpoint of its own.
+    /// The project whose events the endpoint receives, except those of agents with their own
+    /// endpoints. Send either `agent` or `project`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
-    /// Where it is.
+    /// The URL.
     pub url: String,
-    /// What it hears of; of how asks end and of new conversations, if nothing is said.
+    /// The topics; by default the outcomes of asks and new conversations.
     #[serde(default = "default_topics")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Topic>))]
     pub events: BTreeSet<Topic>,
-    /// How it is told.
+    /// The format of the deliveries.
     #[serde(default)]
     pub format: WebhookFormat,
-    /// What it is for.
+    /// A description.
     #[serde(default)]
     pub description: String,
-    /// Whether it is told anything.
+    /// Whether the endpoint is enabled.
     #[serde(default = "yes")]
     pub enabled: bool,
 }
@@ -56,35 +57,35 @@ impl WebhookBody {
     }
 }
 
-/// An endpoint, never with its secret.
+/// A webhook endpoint, without its secret.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Webhook))]
 pub struct WebhookView {
-    /// Its id.
+    /// The ID.
     pub id: WebhookId,
-    /// The agent it hears of.
+    /// The agent whose events the endpoint receives.
     pub agent: Option<AgentId>,
-    /// The project it hears of.
+    /// The project whose events the endpoint receives.
     pub project: Option<ProjectId>,
-    /// Where it is.
+    /// The URL.
     pub url: String,
-    /// What it hears of.
+    /// The topics.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Topic>))]
     pub events: BTreeSet<Topic>,
-    /// How it is told.
+    /// The format of the deliveries.
     pub format: WebhookFormat,
-    /// What it is for.
+    /// A description.
     pub description: String,
-    /// Whether it is told anything.
+    /// Whether the endpoint is enabled.
     pub enabled: bool,
-    /// Why not.
+    /// Why the endpoint is disabled.
     pub disabled: Option<WebhookDisabledReason>,
-    /// Since when.
+    /// The time of creation.
     pub created_at: Time,
-    /// Which secret signs, counted from 1.
+    /// The number of the current secret, counted from 1.
     pub secret_version: u32,
-    /// Until when the secret before it signs as well; `null` if it never did.
+    /// How long deliveries are also signed with the previous secret; `null` if there was none.
     pub previous_secret_until: Option<Time>,
 }
 
@@ -111,14 +112,14 @@ impl From<&Webhook> for WebhookView {
     }
 }
 
-/// An endpoint with a fresh secret: the only time it is shown.
+/// A webhook endpoint with a new secret. This is the only response that contains it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WebhookSecret {
-    /// The endpoint.
+    /// The webhook endpoint.
     #[serde(flatten)]
     pub webhook: WebhookView,
-    /// What every call is signed with: `whsec_…`
+    /// The secret that signs every delivery: `whsec_…`
     pub secret: String,
 }
 
@@ -127,7 +128,7 @@ pub struct WebhookSecret {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RotateBody {
-    /// How long the secret before signs as well: a day, unless told; 0 if it leaked.
+    /// How many seconds the previous secret also signs; one day by default. Use 0 if it leaked.
     #[serde(default = "day")]
     #[cfg_attr(feature = "openapi", schema(maximum = 604_800))]
     pub grace_seconds: u64,
@@ -143,47 +144,47 @@ fn day() -> u64 {
     24 * 60 * 60
 }
 
-/// What an agent's callbacks are signed with.
+/// The secret that signs an agent's callbacks.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CallbackSecret {
-    /// `whsec_…`: it belongs to the key that asks for it.
+    /// The secret `whsec_…` of the calling agent key.
     pub secret: String,
 }
 
-/// How a delivery stands.
+/// The state of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryStatus {
-    /// It is tried again.
+    /// The server will retry.
     Waiting,
-    /// It was taken.
+    /// The endpoint accepted it.
     Done,
-    /// It was given up: a dead letter.
+    /// The server gave up after the last attempt.
     Dead,
 }
 
-/// What an endpoint was told, or is to be told.
+/// A delivery to a webhook endpoint.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = Delivery))]
 pub struct DeliveryView {
-    /// Its `webhook-id`.
+    /// The `webhook-id` of the delivery.
     pub id: String,
-    /// What happened.
+    /// The type of the event.
     #[serde(rename = "type")]
     pub kind: String,
-    /// To which ask; `null` in a test, and where a runtime was told what to do.
+    /// The ask; `null` in a test and in a delivery to a runtime.
     pub ask: Option<AskId>,
-    /// For which task, where a runtime was told what to do.
+    /// The task, in a delivery to a runtime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
-    /// When it happened.
+    /// The time of the event.
     pub at: Time,
-    /// How it stands.
+    /// The state.
     pub status: DeliveryStatus,
-    /// When it is tried next.
+    /// The time of the next attempt.
     pub next_at: Option<Time>,
     /// The newest attempts, oldest first.
     pub attempts: Vec<DeliveryAttempt>,
@@ -193,10 +194,10 @@ pub struct DeliveryView {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DeliveryAttempt {
-    /// When, and what came of it.
+    /// The time and the result.
     #[serde(flatten)]
     pub attempt: CallbackAttempt,
-    /// The beginning of what the endpoint answered, if it did not take it.
+    /// The start of the endpoint's response, if it did not accept the delivery.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
 }

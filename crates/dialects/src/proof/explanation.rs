@@ -15,10 +15,9 @@ pub fn explain(claims: &ReceiptClaims) -> Vec<String> {
     let mut said = match claims.outcome {
         ClaimedOutcome::Completed => completed(claims),
         ClaimedOutcome::Expired => vec![expired(claims)],
-        ClaimedOutcome::Failed => vec![format!(
-            "Nobody decided. Time ran out at {}, and the request failed.",
-            claims.ended_at
-        )],
+        ClaimedOutcome::Failed => {
+            vec![format!("No one decided. The request expired at {} and failed.", claims.ended_at)]
+        }
         ClaimedOutcome::Cancelled => cancelled(claims),
     };
     said.extend(asked(claims));
@@ -37,17 +36,22 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
     let mut said = match (&claims.by, claims.assurance) {
         (ActorRef::System, _) => vec![
             with_full_stop(format!(
-                "Nobody decided. No answer came until {at}, so the default that the agent had \
-                 named beforehand was taken: {}",
+                "No one decided. There was no answer by {at}, so the default that the agent had \
+                 set in advance was taken: {}",
                 said.thing
             )),
-            "This is nobody's decision: it shows that nobody answered in time, not that anybody \
-             agreed."
+            "The default is not a decision: it shows that there was no answer in time, not that \
+             anyone agreed."
                 .to_owned(),
         ],
-        (ActorRef::Human(_) | ActorRef::Agent(_) | ActorRef::LinkHolder | ActorRef::Relay | ActorRef::Guest, _)
-            if claims.via.as_deref() == Some("script") =>
-        {
+        (
+            ActorRef::Human(_)
+            | ActorRef::Agent(_)
+            | ActorRef::LinkHolder
+            | ActorRef::Relay
+            | ActorRef::Guest,
+            _,
+        ) if claims.via.as_deref() == Some("script") => {
             vec![
                 with_full_stop(format!("In a test, a script standing in for {who} {}", said.deed)),
                 "No person decided: the server ran in development mode with scripted people."
@@ -55,10 +59,13 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
             ]
         }
         (ActorRef::LinkHolder, Some(Assurance::AgentAttested)) => vec![
-            with_full_stop(format!("Whoever held a review link that the agent was given {}", said.deed)),
+            with_full_stop(format!(
+                "The holder of a review link that the agent received {}",
+                said.deed
+            )),
             format!(
-                "The agent {} had this link and could use it: Countersign cannot tell whether any \
-                 person decided.",
+                "The agent {} had this link and could use it, so Countersign cannot confirm that \
+                 a person decided.",
                 claims.agent
             ),
         ],
@@ -66,30 +73,31 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
         (ActorRef::LinkHolder, _) => vec![
             with_full_stop(format!("{who} {}", said.deed)),
             match claims.shown {
-                Some(_) => "Countersign sent this link to a verified address of a person, and gave it \
-                            to nobody else. Anybody who reads messages at that address could use it."
+                Some(_) => "Countersign sent this link to a verified address of a person and to \
+                            no one else. Anyone who reads messages at that address could use it."
                     .to_owned(),
-                None => {
-                    "Nothing else is known of them: the link may have been passed on.".to_owned()
-                }
+                None => "Nothing else is known about this person: the link may have been \
+                         forwarded."
+                    .to_owned(),
             },
         ],
         (ActorRef::Guest, Some(Assurance::Link)) if claims.shown.is_some() => vec![
             with_full_stop(format!("{who} {}", said.deed)),
-            "The agent chose where to ask, and a person had verified that address. The messaging \
-             service says who they are."
+            "The agent chose the address, and a person had verified it. The messaging service \
+             identifies the person."
                 .to_owned(),
         ],
         (ActorRef::Guest, _) => vec![
             with_full_stop(format!("{who} {}", said.deed)),
-            "The messaging service says who they are. The agent chose where to ask, and nobody here \
-             knows them."
+            "The messaging service identifies the person. The agent chose the address, and the \
+             person is not a user of this server."
                 .to_owned(),
         ],
-        (ActorRef::Relay, _) | (ActorRef::Human(_) | ActorRef::Agent(_), Some(Assurance::AgentAttested)) => vec![
+        (ActorRef::Relay, _)
+        | (ActorRef::Human(_) | ActorRef::Agent(_), Some(Assurance::AgentAttested)) => vec![
             with_full_stop(format!("According to the agent {}, {who} {}", claims.agent, said.deed)),
-            "Only the agent says so: Countersign saw nobody, and cannot tell whether any person \
-             decided."
+            "Only the agent reports this. Countersign had no contact with the person and cannot \
+             confirm that a person decided."
                 .to_owned(),
         ],
         (ActorRef::Human(_) | ActorRef::Agent(_), assurance) => {
@@ -105,25 +113,25 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
         && id.as_str().starts_with("pool_member_")
     {
         said.push(format!(
-            "{id} is a pseudonym for one member of the pool that was asked; agents do not learn \
-             more."
+            "{id} is a pseudonym for one member of the pool that was asked; agents do not see \
+             names."
         ));
     }
     for ProofOfPerson { proof_type, provider, assurance, verified_at } in &claims.proofs {
         let sure = assurance.map(|level| format!(", with {level} assurance")).unwrap_or_default();
         said.push(format!(
-            "{provider} proved ({proof_type}{sure}) that a person was there, as was verified at \
-             {verified_at}; that does not say who."
+            "{provider} proved ({proof_type}{sure}) that a person was present, verified at \
+             {verified_at}; it does not prove who."
         ));
     }
     if !claims.redacted.is_empty() {
         let keys = claims.redacted.join(", ");
-        said.push(format!("Given, but kept out of this receipt because it is sensitive: {keys}."));
+        said.push(format!(
+            "Provided, but left out of this receipt because it is sensitive: {keys}."
+        ));
     }
     if claims.comment_erased {
-        said.push(
-            "The comment that went with it was erased with the person who wrote it.".to_owned(),
-        );
+        said.push("The comment was erased together with its author's personal data.".to_owned());
     }
     if claims.evidence_erased {
         let evidence = match claims.assurance {
@@ -131,15 +139,15 @@ fn completed(claims: &ReceiptClaims) -> Vec<String> {
             _ => "The proof of who sent the email",
         };
         said.push(format!(
-            "{evidence} was erased with the person's data: that there was one rests on the issuer's \
-             word."
+            "{evidence} was erased together with the person's data; only the issuer's statement \
+             remains."
         ));
     }
     if let Some(comment) = &claims.comment {
-        said.push(format!("The words that go with it: “{comment}”"));
+        said.push(format!("Comment: “{comment}”"));
     }
     if claims.by != ActorRef::System {
-        said.push(format!("The answer came {} at {at}.", via_phrase(claims.via.as_deref())));
+        said.push(format!("The answer was given {} at {at}.", via_phrase(claims.via.as_deref())));
     }
     said
 }
@@ -153,9 +161,9 @@ fn email_sentence(
 ) -> Option<String> {
     match (assurance, sender) {
         (Some(Assurance::Channel), Some(SenderVerification::Dkim { domain })) => Some(format!(
-            "The email came from a verified address of {who}: a DKIM signature of {domain} covers its \
-             sender and all of its text. Countersign relies on {domain} to let nobody else send from \
-             that address."
+            "The email came from a verified address of {who}: a DKIM signature of {domain} covers \
+             its sender and all of its text. Countersign relies on {domain} to prevent anyone \
+             else from sending from that address."
         )),
         (Some(Assurance::Channel), Some(SenderVerification::Arc { domain, sealer })) => {
             Some(format!(
@@ -165,9 +173,9 @@ fn email_sentence(
             ))
         }
         (Some(Assurance::Link), _) => Some(format!(
-            "The email was sent to a reply address that Countersign had sent to a verified address of \
-             {who}, and to nobody else. That {who} wrote it was not verified: anybody who reads email \
-             at that address could answer."
+            "The email was sent to a reply address that Countersign had sent only to a verified \
+             address of {who}. The sender was not verified: anyone who reads email at that \
+             address could answer."
         )),
         _ => None,
     }
@@ -180,20 +188,19 @@ fn assurance_sentence(who: &str, assurance: Option<Assurance>) -> String {
             format!("{who} proved who they are with a passkey, for this very question.")
         }
         Some(Assurance::Session) => format!(
-            "{who} was signed in or used a personal token, and was not asked to prove it again for \
-             this question."
+            "{who} was signed in or used a personal token. No further proof was required for this \
+             question."
         ),
         Some(Assurance::Channel) => format!(
-            "The channel the answer came through vouches that it was {who}; Countersign relies on \
-             it."
+            "The channel of the answer identifies the person as {who}; Countersign relies on it."
         ),
         Some(Assurance::Link) => {
-            format!("Whoever held the review link could answer: that it was {who} was not checked.")
+            format!("Anyone with the review link could answer; that it was {who} was not verified.")
         }
         Some(Assurance::AgentAttested) => {
-            format!("Only the agent says that it was {who}; Countersign did not see them.")
+            format!("Only the agent reports that it was {who}; Countersign did not verify it.")
         }
-        Some(Assurance::None) | None => format!("Nothing shows that it was {who}."),
+        Some(Assurance::None) | None => format!("There is no evidence that it was {who}."),
     }
 }
 
@@ -202,26 +209,30 @@ fn via_phrase(via: Option<&str>) -> String {
         Some("web") => "through the web page".to_owned(),
         Some("api") => "through the API".to_owned(),
         Some("cli") => "through the countersign command".to_owned(),
-        Some("push") => "from a notice on a device of theirs".to_owned(),
+        Some("push") => "from a push notification".to_owned(),
         Some("link") => "with the review link".to_owned(),
         Some("inline") => "through the agent, with its submit token,".to_owned(),
         Some("timer") => "by the clock".to_owned(),
         Some("script") => "from a script".to_owned(),
         Some(other) => format!("through {other}"),
-        None => "through a door that is not named".to_owned(),
+        None => "through an unrecorded interface".to_owned(),
     }
 }
 
 fn expired(claims: &ReceiptClaims) -> String {
     let rule = match claims.report {
-        Some(DefaultAction::Skip) => "go on without it",
-        Some(DefaultAction::Approve) => "go on as if it had been approved, which nobody did",
-        Some(DefaultAction::Reject) => "go on as if it had been rejected, which nobody did",
+        Some(DefaultAction::Skip) => "continue without it",
+        Some(DefaultAction::Approve) => {
+            "continue as if it had been approved, although no one approved it"
+        }
+        Some(DefaultAction::Reject) => {
+            "continue as if it had been rejected, although no one rejected it"
+        }
         Some(DefaultAction::Abort) => "stop",
-        None => "do what it thinks right",
+        None => "decide for itself",
     };
     let at = claims.ended_at;
-    format!("Nobody decided. Time ran out at {at}, and the agent was told to {rule}.")
+    format!("No one decided. The request expired at {at}, and the agent was instructed to {rule}.")
 }
 
 fn cancelled(claims: &ReceiptClaims) -> Vec<String> {
@@ -229,14 +240,15 @@ fn cancelled(claims: &ReceiptClaims) -> Vec<String> {
         ActorRef::System => "Countersign itself".to_owned(),
         ActorRef::Agent(id) => format!("The agent {id}"),
         ActorRef::Human(id) => id.to_string(),
-        ActorRef::LinkHolder => "Whoever held the review link".to_owned(),
+        ActorRef::LinkHolder => "The holder of the review link".to_owned(),
         ActorRef::Relay => "Someone the agent speaks for".to_owned(),
-        ActorRef::Guest => "Whoever was reached where the agent wanted".to_owned(),
+        ActorRef::Guest => "Someone at the address that the agent chose".to_owned(),
     };
     let at = claims.ended_at;
-    let mut said =
-        vec![format!("Nobody decided. {who} withdrew the request at {at} before it was answered.")];
-    said.extend(claims.reason.as_ref().map(|reason| format!("The reason given: “{reason}”")));
+    let mut said = vec![format!(
+        "No one decided. {who} cancelled the request at {at} before it was answered."
+    )];
+    said.extend(claims.reason.as_ref().map(|reason| format!("Reason: “{reason}”")));
     said
 }
 
@@ -249,7 +261,7 @@ fn asked(claims: &ReceiptClaims) -> Vec<String> {
         kind.as_str()
     )];
     if claims.taken_up_at > claims.asked_at {
-        said.push(format!("Somebody took it up at {}.", claims.taken_up_at));
+        said.push(format!("A person claimed it at {}.", claims.taken_up_at));
     }
     said.push(displayed(claims));
     said
@@ -261,22 +273,22 @@ fn displayed(claims: &ReceiptClaims) -> String {
     let whole = format!("The whole question has the SHA-256 {question}");
     match (claims.outcome, claims.shown) {
         (ClaimedOutcome::Completed, Some(DisplayedContent::Question)) => format!(
-            "{whole}. The page on which it was answered displayed all of it: what it displayed has \
-             the SHA-256 {shown}."
+            "{whole}. The answer page displayed all of it; the displayed text has the SHA-256 \
+             {shown}."
         ),
         (ClaimedOutcome::Completed, Some(DisplayedContent::Summary)) => format!(
-            "{whole}. It was answered where Countersign displays only a part of a question, so this \
-             receipt does not claim what was displayed."
+            "{whole}. It was answered where Countersign displays only part of a question, so this \
+             receipt makes no claim about the displayed text."
         ),
         (ClaimedOutcome::Completed, Some(DisplayedContent::Nothing)) => format!(
-            "{whole}. Countersign displayed nothing of it where it was answered, so this receipt does \
-             not claim what was displayed."
+            "{whole}. Countersign did not display it where it was answered, so this receipt makes \
+             no claim about the displayed text."
         ),
         (ClaimedOutcome::Completed, None) => {
-            format!("{whole}; what was put before people has the SHA-256 {shown}.")
+            format!("{whole}; the text shown to people has the SHA-256 {shown}.")
         }
         (ClaimedOutcome::Expired | ClaimedOutcome::Failed | ClaimedOutcome::Cancelled, _) => {
-            format!("{whole}; what its page displays has the SHA-256 {shown}.")
+            format!("{whole}; the text on its page has the SHA-256 {shown}.")
         }
     }
 }
@@ -284,7 +296,7 @@ fn displayed(claims: &ReceiptClaims) -> String {
 fn who(claims: &ReceiptClaims) -> String {
     match &claims.by {
         ActorRef::Human(id) => id.to_string(),
-        ActorRef::LinkHolder => "Whoever held the review link".to_owned(),
+        ActorRef::LinkHolder => "The holder of the review link".to_owned(),
         ActorRef::Agent(_) | ActorRef::Relay | ActorRef::Guest => match &claims.attested {
             Some(AttestedIdentity { platform, platform_user_id, display_name, .. }) => {
                 let called = display_name.as_ref().map(|name| format!(" (“{name}”)"));
@@ -312,7 +324,7 @@ impl AnswerPhrase {
         match answer {
             Answer::Approved { edits: None } => plain("approved it", "approval", ""),
             Answer::Approved { edits: Some(edits) } => {
-                let more = format!(" with changes, with these details instead: {}", pairs(edits));
+                let more = format!(" with changes, with these changed details: {}", pairs(edits));
                 plain("approved it", "approval", &more)
             }
             Answer::Rejected { option: None } => plain("rejected it", "rejection", ""),
@@ -345,10 +357,10 @@ impl AnswerPhrase {
                 } else {
                     format!(" with {}", pairs(params))
                 };
-                plain("said to try again", "trying again", &more)
+                plain("chose to try again", "trying again", &more)
             }
-            Answer::Skip => plain("said to leave this step out", "leaving this step out", ""),
-            Answer::Abort => plain("said to stop", "stopping", ""),
+            Answer::Skip => plain("chose to skip this step", "skipping this step", ""),
+            Answer::Abort => plain("chose to stop", "stopping", ""),
             Answer::Replied { text } => plain("answered ", "the answer ", &format!("“{text}”")),
         }
     }

@@ -26,7 +26,7 @@ pub enum ProofError {
     #[error("it is larger than 16 MiB")]
     TooLarge,
     /// The token does not have three parts.
-    #[error("it is not three parts with dots between them")]
+    #[error("it does not consist of three parts separated by dots")]
     Shape,
     /// A part is not canonical base64url.
     #[error("its {0} is not base64url without padding")]
@@ -38,7 +38,7 @@ pub enum ProofError {
     #[error("its algorithm is not EdDSA")]
     Algorithm,
     /// The header requires an unknown extension.
-    #[error("its header has `crit`, which nothing of ours has")]
+    #[error("its header has `crit`, which Countersign never uses")]
     Critical,
     /// The token is of another type.
     #[error("it is not a {expected}")]
@@ -47,13 +47,13 @@ pub enum ProofError {
         expected: &'static str,
     },
     /// The signing key is not trusted.
-    #[error("the key {kid} that is said to have signed it is not among the trusted ones")]
+    #[error("its signing key {kid} is not trusted")]
     UnknownKey {
         /// The id of the key.
         kid: String,
     },
     /// The key did not sign this token, or the token was changed.
-    #[error("the signature does not fit: it was changed, or signed with another key")]
+    #[error("the signature is not valid: the receipt was changed, or signed with another key")]
     Signature,
     /// The signature is valid, but the key was retired before.
     #[error("it is dated after the key that signed it was retired, at {at}")]
@@ -62,7 +62,7 @@ pub enum ProofError {
         at: Time,
     },
     /// The signature is valid, but the claims are not.
-    #[error("what it claims cannot be read, or is not in canonical JSON")]
+    #[error("its claims cannot be read, or are not canonical JSON")]
     Claims,
     /// The signature is valid, but the version is unknown.
     #[error("it is not of version 1")]

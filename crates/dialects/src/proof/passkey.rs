@@ -37,7 +37,7 @@ pub enum EvidenceStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EvidenceError {
     /// The receipt does not claim an answer confirmed with a passkey.
-    #[error("the receipt does not claim an answer that a person confirmed with a passkey")]
+    #[error("the receipt does not claim an answer confirmed with a passkey")]
     Assurance,
     /// The statement has an unknown version.
     #[error("the statement is not of version 1")]
@@ -55,7 +55,7 @@ pub enum EvidenceError {
     #[error("the passkey signed an answer to another question")]
     Question,
     /// The person saw something other than the receipt says.
-    #[error("the passkey signed an answer to something else than what the receipt says was shown")]
+    #[error("the passkey signed an answer to a text other than the one that the receipt names")]
     Shown,
     /// The statement holds another answer.
     #[error("the passkey signed another answer")]
@@ -70,7 +70,7 @@ pub enum EvidenceError {
     #[error("the challenge in the client data is not the hash of the statement")]
     Challenge,
     /// The origin is not the issuer's.
-    #[error("the answer was confirmed on another website than the issuer's")]
+    #[error("the answer was confirmed on a website other than the issuer's")]
     Origin,
     /// The authenticator data is too short.
     #[error("the authenticator data is too short")]
@@ -79,16 +79,16 @@ pub enum EvidenceError {
     #[error("the passkey was made for another relying party than the issuer")]
     RpId,
     /// The authenticator did not detect a person.
-    #[error("the authenticator did not see that somebody was present")]
+    #[error("the authenticator did not confirm that a person was present")]
     UserPresence,
     /// The authenticator did not verify the person.
-    #[error("the authenticator did not verify who was present")]
+    #[error("the authenticator did not verify the person")]
     UserVerification,
     /// The public key is not supported.
     #[error("the public key is not a COSE key for ES256, ES384, EdDSA or RS256")]
     PublicKey,
     /// The signature is not valid for this key and data.
-    #[error("the signature does not fit: something was changed, or another key signed")]
+    #[error("the signature is not valid: the data was changed, or another key signed it")]
     Signature,
     /// The record is not the enrolment of this passkey.
     #[error("the record is not the enrolment of the passkey that signed")]
@@ -100,13 +100,13 @@ pub enum EvidenceError {
     #[error("the passkey was enrolled by another person")]
     EnrolmentPerson,
     /// The enrolment names another key or credential.
-    #[error("another public key or credential was enrolled than the one that signed")]
+    #[error("the enrolled public key or credential is not the one that signed")]
     EnrolmentKey,
     /// The passkey was enrolled after the answer.
     #[error("the passkey was enrolled after the answer")]
     EnrolmentLate,
     /// The enrolment is not in the signed block.
-    #[error("the enrolment is not in the block it is said to be in")]
+    #[error("the enrolment is not in the named block")]
     EnrolmentBlock,
 }
 

@@ -21,78 +21,77 @@ pub const VERSION: u64 = 1;
 /// The prefix of a receipt's id; the rest is the ask's.
 pub const PREFIX: &str = "rcpt_";
 
-/// What a receipt claims.
+/// The claims of a receipt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReceiptClaims {
     /// The version of these claims.
     pub v: u64,
-    /// Who signed: the address of the installation.
+    /// The issuer: the URL of the installation.
     pub iss: String,
     /// The id of the receipt.
     pub jti: String,
     /// The ask.
     pub sub: AskId,
-    /// When it ended, in seconds since 1970.
+    /// When the ask was closed, in seconds since 1970.
     pub iat: i64,
     /// The project of the agent.
     pub project: ProjectId,
-    /// Who asked.
+    /// The agent that asked.
     pub agent: AgentId,
     /// The kind of question.
     pub kind: QuestionKind,
-    /// What was asked, whole.
+    /// The complete prompt.
     pub prompt: String,
-    /// Of the canonical JSON of the question.
+    /// The SHA-256 of the canonical JSON of the question.
     pub question_sha256: Digest,
-    /// Of the canonical JSON of what was displayed where it was answered, if `shown` is `question`
-    /// or absent; else of `null`, which claims nothing.
+    /// The SHA-256 of the canonical JSON of the displayed text, if `shown` is `question` or absent;
+    /// otherwise of `null`, which claims nothing.
     pub shown_sha256: Digest,
     /// How much of the question the server displayed where it was answered: `question` for all of
-    /// it, `summary` for a part, `nothing`. Absent unless it was answered, and in older receipts.
+    /// it, `summary` for a part, `nothing`. Absent without an answer and in older receipts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<DisplayedContent>,
-    /// How it ended.
+    /// The outcome.
     pub outcome: ClaimedOutcome,
-    /// What was answered, without what is sensitive.
+    /// The answer, without sensitive values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
-    /// The words that went with it.
+    /// The comment on the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
-    /// What the agent does because nobody answered.
+    /// What the agent does because there was no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<DefaultAction>,
-    /// Why it was withdrawn.
+    /// The reason for cancelling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Who answered or withdrew it; the system where nobody did.
+    /// Who answered or cancelled the ask; `system` if it expired.
     pub by: ActorRef,
-    /// Through which door: `web`, `api`, `cli`, `link`, `inline`, `timer`, or one that is not known
-    /// yet.
+    /// The interface: `web`, `api`, `cli`, `link`, `inline`, `timer`, or a newer one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
-    /// How sure it is that it was them.
+    /// The assurance about who answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assurance: Option<Assurance>,
-    /// Who it was, as the agent says that passed the answer on.
+    /// The person, as reported by the agent that passed the answer on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attested: Option<AttestedIdentity>,
-    /// How the sender of the email was verified that the answer came with. Absent where it came by
-    /// no email, and where the sender was not verified.
+    /// How the server verified the sender of the email with the answer. Absent if the answer was
+    /// not an email, or the sender was not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<SenderVerification>,
-    /// The proofs that a person was there, where the agent wanted them and they held. They say that
-    /// it was a person, not who.
+    /// The valid proofs that a person was present, if the agent required them. They do not prove
+    /// who it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proofs: Vec<ProofOfPerson>,
-    /// When it was asked.
+    /// The time of creation.
     pub asked_at: Time,
-    /// When somebody took it up, or it was asked.
+    /// The time at which a person claimed the ask, otherwise the time of creation.
     pub taken_up_at: Time,
-    /// When it ended.
+    /// The time at which the ask was closed.
     pub ended_at: Time,
-    /// The keys of sensitive values that were given and are not in `answer`.
+    /// The keys of sensitive values that were provided but are not in `answer`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<String>,
     /// Whether the answer had a comment that was erased with the person who wrote it.
@@ -102,23 +101,23 @@ pub struct ReceiptClaims {
     /// verified, was erased with the person.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub evidence_erased: bool,
-    /// Where the event that ended it stands.
+    /// The position of the event that closed the ask.
     pub audit: ReceiptPlace,
 }
 
-/// How an ask ended.
+/// The outcome of an ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ReceiptOutcome))]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimedOutcome {
-    /// Answered, or a default was taken.
+    /// Answered, or the default was taken.
     Completed,
-    /// Ran out.
+    /// Expired.
     Expired,
-    /// Ran out as a failure.
+    /// Expired, which counts as a failure.
     Failed,
-    /// Withdrawn.
+    /// Cancelled.
     Cancelled,
 }
 
@@ -126,11 +125,11 @@ pub enum ClaimedOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProofOfPerson {
-    /// Which kind, such as `proof_of_human`.
+    /// The kind of proof, such as `proof_of_human`.
     pub proof_type: String,
-    /// Whose.
+    /// The provider.
     pub provider: String,
-    /// How sure the provider is, if it says.
+    /// The assurance that the provider states, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assurance: Option<ProofAssurance>,
     /// When it was verified.
@@ -149,9 +148,9 @@ impl From<Proof> for ProofOfPerson {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ReceiptPlace))]
 pub struct ReceiptPlace {
-    /// Its number, from 1.
+    /// The number of the event, from 1.
     pub seq: u64,
-    /// Its hash.
+    /// The hash of the event.
     pub hash: Digest,
 }
 

@@ -22,13 +22,13 @@ const MAY_DIFFER: [&str; 6] = ["iss", "iat", "comment", "comment_erased", "reaso
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordMismatch {
     /// The installation has no such request.
-    #[error("this installation has no such request")]
+    #[error("this installation does not have this request")]
     Unknown,
     /// The recorded request is still open.
     #[error("the request it is about is still open")]
     Open,
     /// A claim differs from the record.
-    #[error("its `{0}` is not what this installation recorded")]
+    #[error("its `{0}` differs from the record of this installation")]
     Claim(String),
 }
 
@@ -90,17 +90,17 @@ fn members(claims: &ReceiptClaims) -> Value {
 // `GET /api/v1/asks/{id}/receipt/proof`: proves that the event a receipt names is in a sealed
 // block of the audit log.
 
-/// The way from one record to the signed root of its block.
+/// The path from one record to the signed root of its block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Inclusion {
     /// The record.
     pub record: LinkedRecord,
-    /// Its place in the feed.
+    /// The position in the feed.
     pub position: u64,
-    /// Its place among the leaves of the block.
+    /// The index among the leaves of the block.
     pub index: u64,
-    /// The siblings on the way up.
+    /// The sibling hashes on the path to the root.
     pub path: Vec<Digest>,
     /// The signed block.
     pub block: String,
@@ -111,16 +111,16 @@ pub struct Inclusion {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = LinkedRecord))]
 pub struct LinkedRecord {
-    /// Whose chain.
+    /// The subject of the chain.
     pub subject: String,
-    /// Its place there.
+    /// The position in the chain.
     pub seq: u64,
-    /// The hash of the one before.
+    /// The hash of the previous record.
     pub prev: Digest,
-    /// Its own.
+    /// The hash of this record.
     pub hash: Digest,
-    /// What was hashed, with commitments in place of words. An agent does not get it where it
-    /// would name the people of a pool; the proof does not need it.
+    /// The hashed bytes, with commitments instead of text. Agents do not get them if they would
+    /// name the people of a pool; the proof does not require them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
 }
@@ -135,7 +135,7 @@ pub enum InclusionError {
     #[error("the record is not the event this receipt names")]
     OtherEvent,
     /// The block is not valid.
-    #[error("the block does not count: {0}")]
+    #[error("the block is not valid: {0}")]
     Block(ProofError),
     /// The path does not lead to the root of the block.
     #[error("the path does not lead from the record to the root of the block")]

@@ -372,7 +372,7 @@ fn bodies_that_cannot_be_read() {
         assert!(!message.is_empty());
     }
     let (.., message) = call(br#"{"params": {"a": 1, "a": 1}}"#).unwrap_err();
-    assert!(message.contains("`a` is given twice"), "{message}");
+    assert!(message.contains("duplicate field `a`"), "{message}");
     assert_eq!(call(b"").unwrap_err().1, "INVALID_SPEC", "an empty body has no parameters");
     assert!(call(b"\xff\xfe").is_err());
 }

@@ -268,7 +268,7 @@ fn what_is_told_without_a_proof() {
     let told = result(&cast, id);
     assert_eq!(told["satisfied"], false);
     let missing = told["missing_requirements"][0].as_str().unwrap();
-    assert!(missing.ends_with("not asked of who is signed in"), "{missing}");
+    assert!(missing.ends_with("not required of a signed-in person"), "{missing}");
     let mut step_up = policy();
     step_up["mode"] = json!("step_up");
     let id = cast.ask(new(&case(&step_up)));

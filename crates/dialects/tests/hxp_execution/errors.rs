@@ -87,7 +87,7 @@ fn a_forbidden_default_is_an_invalid_fallback() {
     let refused = cast.attempt(cast.agent("bot"), AskCommand::Create(Box::new(ask))).unwrap_err();
     let error = HxpWireError::refused(&refused, false);
     assert_eq!((error.status, error.code), (400, "invalid_fallback"));
-    assert_eq!(error.message, "fallback: this project allows no default on silence");
+    assert_eq!(error.message, "fallback: this project does not allow a default on silence");
 }
 
 /// HXPX-003, HXPX-007: bodies are `{error, message, details?}`.

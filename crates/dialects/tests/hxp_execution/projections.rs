@@ -167,7 +167,7 @@ fn edits_and_parts_are_told_in_the_reason() {
             Answer::Approved { edits: Some(map(json!({"amount": 5}))) },
             comment,
             "approved",
-            Some(r#"less (with these details instead: {"amount":5})"#),
+            Some(r#"less (with these changed details: {"amount":5})"#),
         ),
         (
             escalate(),

@@ -230,7 +230,7 @@ fn enrolment(evidence: &PasskeyEvidence, change: &dyn Fn(&mut Event, &mut Key)) 
     if event.what == AskEvent::Opened.into() {
         event.what = DirectoryEvent::KeyIssued(Box::new(key)).into();
     }
-    let record = Record::link(Digest::ZERO, event);
+    let record = Record::link(Digest::ZERO, &mut event);
     let hashes = [Digest([1; 32]), Digest([2; 32]), record.hash, Digest([4; 32]), Digest([5; 32])];
     let mut tree = MerkleTree::default();
     for hash in &hashes {

@@ -37,8 +37,8 @@ fn a_proof_of_a_person_is_nobodys_name() {
     let link = json!({ "by": { "kind": "link_holder" }, "assurance": "link", "via": "link" });
     let mut proven = link.clone();
     proven["proofs"] = json!([proof]);
-    let line = "acme proved (proof_of_human, with high assurance) that a person was there, as was \
-                verified at 2026-02-06T10:00:00.000Z; that does not say who.";
+    let line = "acme proved (proof_of_human, with high assurance) that a person was present, \
+                verified at 2026-02-06T10:00:00.000Z; it does not prove who.";
     assert_eq!(said(proven).replace(&format!("{line}\n"), ""), said(link));
 }
 
@@ -76,8 +76,8 @@ fn nobody_answered() {
     // Whatever else stands there, the system is nobody.
     for assurance in ASSURANCES {
         let default = said(json!({ "by": nobody, "via": "timer", "assurance": assurance }));
-        assert!(default.starts_with("Nobody decided."), "{default}");
-        assert!(default.contains("nobody's decision"), "{default}");
+        assert!(default.starts_with("No one decided."), "{default}");
+        assert!(default.contains("The default is not a decision"), "{default}");
     }
     let default = json!({ "by": nobody, "via": "timer", "assurance": "none" });
     insta::assert_snapshot!("default_on_silence", said(default));
@@ -159,7 +159,7 @@ fn what_was_displayed() {
     insta::assert_snapshot!("displayed", lines.join("\n"));
     assert!(lines[0].contains(&"5".repeat(64)));
     for line in &lines[1..] {
-        assert!(!line.contains(&"5".repeat(64)) && line.contains("does not claim"), "{line}");
+        assert!(!line.contains(&"5".repeat(64)) && line.contains("makes no claim"), "{line}");
     }
 }
 

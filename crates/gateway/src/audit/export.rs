@@ -210,7 +210,7 @@ impl AuditExport {
 
     async fn begin_block(&mut self, lines: &mut Vec<u8>) -> anyhow::Result<()> {
         let Some(SealedBlock { block, jws }) = self.store.blocks(self.block, 1).await?.pop() else {
-            bail!("block {} is gone", self.block + 1);
+            bail!("block {} is missing", self.block + 1);
         };
         self.block = block.n;
         self.counted.blocks += 1;

@@ -86,21 +86,22 @@ impl fmt::Display for AuditFinding {
             Self::Nonsense(misfit) => misfit.fmt(f),
             Self::Misplaced { subject, seq, position } => write!(
                 f,
-                "{subject} event {seq}: at position {position} it stands before what it follows"
+                "{subject} event {seq}: it is at position {position}, before an event that it \
+                 follows"
             ),
             Self::Missing { position } => {
                 write!(f, "events are missing before position {position} of the feed")
             }
             Self::Disorder { position } => {
-                write!(f, "position {position} of the feed comes twice or too late")
+                write!(f, "position {position} of the feed is duplicated or out of order")
             }
-            Self::Stray(subject) => write!(f, "{subject}: there are events but no state"),
+            Self::Stray(subject) => write!(f, "{subject}: it has events but no state"),
             Self::Unreadable(subject) => write!(f, "{subject}: its state cannot be read"),
             Self::Nameless { position } => {
-                write!(f, "the event at position {position} belongs to nobody one can name")
+                write!(f, "the event at position {position} has an invalid subject")
             }
             Self::Hollow { subject, seq } => {
-                write!(f, "{subject} event {seq}: values are gone that nobody erased")
+                write!(f, "{subject} event {seq}: values are missing but were not erased")
             }
             Self::Unsound(unsound) => unsound.fmt(f),
             Self::Unknown { n, hash } => {
@@ -111,7 +112,11 @@ impl fmt::Display for AuditFinding {
             Self::Damaged(Damage { subject: None, why }) => write!(f, "the database: {why}"),
             Self::Lost(loss) => loss.fmt(f),
             Self::CutOff { lines } => {
-                write!(f, "the export was cut off after line {lines}: its last line is missing")
+                write!(
+                    f,
+                    "the export is incomplete: it ends after line {lines}, without its signed \
+                     last line"
+                )
             }
         }
     }

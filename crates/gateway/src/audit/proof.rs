@@ -10,10 +10,10 @@ use store::{Store, StoreError};
 #[derive(Debug, thiserror::Error)]
 pub enum NoProof {
     /// There is no such event.
-    #[error("there is no such event")]
+    #[error("event not found")]
     NotFound,
     /// Its block is not closed yet.
-    #[error("the event is in no block yet")]
+    #[error("the event is not in a sealed block yet")]
     NotSealed,
     /// The stored data does not prove it.
     #[error("the stored block does not prove the event")]

@@ -99,7 +99,7 @@ impl ExportReader {
             Ok(ExportLine::Header(header)) => {
                 bail!("the export has version {}; this program knows version 1", header.version)
             }
-            Ok(_) | Err(_) => bail!("this is not an export: its first line is no header"),
+            Ok(_) | Err(_) => bail!("this is not an export: its first line is not a header"),
         }
     }
 
@@ -124,7 +124,7 @@ impl ExportReader {
         self.line += 1;
         self.bytes += n as u64;
         if n >= LONGEST_LINE {
-            bail!("line {} of the export is longer than any of ours", self.line);
+            bail!("line {} of the export exceeds the maximum length", self.line);
         }
         let last = text.starts_with(b"{\"end\"");
         let before = last.then(|| Digest(self.sha256.clone().finalize().into()));
@@ -146,7 +146,7 @@ impl RawExportLine {
     fn read(self, keys: &Jwks) -> (u64, ParsedLine) {
         let read = match serde_json::from_slice(&self.text) {
             // A line without a line end was truncated.
-            _ if !self.text.ends_with(b"\n") => ParsedLine::Wrong("it was cut off"),
+            _ if !self.text.ends_with(b"\n") => ParsedLine::Wrong("it is incomplete"),
             Ok(ExportLine::Record(line)) => {
                 let row = RecordRow::from(*line);
                 let (opened, hollow) = event_without_texts(row.open());
@@ -176,7 +176,10 @@ impl RawExportLine {
 fn event_without_texts(opened: Result<Event, ChainFault>) -> (Result<Event, ChainFault>, bool) {
     let mut hollow = false;
     let closed = opened.map(|mut event| {
-        event.what.slots(&mut |slot| hollow |= slot.take_content().is_none());
+        event.what.slots(&mut |slot| {
+            hollow |= slot.content().is_none();
+            drop(slot.take_out());
+        });
         event
     });
     (closed, hollow)
@@ -238,8 +241,7 @@ impl ExportVerification {
     fn take(&mut self, line: u64, read: ParsedLine) {
         self.lines = line;
         if self.ended {
-            self.report
-                .add_finding(AuditFinding::Line { line, why: "it comes after the last line" });
+            self.report.add_finding(AuditFinding::Line { line, why: "it follows the last line" });
         }
         match read {
             ParsedLine::Block(opened) => self.blocks.block(&opened, &mut self.report),
@@ -367,7 +369,7 @@ impl ExportVerification {
     fn end(&mut self, line: u64, end: &ExportEnd, before: Option<Digest>, signed: Option<&Value>) {
         let Some(sha256) = before else {
             self.report
-                .add_finding(AuditFinding::Line { line, why: "it is not the last line we write" });
+                .add_finding(AuditFinding::Line { line, why: "it is not a valid last line" });
             return;
         };
         if end.claims.last > self.position {
@@ -381,11 +383,11 @@ impl ExportVerification {
             sha256,
         };
         let why = if end.claims.records != found.records {
-            "it counts other records than there are"
+            "its number of records is wrong"
         } else if end.claims.blocks != found.blocks {
-            "it counts other blocks than there are"
+            "its number of blocks is wrong"
         } else if end.claims != found {
-            "the lines before it are not those it was made for"
+            "it does not match the lines before it"
         } else if signed != Some(&found.claims(&self.header.issuer)) {
             "its signature does not verify"
         } else {

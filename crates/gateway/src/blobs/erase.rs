@@ -61,7 +61,8 @@ impl Blobs {
             self.store().release(holder).await?;
         }
         if elsewhere {
-            tracing::info!(artifact.id = %artifact.id, "bytes that something else holds were kept");
+            tracing::info!(artifact.id = %artifact.id, "kept bytes that another artifact or \
+                                                        answer uses");
             return Ok(());
         }
         self.files.delete_orphaned(self.store(), eraser, digest).await

@@ -31,11 +31,11 @@ impl Manifest {
 
     /// The pieces of a blob. Fails if the manifest does not belong to it.
     pub(super) fn read(bytes: &[u8], held: &StoredContent) -> anyhow::Result<Vec<UploadPart>> {
-        let list: Self = serde_json::from_slice(bytes).context("the list cannot be read")?;
+        let list: Self = serde_json::from_slice(bytes).context("the manifest cannot be read")?;
         let said = (list.sha256, list.size);
-        ensure!(said == (held.checksum, held.size), "the list is one of other bytes");
+        ensure!(said == (held.checksum, held.size), "the manifest belongs to other bytes");
         let sum = list.pieces.iter().try_fold(0_u64, |sum, (_, size)| sum.checked_add(*size));
-        ensure!(sum == Some(held.size), "the list lacks some of them");
+        ensure!(sum == Some(held.size), "the manifest is missing parts");
         let piece = |(digest, size)| UploadPart { digest, size };
         Ok(list.pieces.into_iter().map(piece).collect())
     }

@@ -111,7 +111,10 @@ impl Blobs {
         let ContentSource::Along(holder) = way else { return };
         // The caller gets the refusal. Bytes that cannot be deleted do no harm.
         if let Err(error) = self.files.delete_for(self.store(), holder).await {
-            tracing::warn!(error = format!("{error:#}"), "the bytes of nothing stay");
+            tracing::warn!(
+                error = format!("{error:#}"),
+                "could not delete the bytes of a refused upload"
+            );
         }
     }
 
@@ -133,7 +136,7 @@ impl Blobs {
         if self.files.is_bucket()
             && let Err(error) = self.files.test_access(self.gateway.ids().ulid()).await
         {
-            tracing::debug!(error = format!("{error:#}"), "the bucket was tried out");
+            tracing::debug!(error = format!("{error:#}"), "bucket check failed");
         }
     }
 
@@ -193,7 +196,7 @@ impl Blobs {
         }
         let list = Manifest::new(checksum, size, pieces).bytes();
         let manifest =
-            self.store_file(holder, list.into()).await.context("cannot keep the list")?;
+            self.store_file(holder, list.into()).await.context("cannot store the manifest")?;
         Ok(StoredContent { checksum, size, manifest })
     }
 }

@@ -46,7 +46,7 @@ impl Blobs {
         let pieces = if held.manifest == held.checksum {
             vec![UploadPart { digest: held.checksum, size: held.size }]
         } else {
-            let list = self.files.read(&held.manifest).await?.context("the list is gone")?;
+            let list = self.files.read(&held.manifest).await?.context("the manifest is missing")?;
             Manifest::read(&list, held)?
         };
         Ok(Blob { files: self.files.clone(), held: *held, pieces })
@@ -109,20 +109,20 @@ impl Blob {
 impl BlobDownload {
     async fn next(mut self) -> anyhow::Result<Option<(Bytes, Self)>> {
         while !self.wanted.is_empty() {
-            let piece = self.pieces.next().context("the list is too short")?;
+            let piece = self.pieces.next().context("the manifest is too short")?;
             let Range { start, end } = self.wanted;
             self.wanted = start.saturating_sub(piece.size)..end.saturating_sub(piece.size);
             if start >= piece.size {
                 continue;
             }
-            let bytes = self.files.read(&piece.digest).await?.context("a piece is gone")?;
-            ensure!(bytes.len() as u64 == piece.size, "a piece has another size");
+            let bytes = self.files.read(&piece.digest).await?.context("a part is missing")?;
+            ensure!(bytes.len() as u64 == piece.size, "a part has the wrong size");
             if let Some((hash, checksum)) = &mut self.whole {
                 hash.update(&bytes);
                 let last = self.wanted.is_empty();
                 ensure!(
                     !last || Digest(hash.clone().finalize().into()) == *checksum,
-                    "the whole is not what it was"
+                    "the checksum of the content is wrong"
                 );
             }
             // Both are within the piece, which is in memory.

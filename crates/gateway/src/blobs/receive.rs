@@ -206,7 +206,9 @@ impl UploadReceiver<'_> {
         let gone = files.delete_orphaned(self.blobs.store(), self.upload.id.ulid(), digest).await;
         if let Err(error) = gone {
             let id = self.upload.id;
-            tracing::warn!(error = format!("{error:#}"), upload.id = %id, "the bytes of nothing stay");
+            tracing::warn!(error = format!("{error:#}"), upload.id = %id, "could not delete the \
+                                                                           bytes of a refused \
+                                                                           upload");
         }
     }
 
@@ -258,7 +260,7 @@ impl UploadReceiver<'_> {
 
     fn storage_error(&self, error: &anyhow::Error) -> UploadError {
         let id = self.upload.id;
-        tracing::error!(error = format!("{error:#}"), upload.id = %id, "cannot keep an upload");
+        tracing::error!(error = format!("{error:#}"), upload.id = %id, "cannot store an upload");
         UploadError::Unkept
     }
 }
@@ -269,7 +271,7 @@ impl Blobs {
         let read = futures_util::stream::iter(pieces.iter().map(anyhow::Ok));
         let hash = read.try_fold(Sha256::new(), |mut hash, piece| async move {
             let bytes = self.files.read(&piece.digest).await?;
-            let bytes = bytes.ok_or_else(|| anyhow::anyhow!("a piece is gone"))?;
+            let bytes = bytes.ok_or_else(|| anyhow::anyhow!("a part is missing"))?;
             hash.update(&bytes);
             Ok(hash)
         });

@@ -82,7 +82,7 @@ pub(super) fn open(bucket: &Bucket) -> anyhow::Result<Arc<dyn ObjectStore>> {
         let mut endpoint = endpoint.clone();
         if bucket.virtual_hosted {
             let host = format!("{}.{}", bucket.name, endpoint.host_str().unwrap_or_default());
-            endpoint.set_host(Some(&host)).context("files: style=virtual needs a host by name")?;
+            endpoint.set_host(Some(&host)).context("files: style=virtual requires a host name")?;
         }
         builder = builder.with_endpoint(endpoint.as_str().trim_end_matches('/'));
     }

@@ -16,11 +16,11 @@ impl Gateway {
     ) -> Result<PreparedPatterns, StoreError> {
         match &envelope.command {
             Command::Ask(AskCommand::Create(new) | AskCommand::Reply(_, new)) => {
-                let question = new.question.clone();
-                let prepared = if question.has_patterns() {
+                let prepared = if new.question.has_patterns() {
+                    let question = new.question.clone();
                     on_blocking_thread(move || question.prepare()).await?
                 } else {
-                    question.prepare()
+                    new.question.prepare()
                 };
                 Ok(prepared?)
             }

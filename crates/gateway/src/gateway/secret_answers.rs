@@ -49,8 +49,8 @@ impl Gateway {
         match confided {
             Some(confided) => Ok(Arc::new(Arc::unwrap_or_clone(ask).with_secrets(&confided))),
             None => Err(StoreError::Damaged {
-                what: format!("what was given in confidence to {}", ask.id),
-                source: "it cannot be opened with this server's keys".into(),
+                what: format!("the secret answer to {}", ask.id),
+                source: "it cannot be decrypted with this server's keys".into(),
             }),
         }
     }

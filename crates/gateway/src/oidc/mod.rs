@@ -147,7 +147,7 @@ impl IdentityProvider {
             .timeout(PROVIDER_TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
             .build()
-            .context("cannot make an HTTP client")?;
+            .context("cannot create an HTTP client")?;
         Ok(Self { settings, http, known: Mutex::default() })
     }
 
@@ -193,22 +193,25 @@ impl IdentityProvider {
     ) -> anyhow::Result<OidcClaims> {
         let same: bool =
             subtle::ConstantTimeEq::ct_eq(came.state.as_bytes(), flow.state.as_bytes()).into();
-        ensure!(same, "the state is not the one this browser left with");
+        ensure!(same, "the state does not match the one of this browser");
         if let Some(error) = &came.error {
-            anyhow::bail!("the provider says {}", kernel::text::reveal(error));
+            anyhow::bail!("the provider returned the error {}", kernel::text::reveal(error));
         }
-        let code = came.code.as_deref().context("there is no code")?;
+        let code = came.code.as_deref().context("the provider returned no code")?;
         let known = self.metadata(now).await?;
         let issuer = &known.description.issuer;
         // RFC 9207: an answer that names its issuer must name this one.
-        ensure!(came.iss.as_ref().is_none_or(|iss| iss == issuer), "another issuer answered");
+        ensure!(
+            came.iss.as_ref().is_none_or(|iss| iss == issuer),
+            "the response names another issuer"
+        );
         let tokens = self.exchange(&known.description, code, flow, back).await?;
         let mut claims: OidcClaims = known
             .issuer
             .claims(&tokens.id_token, &["exp", "sub"], now)
             .await
             .map_err(|denied| anyhow::anyhow!("the ID token is not valid: {denied:?}"))?;
-        ensure!(claims.exp > now.millis() / 1000, "the ID token has run out");
+        ensure!(claims.exp > now.millis() / 1000, "the ID token has expired");
         ensure!(
             claims.nonce.as_deref() == Some(&flow.nonce),
             "the ID token is for another sign-in"
@@ -222,9 +225,9 @@ impl IdentityProvider {
         if let Some(endpoint) = &known.description.userinfo_endpoint {
             let request = self.http.get(endpoint.clone()).bearer_auth(&tokens.access_token);
             let more: Map<String, Value> =
-                read(request).await.context("cannot read what the provider says about them")?;
+                read(request).await.context("cannot read the provider's userinfo")?;
             let same = more.get("sub").and_then(Value::as_str) == Some(&claims.sub);
-            ensure!(same, "the provider speaks about somebody else");
+            ensure!(same, "the userinfo belongs to another person");
             // Signed claims take precedence.
             for (name, value) in more {
                 claims.others.entry(name).or_insert(value);
@@ -274,7 +277,7 @@ impl IdentityProvider {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let kind = "application/x-www-form-urlencoded";
         let request = request.header(reqwest::header::CONTENT_TYPE, kind).body(body);
-        read(request).await.context("the provider does not exchange the code")
+        read(request).await.context("the provider refused the code")
     }
 
     async fn metadata(&self, now: Time) -> anyhow::Result<Arc<ProviderMetadata>> {
@@ -289,7 +292,7 @@ impl IdentityProvider {
         let description: DiscoveryDocument =
             read(self.http.get(&url)).await.with_context(|| format!("cannot read {url}"))?;
         let same = description.issuer.trim_end_matches('/') == base;
-        ensure!(same, "{url} speaks for {}, not for oidc_issuer", description.issuer);
+        ensure!(same, "{url} names the issuer {}, not oidc_issuer", description.issuer);
         let issuer = Issuer::new(
             description.issuer.clone(),
             self.settings.client_id.clone(),
@@ -313,7 +316,7 @@ async fn read<T: DeserializeOwned>(request: reqwest::RequestBuilder) -> anyhow::
     }
     if !status.is_success() {
         let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        let code = said.get("error").and_then(Value::as_str).unwrap_or("no reason");
+        let code = said.get("error").and_then(Value::as_str).unwrap_or("no reason given");
         anyhow::bail!("HTTP status {status}: {}", kernel::text::reveal(code));
     }
     Ok(serde_json::from_slice(&bytes)?)

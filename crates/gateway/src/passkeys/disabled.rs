@@ -4,7 +4,7 @@ use kernel::audit::Digest;
 use serde_json::Value;
 use url::Url;
 
-use super::{Asked, Asserted, Made};
+use super::{CreatedPasskey, PasskeyAssertion, PasskeyOptions};
 
 /// A type without values.
 pub enum Passkeys {}
@@ -17,12 +17,12 @@ impl Passkeys {
     }
 
     /// Cannot be called.
-    pub fn make(&self, _: &str, _: &str, _: &[&str]) -> anyhow::Result<Asked> {
+    pub fn make(&self, _: &str, _: &str, _: &[&str]) -> anyhow::Result<PasskeyOptions> {
         match *self {}
     }
 
     /// Cannot be called.
-    pub fn made(&self, _: Value, _: &str) -> anyhow::Result<Made> {
+    pub fn made(&self, _: Value, _: &str) -> anyhow::Result<CreatedPasskey> {
         match *self {}
     }
 
@@ -37,7 +37,7 @@ impl Passkeys {
     }
 
     /// Cannot be called.
-    pub fn check(&self, _: [u8; 32], _: &str, _: &str) -> anyhow::Result<Asserted> {
+    pub fn check(&self, _: [u8; 32], _: &str, _: &str) -> anyhow::Result<PasskeyAssertion> {
         match *self {}
     }
 }

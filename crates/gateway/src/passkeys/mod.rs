@@ -69,12 +69,9 @@ fn relying_party(public_url: &Url) -> Result<String, &'static str> {
         Some(Host::Domain(name)) if name == "localhost" || public_url.scheme() == "https" => {
             Ok(name.to_owned())
         }
-        Some(Host::Domain(_)) => {
-            Err("public_url has to be an https address: browsers make passkeys nowhere else")
-        }
+        Some(Host::Domain(_)) => Err("passkeys require an https public_url"),
         Some(Host::Ipv4(_) | Host::Ipv6(_)) | None => {
-            Err("public_url has to be a name, or localhost: browsers make no passkeys for an IP \
-                 address")
+            Err("passkeys require a host name or localhost in public_url, not an IP address")
         }
     }
 }

@@ -30,7 +30,7 @@ impl Passkeys {
         let rp_id = relying_party(public_url)?;
         let webauthn = WebauthnBuilder::new(&rp_id, public_url)
             .and_then(|builder| builder.rp_name("Countersign").build())
-            .map_err(|_| "public_url is no address passkeys can be made for")?;
+            .map_err(|_| "public_url does not support passkeys")?;
         Ok(Self { webauthn, rp_id })
     }
 
@@ -129,7 +129,7 @@ impl Passkeys {
 
 /// A public key in a portable format. Fails for keys that only this library can check.
 fn portable(key: &COSEKey) -> anyhow::Result<String> {
-    let unfit = "the key of this passkey has a length it should not have";
+    let unfit = "the key of this passkey has an invalid length";
     let key = match &key.key {
         COSEKeyType::EC_EC2(key) => match key.curve {
             ECDSACurve::SECP256R1 => CoseKey::Es256 {
@@ -141,14 +141,16 @@ fn portable(key: &COSEKey) -> anyhow::Result<String> {
                 y: key.y.as_slice().try_into().context(unfit)?,
             },
             ECDSACurve::SECP521R1 => {
-                anyhow::bail!("passkeys use ES256, ES384, EdDSA or RS256 here")
+                anyhow::bail!(
+                    "unsupported passkey algorithm; expected ES256, ES384, EdDSA or RS256"
+                )
             }
         },
         COSEKeyType::EC_OKP(key) if key.curve == EDDSACurve::ED25519 => {
             CoseKey::EdDsa { x: key.x.as_slice().try_into().context(unfit)? }
         }
         COSEKeyType::RSA(key) if key.e == [1, 0, 1] => CoseKey::Rs256 { n: key.n.clone() },
-        _ => anyhow::bail!("passkeys use ES256, ES384, EdDSA or RS256 here"),
+        _ => anyhow::bail!("unsupported passkey algorithm; expected ES256, ES384, EdDSA or RS256"),
     };
     let bytes = key.bytes();
     CoseKey::read(&bytes).context(unfit)?;

@@ -117,7 +117,7 @@ impl KeyFile {
     pub fn rewrap(&self, next: &MasterKey) -> anyhow::Result<()> {
         let _alone = self.lock()?;
         let (stored, _) = self.decrypted()?;
-        let stored = stored.with_context(|| format!("there is no {}", self.path.display()))?;
+        let stored = stored.with_context(|| format!("{} not found", self.path.display()))?;
         self.write(&stored, next)?;
         self.remove_master_key()
     }
@@ -147,8 +147,8 @@ impl KeyFile {
         let sealed = stored.signing.iter().find(|key| key.sealed.is_some());
         if let Some(key) = sealed {
             bail!(
-                "the signing key {} in {} cannot be decrypted: give the master_key it was encrypted \
-                 with, or restore {} from a backup of this installation",
+                "the signing key {} in {} cannot be decrypted: set the master_key that it was \
+                 encrypted with, or restore {} from a backup of this installation",
                 key.kid,
                 self.path.display(),
                 self.master_path().display()

@@ -114,7 +114,7 @@ impl Vault {
     /// Encrypts the keys under another master key, which every server needs from now on.
     pub async fn rewrap(&self, next: &MasterKey) -> anyhow::Result<()> {
         match self {
-            Self::Memory(_) => bail!("the keys are in the memory of a process"),
+            Self::Memory(_) => bail!("the keys are in the memory of another process"),
             Self::Folder(file) => file.rewrap(next),
             Self::Shared(keys) => keys.rewrap(next).await,
         }
@@ -125,7 +125,7 @@ impl Vault {
         match self {
             Self::Memory(_) => "the memory of this process".to_owned(),
             Self::Folder(file) => file.path().display().to_string(),
-            Self::Shared(_) => "the database's row of server keys".to_owned(),
+            Self::Shared(_) => "the database's server keys record".to_owned(),
         }
     }
 

@@ -27,8 +27,8 @@ impl MasterKey {
         let text = secret.reveal().trim();
         let bytes = hex::decode(text).ok().or_else(|| BASE64_STANDARD.decode(text).ok());
         let key = bytes.and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
-        let expected = "master_key: expected 32 random bytes in Base64 or as 64 hexadecimal digits; \
-                        make one with `openssl rand -base64 32`";
+        let expected = "master_key: expected 32 random bytes in Base64 or as 64 hexadecimal \
+                        digits; create one with `openssl rand -base64 32`";
         Ok(Self(key.context(expected)?))
     }
 
@@ -63,8 +63,8 @@ impl MasterKey {
     /// Decrypts data that was encrypted under this key and not changed since.
     pub fn decrypt(&self, closed: &[u8]) -> anyhow::Result<Vec<u8>> {
         cipher::decrypt(&self.0, NAME.as_bytes(), closed).context(
-            "the server's keys in the database cannot be opened with this master_key: every node \
-             needs the one they were made with",
+            "the server's keys in the database cannot be decrypted with this master_key; set the \
+             master_key that they were created with on every node",
         )
     }
 }
@@ -96,7 +96,7 @@ impl SharedKeys {
         let Some((version, closed)) = self.store.secret(NAME).await? else { return Ok(None) };
         let plain = self.master.decrypt(&closed)?;
         let stored = serde_json::from_slice(&plain);
-        let stored = stored.context("the database's row of server keys is damaged")?;
+        let stored = stored.context("the server keys in the database is damaged")?;
         Ok(Some((version, stored)))
     }
 
@@ -123,7 +123,7 @@ impl SharedKeys {
                 return Ok(changed);
             }
         }
-        bail!("the server's keys are changed by others all the time; try again")
+        bail!("other processes keep changing the server's keys; try again")
     }
 
     /// Encrypts the content under another key, which every node needs from now on.
@@ -132,7 +132,7 @@ impl SharedKeys {
         let (version, closed) = found.context("there are no server keys in the database yet")?;
         let closed = next.encrypt(&self.master.decrypt(&closed)?)?;
         let put = self.store.put_secret(NAME, version, closed).await?;
-        ensure!(put, "the server's keys were changed meanwhile; try again");
+        ensure!(put, "another process changed the server's keys; try again");
         Ok(())
     }
 }

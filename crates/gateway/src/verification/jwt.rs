@@ -99,19 +99,19 @@ impl ProofVerifier for JwtProvider {
         now: Time,
     ) -> Result<ProofFacts, VerificationError> {
         let token = presentation.as_str().filter(|token| token.len() <= MAX_TOKEN_BYTES);
-        let token = token.ok_or(VerificationError::Refused("it is no JWT"))?;
+        let token = token.ok_or(VerificationError::Refused("it is not a JWT"))?;
         let claims = self.issuer.claims::<ProofClaims>(token, &["exp"], now).await;
         let claims = claims.map_err(|denied| match denied {
             Denied::Unavailable => VerificationError::Unavailable,
             Denied::Missing | Denied::Unknown | Denied::TooFast(_) | Denied::TooManyStreams => {
-                VerificationError::Refused("it is not signed by its issuer, for this server")
+                VerificationError::Refused("its issuer did not sign it for this server")
             }
         })?;
         if claims.jti.is_empty() {
             return Err(VerificationError::Refused("its jti is empty"));
         }
         if claims.nbf.is_some_and(|from| from > now.millis() / 1000 + 60) {
-            return Err(VerificationError::Refused("it does not count yet"));
+            return Err(VerificationError::Refused("it is not valid yet"));
         }
         Ok(self.facts(&claims, expected))
     }

@@ -158,7 +158,7 @@ impl ProofVerifiers {
             let found = match self.verify(one, expected, now).await {
                 Ok(facts) => Ok(facts),
                 Err(VerificationError::Refused(why)) => {
-                    tracing::debug!(case.id = expected.case_id, why, "a proof does not hold");
+                    tracing::debug!(case.id = expected.case_id, why, "refused a proof of presence");
                     Err(why.to_owned())
                 }
                 Err(VerificationError::Unavailable) => return Err(VerifierUnavailable),
@@ -176,10 +176,13 @@ impl ProofVerifiers {
         now: Time,
     ) -> Result<ProofFacts, VerificationError> {
         let provider = self.named(&one.provider);
-        let provider = provider.ok_or(VerificationError::Refused("nobody here can check it"))?;
+        let provider = provider
+            .ok_or(VerificationError::Refused("its provider is not configured on this server"))?;
         let offer = provider.offer();
         if !offer.proof_types.contains(&one.proof_type) || !offer.formats.contains(&one.format) {
-            return Err(VerificationError::Refused("its provider gives no such proof"));
+            return Err(VerificationError::Refused(
+                "its provider does not offer this kind of proof",
+            ));
         }
         if let Some(why) = expected.contradicted_by(one) {
             return Err(VerificationError::Refused(why));

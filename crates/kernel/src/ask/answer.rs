@@ -83,7 +83,8 @@ pub(crate) fn check_vote(
     };
     let by_token = matches!(envelope.actor, Actor::LinkHolder { .. } | Actor::Relay { .. });
     if by_token && !world.directory.tokens_work(ask) {
-        return Err(Refusal::NotAllowed { why: "this token was ended with the agent's key" }.into());
+        let why = "this token was revoked together with the agent's key";
+        return Err(Refusal::NotAllowed { why }.into());
     }
     match &envelope.actor {
         Actor::Relay { ask: own, .. } if *own == ask.id => {
@@ -166,7 +167,7 @@ fn check_relayed(
         ("submitted_by.display_name", display_name.as_deref().is_none_or(is_short)),
     ] {
         if !good {
-            let expected = "a text of 1 to 200 bytes, without NUL";
+            let expected = "a string of 1 to 200 bytes without NUL characters";
             return Err(Refusal::Invalid { field, expected });
         }
     }
@@ -183,7 +184,7 @@ fn verify_proofs(
     now: Time,
 ) -> Result<Option<Verification>, Refusal> {
     let (Some(policy), Some(door)) = (&ask.verification, SubmitPath::of(actor)) else {
-        let expected = "none: no proof of a person is asked for here";
+        let expected = "no proofs, because this request does not ask for one";
         let field = "verification_evidence";
         return if proofs.is_empty() {
             Ok(None)

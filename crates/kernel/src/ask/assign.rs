@@ -23,7 +23,7 @@ pub(crate) fn decide(
         }
         let holder = ask.claim.as_ref().map(|claim| &claim.human);
         if holder.is_some_and(|holder| *holder != person.id) && person.id != ask.owner {
-            let why = "only its owner or whoever has it can hand it on";
+            let why = "only the agent's owner or the current assignee can reassign this request";
             return Err(Refusal::NotAllowed { why }.into());
         }
     }

@@ -10,7 +10,7 @@ impl Ask {
     /// approval needs a confirmation.
     pub fn allows_bulk(&self) -> Result<(), Refusal> {
         if self.minimum_assurance > Assurance::Session {
-            let why = "it demands that whoever answers proves anew who they are";
+            let why = "answering it requires a passkey confirmation";
             return Err(Refusal::NotAllowed { why });
         }
         if self.is_irreversible() {
@@ -33,10 +33,12 @@ impl Ask {
                 Answer::Rejected { option: None },
                 Some(QuestionBody::Approve { reject_requires_reason: true, .. }),
             ) => {
-                return own("its rejection needs a reason of its own");
+                return own("rejecting it requires a reason of its own");
             }
             (Answer::Rejected { option: Some(_) }, _) => {
-                return own("a reason that was offered belongs to one request");
+                return own(
+                    "a reason chosen from a request's options applies to that request only",
+                );
             }
             // Confirming a list in bulk confirms all of its items.
             (Answer::Confirmed { .. }, Some(QuestionBody::Confirm { items, .. })) => {
@@ -46,10 +48,10 @@ impl Ask {
                 Answer::Approved { edits: Some(_) } | Answer::ChangesRequested { edits: Some(_) },
                 _,
             ) => {
-                return own("changed details belong to one request");
+                return own("changed details apply to one request only");
             }
             (Answer::Provided { .. } | Answer::Replied { .. }, _) => {
-                return own("what is provided belongs to one request");
+                return own("a provided value or reply applies to one request only");
             }
             (answer, _) => answer.clone(),
         };

@@ -23,7 +23,8 @@ pub(crate) fn record_attempt(
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
     if envelope.actor != Actor::System {
-        return Err(Refusal::NotAllowed { why: "only the server knows what came of it" }.into());
+        let why = "only the server records the result of a callback";
+        return Err(Refusal::NotAllowed { why }.into());
     }
     check_callback(ask)?;
     let outcome = match result.clone() {
@@ -54,13 +55,14 @@ pub(crate) fn retry(world: &World<'_>, envelope: &Envelope, id: AskId) -> Result
 /// Refuses a callback if the ask names no callback URL, is still open, or was erased.
 fn check_callback(ask: &Ask) -> Result<(), Refusal> {
     let Some(callback) = &ask.callback else {
-        return Err(Refusal::NotAllowed { why: "this request names no address to call back" });
+        return Err(Refusal::NotAllowed { why: "this request has no callback_url" });
     };
     if ask.is_open() {
-        return Err(Refusal::NotOver { why: "the agent is called back once this is over" });
+        let why = "this request is still open; the server calls the agent once it is closed";
+        return Err(Refusal::NotOver { why });
     }
     if callback.url.value().is_none() {
-        return Err(Refusal::NotAllowed { why: "the words of this request were erased" });
+        return Err(Refusal::NotAllowed { why: "the text of this request was erased" });
     }
     Ok(())
 }

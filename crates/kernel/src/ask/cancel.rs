@@ -34,7 +34,7 @@ pub(crate) fn decide(
     }
     ask.check_open(world.now)?;
     if reason.is_some_and(|text| !is_storable(text) || text.chars().count() > 1000) {
-        let expected = "at most 1000 characters, without NUL";
+        let expected = "at most 1000 characters, none of them NUL";
         return Err(Refusal::Invalid { field: "reason", expected }.into());
     }
     let mut salts = envelope.salts.clone();

@@ -31,10 +31,10 @@ pub(crate) fn decide(
 /// Checks the text of a field, and that the ask can take one more comment.
 pub(super) fn check_text(ask: &Ask, field: &'static str, text: &str) -> Result<String, Refusal> {
     if ask.question.value().is_none() {
-        return Err(Refusal::NotAllowed { why: "the words of this request were erased" });
+        return Err(Refusal::NotAllowed { why: "the text of this request was erased" });
     }
     if text.trim().is_empty() || !is_storable(text) || text.chars().count() > LONGEST {
-        let expected = "a text of 1 to 4000 characters, without NUL";
+        let expected = "a string of 1 to 4000 characters, none of them NUL";
         return Err(Refusal::Invalid { field, expected });
     }
     if ask.comments.len() >= MOST_COMMENTS {

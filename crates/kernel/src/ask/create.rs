@@ -25,7 +25,7 @@ const MOST_TAGS: usize = 50;
 pub(crate) const MOST_REMINDERS: usize = 20;
 /// Without a deadline nothing but `stay_open` would ever take effect, and the agent would wait
 /// indefinitely.
-const NEEDS_TIMEOUT: &str = "stay_open, or a deadline beside it: set timeout_seconds";
+const NEEDS_TIMEOUT: &str = "stay_open, or timeout_seconds together with it";
 /// The maximum length of a callback URL, in bytes.
 const LONGEST_URL: usize = 2000;
 
@@ -141,13 +141,13 @@ fn check(new: &NewAsk) -> Result<(), Refusal> {
     }
     let free = new.metadata.iter().all(|(key, value)| is_storable(key) && is_storable_json(value));
     if !free {
-        return invalid("metadata", "texts without NUL characters");
+        return invalid("metadata", "strings without NUL characters");
     }
     if new.tags.len() > MOST_TAGS || !new.tags.iter().all(|tag| !tag.is_empty() && is_short(tag)) {
-        return invalid("tags", "at most 50 non-empty texts of at most 200 bytes");
+        return invalid("tags", "at most 50 non-empty strings of at most 200 bytes each");
     }
     if !new.callback.as_deref().is_none_or(|url| is_storable(url) && url.len() <= LONGEST_URL) {
-        return invalid("callback", "an address of at most 2000 bytes, without NUL");
+        return invalid("callback", "a URL of at most 2000 bytes without NUL characters");
     }
     new.posting_address.as_ref().map_or(Ok(()), PostingAddress::check)?;
     let labels = [&new.labels.agent, &new.labels.project];
@@ -214,7 +214,7 @@ fn previous_ask<'a>(
     }
     let answered = matches!(ask.ending(), Some(Ending::Completed(_)));
     if new.dialect == Dialect::Hitl && !answered {
-        let why = "only a request that was answered is continued";
+        let why = "only an answered request can be continued";
         return Err(Refusal::NotOver { why }.into());
     }
     if ask.followed_by.is_some() {

@@ -62,17 +62,17 @@ impl EnvelopeFindings {
     }
 }
 
-/// How much an envelope tells.
+/// The completeness of an envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = EnvelopeLevel))]
 #[serde(rename_all = "snake_case")]
 pub enum EnvelopeLevel {
-    /// What every envelope must have.
+    /// The required fields.
     Core,
-    /// And all that is recommended.
+    /// The required and all recommended fields.
     Standard,
-    /// And something of what is possible.
+    /// Recommended and some optional fields.
     Full,
 }
 
@@ -85,16 +85,16 @@ pub struct EnvelopeObjection {
     pub says: String,
 }
 
-/// How a project takes envelopes.
+/// How a project handles envelopes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", schema(as = Envelopes))]
 pub enum EnvelopePolicy {
-    /// Whatever there is of them; what is wrong is noted.
+    /// Any envelope; errors are recorded.
     #[default]
     Lenient,
-    /// Only such as the specification wants; a request with another is refused.
+    /// Only valid envelopes; a request with an invalid one is refused.
     Strict,
 }
 
@@ -113,7 +113,7 @@ impl NewExperienceEnvelope {
         if !self.content.iter().all(stored) {
             return Err(Refusal::Invalid {
                 field: "hxp",
-                expected: "texts without NUL characters",
+                expected: "strings without NUL characters",
             });
         }
         match (&self.objection, envelopes) {

@@ -31,7 +31,7 @@ pub(crate) fn decide(
     let invalid = |expected| Refusal::Invalid { field: "until", expected };
     let deadline = ask.expires_at.ok_or(Refusal::NoDeadline)?;
     if until <= deadline || until <= ask.event_time(world.now) {
-        return Err(invalid("a moment later than the deadline").into());
+        return Err(invalid("a time after the current deadline").into());
     }
     if until > world.now.plus_seconds(LONGEST_TIMEOUT) {
         return Err(invalid("at most 100 years from now").into());

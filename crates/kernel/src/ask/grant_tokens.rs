@@ -34,7 +34,8 @@ pub(crate) fn decide(
     for human in grants.iter().filter_map(|grant| grant.sent_to.as_ref()) {
         let ours = matches!(envelope.actor, Actor::System);
         if !ours || ask.posting_address_owner(world.directory) != Some(human) {
-            let why = "only a link sent to a verified address of this person is recorded as theirs";
+            let why = "a link is recorded as a person's only if it was sent to their verified \
+                       address";
             return Err(Refusal::NotAllowed { why }.into());
         }
     }

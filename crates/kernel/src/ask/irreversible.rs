@@ -101,7 +101,14 @@ impl Answer {
 /// Whether an object marks an action as irreversible, at any depth. Agents write JSON by hand, so
 /// `"true"`, `"yes"` and `1` count as `true`, and upper case counts as lower case.
 pub fn marks_irreversible(data: &Map<String, Value>) -> bool {
-    data.iter().any(|(key, value)| {
+    any_marks_irreversible(data)
+}
+
+/// The same for some members of an object.
+pub fn any_marks_irreversible<'a>(
+    members: impl IntoIterator<Item = (&'a String, &'a Value)>,
+) -> bool {
+    members.into_iter().any(|(key, value)| {
         (key.eq_ignore_ascii_case("irreversible") && is_any_of(value, &["true", "yes", "1"]))
             || (key.eq_ignore_ascii_case("reversible") && is_any_of(value, &["false", "no", "0"]))
             || contains_irreversible_mark(value)

@@ -17,7 +17,8 @@ pub(crate) fn decide(
 ) -> Result<Decision, Stop> {
     let ask = world.ask(id)?;
     let Actor::Agent { .. } = &envelope.actor else {
-        return Err(Refusal::NotAllowed { why: "only the agent that asked can urge" }.into());
+        let why = "only the agent that asked can send a reminder";
+        return Err(Refusal::NotAllowed { why }.into());
     };
     if !ask.is_visible_to_key(&envelope.actor) {
         return Err(Refusal::NotFound { what: "request" }.into());

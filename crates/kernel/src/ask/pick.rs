@@ -36,7 +36,7 @@ pub(crate) fn decide(
     let ask = world.ask(id)?;
     ask.check_may_work(&envelope.actor, world.directory, world.now)?;
     if ask.action(action).is_none() {
-        let expected = "one of the actions the agent offers, by its place from 0";
+        let expected = "the index of one of the agent's actions, counted from 0";
         return Err(Refusal::Invalid { field: "action", expected }.into());
     }
     let by = envelope.actor.to_ref();

@@ -23,7 +23,7 @@ pub struct PostingAddress {
     /// The address.
     #[serde(rename = "to")]
     pub contact_method: ContactMethod,
-    /// Who may answer there, as the platform knows them; whoever is there if nobody is named.
+    /// The platform's IDs of the people who can answer there; empty means everyone there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
     /// The message below which it is put, where the platform has threads.
@@ -36,7 +36,7 @@ impl PostingAddress {
     pub(crate) fn check(&self) -> Result<(), Refusal> {
         let invalid = |expected| Err(Refusal::Invalid { field: "place", expected });
         if self.contact_method == ContactMethod::Devices {
-            return invalid("an address such as slack:C0123ABC");
+            return invalid("an address such as slack:C0123ABC or email:ada@example.com");
         }
         let said = |text: &String| !text.is_empty() && is_short(text);
         if self.only.len() > MOST_NAMED || !self.only.iter().all(said) {

@@ -27,13 +27,13 @@ pub(crate) fn decide(
     for (field, given) in [("route", new.route != Route::Owner), ("follows", new.follows.is_some())]
     {
         if given {
-            let expected = "nothing beside a conversation";
+            let expected = "no value, because the conversation determines it";
             return Err(Refusal::Invalid { field, expected }.into());
         }
     }
     let there = world.directory.human(&begun.with).zip(world.directory.agent(&opening.agent));
     if !there.is_some_and(|(person, agent)| agent.accepts_messages_from(person)) {
-        let why = "whoever began this conversation is no longer in the project";
+        let why = "the person who began this conversation is no longer in the project";
         return Err(Refusal::NotAllowed { why }.into());
     }
     let follows = Some(opening.latest.unwrap_or(opening.id));

@@ -27,7 +27,7 @@ pub(crate) fn decide(
         return Err(Refusal::NotOver { why }.into());
     }
     if reason.trim().is_empty() || !is_storable(reason) || reason.chars().count() > 1000 {
-        let expected = "a text of at most 1000 characters, without NUL";
+        let expected = "a string of at most 1000 characters without NUL characters characters";
         return Err(Refusal::Invalid { field: "reason", expected }.into());
     }
     if ask.revoked.is_some() {

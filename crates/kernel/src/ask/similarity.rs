@@ -163,22 +163,26 @@ fn is_variable(word: &str) -> bool {
         || (word.len() >= 8 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
+/// Whether a word is the name of a month, or its first three letters.
+fn is_month(word: &str) -> bool {
+    let name = word.trim_matches(|c: char| !c.is_alphabetic());
+    name.len() >= 3 && MONTHS.iter().any(|month| *month == name || month.get(..3) == Some(name))
+}
+
 /// Merges masks that are next to each other or next to the name of a month: a date is one value in
 /// every notation.
 fn collapsed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let words: Vec<&str> = text.split(' ').collect();
-    let bare = |word: &str| word.contains(MASK) && !word.contains(char::is_alphabetic);
+    let is_bare = |word: &&str| word.contains(MASK) && !word.contains(char::is_alphabetic);
+    let bare: Vec<bool> = words.iter().map(is_bare).collect();
     for (n, word) in words.iter().enumerate() {
-        let beside = [n.checked_sub(1), n.checked_add(1)].into_iter().flatten();
-        let dated = beside.filter_map(|n| words.get(n)).any(|word| bare(word));
-        let name = word.trim_matches(|c: char| !c.is_alphabetic());
-        let month = name.len() >= 3
-            && MONTHS.iter().any(|month| *month == name || month.get(..3) == Some(name));
+        let mut beside = [n.checked_sub(1), n.checked_add(1)].into_iter().flatten();
+        let dated = beside.any(|n| bare.get(n).is_some_and(|bare| *bare));
         if !out.is_empty() {
             out.push(' ');
         }
-        out.push_str(if month && dated { "#" } else { word });
+        out.push_str(if dated && is_month(word) { "#" } else { word });
     }
     let mut folded = String::with_capacity(out.len());
     let mut joint = String::new();

@@ -41,7 +41,7 @@ impl Conversation {
     }
 }
 
-/// How urgent; ordered from least to most.
+/// The urgency of an ask, in ascending order.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -50,12 +50,12 @@ impl Conversation {
 pub enum Priority {
     /// The agent can wait.
     Low,
-    /// The usual.
+    /// The default.
     #[default]
     Normal,
     /// Blocks the agent's critical path.
     High,
-    /// Notify at once.
+    /// Notify people immediately, also during quiet hours.
     Critical,
 }
 
@@ -74,7 +74,7 @@ impl Priority {
     }
 }
 
-/// How people are picked.
+/// Who is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "to", deny_unknown_fields)]
@@ -83,23 +83,23 @@ pub enum Route {
     /// The agent's owner.
     #[serde(deserialize_with = "nothing_more")]
     Owner,
-    /// Whom the owner's delegation rules name.
+    /// The person whom the owner's delegation rules name.
     #[serde(deserialize_with = "nothing_more")]
     Delegate,
-    /// The first qualified member who takes it.
+    /// Every qualified member; the first one who claims the ask answers it.
     Pool {
         /// Only members of this group.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         group: Option<GroupId>,
     },
-    /// A named person.
+    /// A specific person.
     Person {
-        /// Who.
+        /// The person.
         human: HumanId,
     },
 }
 
-/// A place at the table: who may see and answer.
+/// An assignee: who can see and answer the ask.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "seat", deny_unknown_fields)]
@@ -107,12 +107,12 @@ pub enum Route {
 pub enum Assignee {
     /// One person.
     Person {
-        /// Who.
+        /// The person.
         human: HumanId,
     },
     /// Every member of the project who is in the group and knows the ask's tags.
     Pool {
-        /// The group, if one was named.
+        /// The group, if one is named.
         group: Option<GroupId>,
     },
 }
@@ -142,12 +142,12 @@ pub enum OnExpiry {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DefaultAction {
-    /// Go on without.
+    /// Continue without an answer.
     #[default]
     Skip,
-    /// As if approved.
+    /// Continue as if approved.
     Approve,
-    /// As if rejected.
+    /// Continue as if rejected.
     Reject,
     /// Stop.
     Abort,
@@ -234,35 +234,35 @@ pub struct Callback {
     pub key: KeyId,
 }
 
-/// One attempt to tell the agent.
+/// A callback attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CallbackAttempt {
-    /// When.
+    /// The time of the attempt.
     pub at: Time,
-    /// What came of it.
+    /// The result.
     #[serde(flatten)]
     pub result: CallbackResult,
 }
 
-/// What came of an attempt.
+/// The result of a callback attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "result")]
 pub enum CallbackResult {
-    /// The agent took it.
+    /// The agent accepted the call.
     Taken {
-        /// With this HTTP status.
+        /// The HTTP status.
         status: u16,
     },
-    /// It did not.
+    /// The agent refused the call.
     Refused {
-        /// With this HTTP status.
+        /// The HTTP status.
         status: u16,
     },
-    /// Nobody was reached.
+    /// The agent was not reached.
     Unreached {
-        /// Why.
+        /// The error.
         error: String,
     },
 }

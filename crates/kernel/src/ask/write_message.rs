@@ -29,14 +29,15 @@ pub(crate) fn decide(
     written: &PersonMessage,
 ) -> Result<Decision, Stop> {
     let Actor::Human { via, assurance, .. } = &envelope.actor else {
-        return Err(Refusal::NotAllowed { why: "only a person can write to an agent" }.into());
+        let why = "only a person can write to an agent; this is an agent key";
+        return Err(Refusal::NotAllowed { why }.into());
     };
     let (via, assurance) = (*via, *assurance);
     let person = world.directory.person(&envelope.actor)?;
     let agent = world.directory.agent(agent).filter(|agent| agent.accepts_messages_from(person));
     let agent = agent.ok_or(Refusal::NotFound { what: "agent" })?;
     if !agent.conversations {
-        return Err(Refusal::NotAllowed { why: "this agent takes no conversations" }.into());
+        return Err(Refusal::NotAllowed { why: "this agent does not accept conversations" }.into());
     }
     let text = &written.text;
     if text.trim().is_empty() || text.chars().count() > LONGEST || !is_storable(text) {
@@ -46,7 +47,7 @@ pub(crate) fn decide(
     let beside = &written.metadata;
     let free = beside.iter().all(|(key, value)| is_storable(key) && is_storable_json(value));
     if !free || Value::Object(beside.clone()).to_string().len() > MAX_METADATA_BYTES {
-        let expected = "at most 8 KiB, without NUL";
+        let expected = "at most 8 KiB without NUL characters";
         return Err(Refusal::Invalid { field: "metadata", expected }.into());
     }
     let invitation = Question::new(format!("Write to {}", agent.id), None, QuestionBody::Converse);
@@ -138,7 +139,7 @@ mod tests {
         let mut cast = Cast::new();
         let silent =
             cast.attempt(cast.human("mark"), AskCommand::Write(bot(), "hi".to_owned().into()));
-        let why = "this agent takes no conversations";
+        let why = "this agent does not accept conversations";
         assert_eq!(silent, Err(Refusal::NotAllowed { why }));
         cast.write("olga", "bot", "hi");
         for (id, admin, active, project) in [

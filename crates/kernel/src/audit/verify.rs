@@ -20,7 +20,7 @@ pub struct ChainError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ChainFault {
     /// The stored bytes do not hash to the stored hash.
-    #[error("its bytes do not give its hash")]
+    #[error("its bytes do not have its hash")]
     Hash,
     /// It does not link to the previous event, is dated before it, or belongs to another subject.
     #[error("it does not follow the event before it")]
@@ -29,10 +29,10 @@ pub enum ChainFault {
     #[error("a number is missing or doubled here")]
     Gap,
     /// A value beside the event does not match its commitment, or the event cannot be read.
-    #[error("a value beside it is not the one it commits to")]
+    #[error("a stored value does not match its commitment")]
     Content,
     /// The columns contradict the hashed bytes.
-    #[error("its columns disagree with its bytes")]
+    #[error("its columns do not match its bytes")]
     Columns,
     /// The subject's row does not match the end of its chain.
     #[error("the subject's state does not match the end of its chain")]

@@ -44,7 +44,7 @@ pub enum DirectoryCommand {
     RevokeKey(KeyId),
     /// Revoke an agent's key, together with the tokens of the open asks that were made with it.
     RevokeKeyWithTokens(KeyId),
-    /// Send a person a sign-in link by email.
+    /// Send a person a sign-in link by mail.
     MailLink(NewLink),
     /// Begin a session for a person who proved their identity.
     SignIn(SignInProof, NewSession),

@@ -9,64 +9,64 @@ use crate::text::{is_email, is_short};
 /// The maximum number of contact methods of a person.
 const MOST_CONTACTS: usize = 20;
 
-/// One way to reach somebody.
+/// A contact method of a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "via", deny_unknown_fields)]
 pub enum Contact {
     /// A message in Slack.
     Slack {
-        /// The id of the channel or of the person there.
+        /// The ID of the Slack channel or person.
         id: String,
-        /// What this place is for.
+        /// The purpose of this channel.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
-    /// Mail.
+    /// An email.
     Email {
-        /// Where to.
+        /// The email address.
         address: String,
-        /// What this address is for.
+        /// The purpose of this address.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
     /// A text message.
     Sms {
-        /// In the form of E.164, such as +4930123456.
+        /// The phone number in E.164 format, such as +4930123456.
         number: String,
-        /// What this number is for.
+        /// The purpose of this number.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
     /// A message in `WhatsApp`.
     Whatsapp {
-        /// In the form of E.164, such as +4930123456.
+        /// The phone number in E.164 format, such as +4930123456.
         number: String,
-        /// What this number is for.
+        /// The purpose of this number.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
     /// A message in Telegram.
     Telegram {
-        /// The number of the person there.
+        /// The numeric ID of the Telegram account or group.
         id: String,
-        /// What this account is for.
+        /// The purpose of this account.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
-    /// A notice of ntfy.
+    /// An ntfy notification.
     Ntfy {
-        /// The topic they listen to.
+        /// The ntfy topic.
         topic: String,
-        /// What this topic is for.
+        /// The purpose of this topic.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
-    /// A call to whatever the operator has set up.
+    /// A call to the operator's webhook.
     Webhook {
-        /// What they are called there.
+        /// The ID of the person in that program.
         id: String,
-        /// What this is for.
+        /// The purpose of this recipient.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
     },
@@ -94,7 +94,7 @@ impl Contact {
         let context = match self {
             Self::Slack { id, context } => {
                 if !is_slack_id(id) {
-                    return invalid("the id of a Slack channel or person, such as C0123ABC");
+                    return invalid("the ID of a Slack channel or person, such as C0123ABC");
                 }
                 context
             }
@@ -106,25 +106,25 @@ impl Contact {
             }
             Self::Sms { number, context } | Self::Whatsapp { number, context } => {
                 if !is_phone_number(number) {
-                    return invalid("a phone number as in E.164, such as +4930123456");
+                    return invalid("a phone number in E.164 format, such as +4930123456");
                 }
                 context
             }
             Self::Telegram { id, context } => {
                 if !is_telegram_id(id) {
-                    return invalid("the number of a person in Telegram, such as 123456789");
+                    return invalid("a numeric Telegram ID, such as 123456789");
                 }
                 context
             }
             Self::Ntfy { topic, context } => {
                 if !is_ntfy_topic(topic) {
-                    return invalid("a topic of ntfy: at most 64 letters, digits, - and _");
+                    return invalid("an ntfy topic: 1 to 64 characters of A-Z, a-z, 0-9, - and _");
                 }
                 context
             }
             Self::Webhook { id, context } => {
                 if !is_webhook_address(id) {
-                    return invalid("an id of at most 200 bytes, without spaces");
+                    return invalid("an ID of at most 200 bytes without spaces");
                 }
                 context
             }
@@ -132,14 +132,14 @@ impl Contact {
         if context.as_deref().is_none_or(is_short) {
             return Ok(());
         }
-        invalid("a context of at most 200 bytes, without NUL")
+        invalid("a context of at most 200 bytes without NUL characters")
     }
 }
 
 /// Refuses a list that is too long or contains an invalid contact method.
 pub(super) fn check(contacts: &[Contact]) -> Result<(), Refusal> {
     if contacts.len() > MOST_CONTACTS {
-        return Err(Refusal::Invalid { field: "contacts", expected: "at most 20 ways" });
+        return Err(Refusal::Invalid { field: "contacts", expected: "at most 20 contact methods" });
     }
     contacts.iter().try_for_each(Contact::check)
 }

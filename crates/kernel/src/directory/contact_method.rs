@@ -36,7 +36,7 @@ pub enum ContactMethod {
 
 /// The text is not a contact method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected devices, or an address such as email:ada@example.com")]
+#[error("expected `devices` or an address such as email:ada@example.com")]
 pub struct BadContactMethod;
 
 impl ContactMethod {

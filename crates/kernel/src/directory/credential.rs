@@ -129,19 +129,19 @@ pub struct BrowserBinding {
     pub browser: Digest,
 }
 
-/// How somebody signed in.
+/// A sign-in method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", schema(as = Way))]
 pub enum SignInMethod {
-    /// With a link somebody handed them.
+    /// A sign-in link from an administrator.
     Link,
-    /// With a link that came by mail.
+    /// A sign-in link from an email.
     Mail,
     /// With a passkey.
     Passkey,
-    /// With somebody else's identities.
+    /// Single sign-on (OIDC).
     Oidc,
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn verify(
     means: &ContactMethod,
 ) -> Result<Decision, Stop> {
     if world.directory.person(&envelope.actor)?.id != *id {
-        let why = "only they themselves can do this";
+        let why = "only the person themselves can do this";
         return Err(Refusal::NotAllowed { why }.into());
     }
     let (human, before) = person_to_change(world, envelope, id)?;

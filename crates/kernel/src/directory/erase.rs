@@ -64,8 +64,8 @@ impl Directory {
         let Some(human) = self.human(id) else { return Ok(()) };
         if administers(&human) && !self.humans().any(|other| administers(&other) && other.id != *id)
         {
-            let why = "the last administrator cannot be erased; make somebody else an administrator \
-                       first";
+            let why = "the last administrator cannot be erased; make another person an \
+                       administrator first";
             return Err(Refusal::NotAllowed { why });
         }
         if matches!(actor, Actor::Human { id: own, .. } if own == id) {

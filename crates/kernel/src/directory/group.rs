@@ -31,7 +31,9 @@ pub(crate) fn decide(
         return Err(ADMIN_ONLY.into());
     }
     if !new.members.iter().all(|id| world.directory.existing_human(id).is_some()) {
-        return Err(Refusal::Invalid { field: "members", expected: "people who exist" }.into());
+        return Err(
+            Refusal::Invalid { field: "members", expected: "IDs of existing people" }.into()
+        );
     }
     let mut decision = Decision::default();
     let there = world.directory.members(&new.id).map(|human| &human.id);

@@ -34,11 +34,11 @@ pub(crate) fn issue(
 ) -> Result<Decision, Stop> {
     match &new.kind {
         CredentialKind::Session { .. } => {
-            let why = "a session is made by signing in";
+            let why = "sessions cannot be issued; sign in to get one";
             return Err(Refusal::NotAllowed { why }.into());
         }
         CredentialKind::Passkey { .. } => {
-            let why = "a passkey is enrolled by its owner in a browser";
+            let why = "passkeys cannot be issued; their owner adds them in a browser";
             return Err(Refusal::NotAllowed { why }.into());
         }
         CredentialKind::Agent { .. }
@@ -46,11 +46,11 @@ pub(crate) fn issue(
         | CredentialKind::Link { .. } => {}
     }
     if !world.directory.manages(&envelope.actor, &new.kind) {
-        let why = "only an administrator or the owner can issue this";
+        let why = "only an administrator or the agent's owner can issue this key";
         return Err(Refusal::NotAllowed { why }.into());
     }
     if new.expires_at.is_some_and(|end| end <= world.now) {
-        let expected = "a moment in the future";
+        let expected = "a time in the future";
         return Err(Refusal::Invalid { field: "expires_at", expected }.into());
     }
     issued(world, envelope, new)
@@ -66,7 +66,7 @@ pub(super) fn issued(
     }
     match &new.kind {
         CredentialKind::Agent { agent, .. } if world.directory.agent(agent).is_none() => {
-            let expected = "an agent that exists";
+            let expected = "the ID of an existing agent";
             return Err(Refusal::Invalid { field: "agent", expected }.into());
         }
         CredentialKind::Token { human }
@@ -75,7 +75,7 @@ pub(super) fn issued(
         | CredentialKind::Passkey { human, .. }
             if world.directory.existing_human(human).is_none() =>
         {
-            let expected = "a person who exists";
+            let expected = "the ID of an existing person";
             return Err(Refusal::Invalid { field: "human", expected }.into());
         }
         CredentialKind::Agent { .. }
@@ -85,7 +85,7 @@ pub(super) fn issued(
         | CredentialKind::Passkey { .. } => {}
     }
     if !is_short(&new.label) {
-        let expected = "a text of at most 200 bytes, without NUL";
+        let expected = "a string of at most 200 bytes without NUL characters";
         return Err(Refusal::Invalid { field: "label", expected }.into());
     }
     let id = KeyId::new(envelope.fresh);
@@ -119,7 +119,7 @@ pub(crate) fn revoke(
     check_not_own_passkey(&envelope.actor, key)?;
     let is_agents = matches!(key.kind, CredentialKind::Agent { .. });
     if with_tokens && !is_agents {
-        let expected = "the key of an agent: other keys have no such tokens";
+        let expected = "the key of an agent, because other keys have no review tokens";
         return Err(Refusal::Invalid { field: "tokens", expected }.into());
     }
     if with_tokens && !key.tokens_ended {

@@ -506,7 +506,7 @@ impl Directory {
         };
         self.human(id)
             .filter(|human| human.active)
-            .ok_or(Refusal::NotAllowed { why: "this person cannot sign in" })
+            .ok_or(Refusal::NotAllowed { why: "this person is not active and cannot sign in" })
     }
 
     /// Whether the actor may issue, see and revoke such a credential. Administrators manage all

@@ -34,18 +34,18 @@ impl NotificationPreferences {
     }
 }
 
-/// How often somebody is told of what can wait.
+/// How often a person gets a digest of requests that are not urgent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "every", deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", schema(as = Cadence))]
 pub enum DigestFrequency {
-    /// Of each at once.
+    /// No digest; each notification is sent immediately.
     Off,
-    /// Of all together, at the full hour.
+    /// A digest every full hour.
     #[default]
     Hour,
-    /// Of all together, once a day.
+    /// A digest once a day.
     Day {
         /// At this time of day, in their time zone.
         at: TimeOfDay,
@@ -77,13 +77,13 @@ pub(crate) fn decide(
         let once: BTreeSet<&ContactMethod> = order.iter().collect();
         if once.len() != order.len() || !order.iter().all(|means| before.has_contact_method(means))
         {
-            return Err(invalid("order", "ways to reach this person, each once"));
+            return Err(invalid("order", "contact methods of this person, each at most once"));
         }
         notices.order.clone_from(order);
     }
     if let Some(off) = &new.off {
         if !off.iter().all(|means| before.has_contact_method(means)) {
-            return Err(invalid("off", "ways to reach this person"));
+            return Err(invalid("off", "contact methods of this person"));
         }
         notices.off.clone_from(off);
     }
@@ -100,7 +100,7 @@ pub(super) fn person_to_change(
 ) -> Result<(Human, Profile), Refusal> {
     let own = world.directory.person(&envelope.actor).is_ok_and(|person| person.id == *id);
     if !own && !world.directory.administers(&envelope.actor) {
-        let why = "only they themselves or an administrator can do this";
+        let why = "only the person themselves or an administrator can do this";
         return Err(Refusal::NotAllowed { why });
     }
     let human =

@@ -153,11 +153,11 @@ pub(crate) fn enrol(
     let human = world.directory.person(&envelope.actor)?;
     let longest = [&new.public, &new.public_key, &new.credential_id].into_iter();
     if !longest.into_iter().all(|text| is_storable(text) && text.len() <= LONGEST) {
-        let expected = "a text of at most 8192 bytes, without NUL";
+        let expected = "a string of at most 8192 bytes without NUL characters";
         return Err(Refusal::Invalid { field: "public", expected }.into());
     }
     if !is_short(&new.label) {
-        let expected = "a text of at most 200 bytes, without NUL";
+        let expected = "a string of at most 200 bytes without NUL characters";
         return Err(Refusal::Invalid { field: "label", expected }.into());
     }
     if world.directory.key_by_hash(&new.hash).is_some() {
@@ -175,8 +175,8 @@ pub(crate) fn enrol(
             (Some(happened), key.counts_from(world.now).unwrap_or(world.now))
         }
         PasskeyAuthority::SignIn(_) if have > 0 => {
-            let why = "adding another passkey needs a passkey you have; if you lost it, remove it \
-                       first or ask an administrator to";
+            let why = "adding another passkey requires a passkey you already have; if you lost \
+                       it, remove it first or ask an administrator to remove it";
             return Err(Refusal::NotAllowed { why }.into());
         }
         PasskeyAuthority::SignIn(session) => {
@@ -243,7 +243,7 @@ pub(crate) fn confirm(world: &World<'_>, envelope: &Envelope, id: KeyId) -> Resu
     let passkey = live.filter(|key| matches!(key.kind, CredentialKind::Passkey { .. }));
     let key = passkey.ok_or(Refusal::NotFound { what: "passkey" })?;
     if matches!(&envelope.actor, Actor::Human { id, .. } if key.human() == Some(id)) {
-        let why = "another administrator confirms your passkey";
+        let why = "you cannot confirm your own passkey; ask another administrator";
         return Err(Refusal::NotAllowed { why }.into());
     }
     if key.counts_as_passkey(world.now) {
@@ -276,8 +276,8 @@ pub(crate) fn confirm_answer(
     let PasskeyAnswer { used, evidence } = given;
     let (key, happened) = asserted(world, human, used)?;
     if !key.counts_as_passkey(world.now) {
-        let why = "this passkey was added a short while ago and does not count yet; an administrator \
-                   can confirm it";
+        let why = "this passkey was added recently and cannot confirm answers yet; an \
+                   administrator can confirm it";
         return Err(Refusal::NotAllowed { why });
     }
     let stated = AnswerStatement::of(ask, human, reply, evidence.statement.nonce);
@@ -285,7 +285,7 @@ pub(crate) fn confirm_answer(
         && evidence.key == key.id
         && used.challenge == evidence.statement.challenge();
     if !same || !evidence.is_small() {
-        let why = "the passkey signed something else than this answer";
+        let why = "the passkey did not sign this answer";
         return Err(Refusal::NotAllowed { why });
     }
     Ok(happened)
@@ -306,8 +306,8 @@ pub(super) fn asserted<'d>(
     Ok((key, happened))
 }
 
-const UNKNOWN: Refusal = Refusal::NotAllowed { why: "this passkey does not work here" };
-const REPLAYED: Refusal = Refusal::NotAllowed { why: "this passkey assertion was used before" };
+const UNKNOWN: Refusal = Refusal::NotAllowed { why: "this passkey is unknown or was removed" };
+const REPLAYED: Refusal = Refusal::NotAllowed { why: "this passkey assertion was already used" };
 
 type RecordedUse<'k> = (&'k HumanId, &'k Key, (Subject, DomainEvent));
 
@@ -337,7 +337,7 @@ fn check_fresh_session(world: &World<'_>, human: &HumanId, session: KeyId) -> Re
         |key| matches!(&key.kind, CredentialKind::Session { human: whose, .. } if whose == human),
     );
     if own.is_none_or(|key| !key.is_fresh(world.now)) {
-        let why = "sign in again first: this needs a sign-in of the last ten minutes";
+        let why = "this requires a sign-in within the last ten minutes; sign in again";
         return Err(Refusal::NotAllowed { why });
     }
     Ok(())

@@ -142,13 +142,16 @@ pub(crate) fn save_agent(
     }
     let invalid = |field, expected| Stop::from(Refusal::Invalid { field, expected });
     if world.directory.project(&new.project).is_none() {
-        return Err(invalid("project", "a project that exists"));
+        return Err(invalid("project", "the ID of an existing project"));
     }
     if world.directory.existing_human(&new.owner).is_none() {
-        return Err(invalid("owner", "a person who exists"));
+        return Err(invalid("owner", "the ID of an existing person"));
     }
     if before.is_some_and(|agent| agent.project != new.project) {
-        return Err(invalid("project", "the project the agent is in; an agent never moves"));
+        return Err(invalid(
+            "project",
+            "the agent's current project, because an agent cannot move to another project",
+        ));
     }
     let NewAgent { id, project, owner, conversations } = new.clone();
     let conversations =
@@ -180,19 +183,20 @@ pub(crate) fn save_human(
         }
     }
     if !new.skills.iter().all(|skill| is_short(skill)) {
-        return Err(invalid("skills", "texts of at most 200 bytes, without NUL"));
+        return Err(invalid("skills", "strings of at most 200 bytes without NUL characters"));
     }
     if new.id.as_str() == "system" {
-        return Err(invalid("id", "a name that is not ours"));
+        return Err(invalid("id", "an ID that is not reserved"));
     }
     if let Some(unknown) = new.projects.iter().find(|id| world.directory.project(id).is_none()) {
-        let expected = format!("projects that exist; there is no project called {unknown}");
+        let expected = format!("IDs of existing projects; there is no project {unknown}");
         return Err(Refusal::InvalidAt { field: "projects".to_owned(), expected }.into());
     }
     let keeps = |human: &&Human| human.admin && human.active && human.id != new.id;
     let was_admin = world.directory.human(&new.id).is_some_and(|human| human.admin && human.active);
     if was_admin && !(new.admin && new.active) && !world.directory.humans().any(|h| keeps(&h)) {
-        return Err(Refusal::NotAllowed { why: "somebody must be able to administer" }.into());
+        let why = "the installation needs at least one active administrator";
+        return Err(Refusal::NotAllowed { why }.into());
     }
     let mut salts = envelope.salts.clone();
     let NewHuman { id, mut profile, admin, active, projects, groups, skills } = new.clone();
@@ -253,7 +257,7 @@ pub(super) fn checked_name(name: &str) -> Result<(), Refusal> {
     if is_storable(name) && name.chars().count() <= 200 {
         return Ok(());
     }
-    let expected = "at most 200 characters, without NUL";
+    let expected = "at most 200 characters, none of them NUL";
     Err(Refusal::Invalid { field: "name", expected })
 }
 

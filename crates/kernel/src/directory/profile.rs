@@ -52,32 +52,29 @@ pub(super) fn checked(
         &about;
     let fits = |text: &String| is_storable(text) && text.chars().count() <= LONGEST_DESCRIPTION;
     if !description.as_ref().is_none_or(fits) {
-        return invalid("about.description", "at most 1000 characters, without NUL");
+        return invalid("about.description", "at most 1000 characters, none of them NUL");
     }
     if time_zone.as_deref().is_some_and(|name| zone(name).is_none()) {
-        return invalid(
-            "about.time_zone",
-            "a time zone of the IANA database, such as Europe/Berlin",
-        );
+        return invalid("about.time_zone", "an IANA time zone such as Europe/Berlin");
     }
     if language.as_deref().is_some_and(|tag| !is_language(tag)) {
-        return invalid("about.language", "a language tag as in BCP 47, such as en or de-AT");
+        return invalid("about.language", "a BCP 47 language tag such as en or de-AT");
     }
     if quiet_hours.is_some_and(|hours| hours.from == hours.to) {
-        return invalid("about.quiet_hours.to", "another time of day than the one they begin at");
+        return invalid("about.quiet_hours.to", "a time of day other than their start");
     }
     if undo_seconds.is_some_and(|seconds| seconds > LONGEST_UNDO) {
         return invalid("about.undo_seconds", "a whole number from 0 to 60");
     }
     if let Some(absence) = absence {
         if absence.from.zip(absence.until).is_some_and(|(from, until)| until <= from) {
-            return invalid("about.absence.until", "a moment after the absence begins");
+            return invalid("about.absence.until", "a time after the start of the absence");
         }
         let stands_in = |id: &HumanId| {
             id != human && world.directory.human(id).is_some_and(|delegate| delegate.active)
         };
         if !absence.delegate.as_ref().is_none_or(stands_in) {
-            return invalid("about.absence.delegate", "somebody else who exists and can be asked");
+            return invalid("about.absence.delegate", "the ID of another active person");
         }
     }
     Ok(Some(about).filter(|about| !about.is_empty()))

@@ -13,13 +13,13 @@ use crate::ids::HumanId;
 use crate::strict::object;
 use crate::time::Time;
 
-/// What somebody says of themselves.
+/// The settings that people make for themselves.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "openapi", schema(as = About))]
 pub struct ProfileSettings {
-    /// What they do, or what to ask them about.
+    /// A description: their role, or topics to ask them about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(max_length = 1000))]
     pub description: Option<String>,
@@ -31,14 +31,13 @@ pub struct ProfileSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(example = "de-AT"))]
     pub language: Option<String>,
-    /// When they are not to be disturbed, in their time zone; without one, in UTC.
+    /// The quiet hours, in their time zone or in UTC.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
     pub quiet_hours: Option<QuietHours>,
-    /// When they are away, and who stands in for them.
+    /// The absence and the delegate.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
     pub absence: Option<Absence>,
-    /// For how many seconds they can undo an answer they gave on a page; 0 for not at all, and 5 if
-    /// they say nothing.
+    /// For how many seconds they can undo an answer on a page; 5 by default, 0 turns it off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(maximum = 60))]
     pub undo_seconds: Option<u64>,
@@ -149,30 +148,30 @@ impl<'de> Deserialize<'de> for TimeOfDay {
 #[cfg(feature = "openapi")]
 crate::openapi::text!(TimeOfDay, "^([01][0-9]|2[0-3]):[0-5][0-9]$");
 
-/// When somebody is not to be disturbed, every day; from late to early it goes over midnight.
+/// Daily quiet hours, which can cross midnight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct QuietHours {
-    /// From this time of day.
+    /// The start.
     pub from: TimeOfDay,
-    /// Until that one.
+    /// The end.
     pub to: TimeOfDay,
 }
 
-/// When somebody is away, and who stands in for them.
+/// An absence and the delegate for that time.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Absence {
-    /// Since when; without it, already.
+    /// The start; if absent, the absence has already started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Time>,
-    /// Until when; without it, until they say that they are back.
+    /// The end; if absent, the absence lasts until it is removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
-    /// Who is asked instead. Without anybody, or where that one is away too or not of the project,
-    /// they are asked themselves.
+    /// The person who is asked instead. If absent, away too, or not a member of the project, the
+    /// absent person is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delegate: Option<HumanId>,
 }

@@ -104,12 +104,12 @@ pub(crate) fn decide(
     }
     let ordered = new.escalation_steps.is_sorted_by_key(|step| step.after);
     if !ordered || new.escalation_steps.iter().any(|step| step.after > LONGEST_TIMEOUT) {
-        let expected = "steps in the order of their time";
+        let expected = "steps in ascending order of their times";
         return Err(Refusal::Invalid { field: "ladder", expected }.into());
     }
     let sound = |after: &u64| (1..=LONGEST_TIMEOUT).contains(after);
     if new.reminders.len() > MOST_REMINDERS || !new.reminders.iter().all(sound) {
-        let expected = "at most 20 numbers of seconds after the request, each 1 or more";
+        let expected = "at most 20 numbers of seconds after the request, each at least 1";
         return Err(Refusal::Invalid { field: "reminders", expected }.into());
     }
     let NewProject {

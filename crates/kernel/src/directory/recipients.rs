@@ -13,8 +13,8 @@ use crate::refusal::Refusal;
 /// The maximum number of entries of an allow-list.
 pub const MOST_ALLOWED: usize = 500;
 /// The addresses that a project with [`RecipientPolicy::Project`] accepts.
-const EXPECTED: &str = "an address of somebody in this project, a verified address of the agent's \
-    owner, or one on the project's list of allowed recipients (setting `recipients`)";
+const EXPECTED: &str = "an address of a member of this project, a verified address of the agent's \
+                        owner, or an entry of the project's allowed_recipients";
 
 /// The addresses that an agent may name for a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,13 +26,13 @@ pub struct Recipients {
     pub allow: BTreeSet<AllowedRecipient>,
 }
 
-/// Whom the agents of a project may reach.
+/// Which addresses the agents of a project can use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = ProjectRecipients))]
 #[serde(rename_all = "snake_case")]
 pub enum RecipientPolicy {
-    /// Any address an agent names. Projects that are older than this setting have it.
+    /// Any address. Projects created before this setting existed have it.
     #[default]
     Any,
     /// The people of the project, the agent's owner, and the allow-list.
@@ -102,7 +102,8 @@ pub enum AllowedRecipient {
 /// The text is not an entry of an allow-list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{given:?} is not a recipient; expected an address such as email:ada@example.com or slack:C0123ABC, a mail domain such as @example.com, or a whole kind such as slack:*"
+    "{given:?} is not a recipient; expected an address such as email:ada@example.com or \
+     slack:C0123ABC, an email domain such as @example.com, or a whole kind such as slack:*"
 )]
 pub struct BadAllowedRecipient {
     given: String,

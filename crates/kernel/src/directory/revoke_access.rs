@@ -30,7 +30,8 @@ pub(crate) fn revoke(
         return Err(ADMIN_ONLY.into());
     }
     if matches!(&envelope.actor, Actor::Human { id: own, .. } if own == id) {
-        let why = "another administrator, or the command on the server, ends your own access";
+        let why = "you cannot end your own access; ask another administrator or use the command \
+                   line on the server";
         return Err(Refusal::NotAllowed { why }.into());
     }
     let human = directory.existing_human(id).ok_or(Refusal::NotFound { what: "person" })?;

@@ -54,7 +54,7 @@ pub(crate) fn add(
 fn checked(id: RuleId, new: &NewRule, person: &Human) -> Result<Rule, Refusal> {
     for (field, text) in [("project_id", &new.project), ("tag", &new.tag)] {
         if text.as_deref().is_some_and(|text| text.is_empty() || !is_short(text)) {
-            let expected = "a non-empty text of at most 200 bytes";
+            let expected = "a non-empty string of at most 200 bytes";
             return Err(Refusal::Invalid { field, expected });
         }
     }

@@ -73,7 +73,7 @@ pub(crate) fn sign_in(
     Ok(decision)
 }
 
-const STALE: Refusal = Refusal::NotAllowed { why: "this sign-in was used or has run out" };
+const STALE: Refusal = Refusal::NotAllowed { why: "this sign-in was already used or has expired" };
 
 /// The person whom a proof identifies, the sign-in method, and the events that use up the proof.
 struct VerifiedSignIn {

@@ -38,7 +38,8 @@ pub(crate) fn send(
     let human = world.directory.human(&new.human).filter(|human| human.active);
     let profile = human.and_then(|human| human.profile.value());
     if profile.is_none_or(|profile| profile.email.is_none()) {
-        return Err(Refusal::NotAllowed { why: "this person cannot be written to" }.into());
+        let why = "this person has no email address or is not active";
+        return Err(Refusal::NotAllowed { why }.into());
     }
     let key = NewKey {
         hash: new.hash,

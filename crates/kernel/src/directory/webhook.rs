@@ -48,7 +48,7 @@ pub(crate) fn save(
     let known = directory.had_webhook(new.id);
     let before = known.then(|| manageable(world, envelope, new.id)).transpose()?;
     if before.is_some_and(|before| before.of != new.of) {
-        let expected = "whom the endpoint was made for; it never moves";
+        let expected = "the agent or project of the endpoint, which cannot be changed";
         return Err(Refusal::Invalid { field: "agent", expected }.into());
     }
     // If the agent does not exist, only an administrator passes this check.
@@ -83,15 +83,15 @@ fn check(directory: &Directory, new: &NewWebhook) -> Result<(), Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
     match &new.of {
         WebhookScope::Agent(agent) if directory.agent(agent).is_none() => {
-            return invalid("agent", "an agent that exists");
+            return invalid("agent", "the ID of an existing agent");
         }
         WebhookScope::Project(project) if directory.project(project).is_none() => {
-            return invalid("project", "a project that exists");
+            return invalid("project", "the ID of an existing project");
         }
         WebhookScope::Agent(_) | WebhookScope::Project(_) => {}
     }
     if new.url.is_empty() || new.url.len() > LONGEST_URL || !is_storable(&new.url) {
-        return invalid("url", "an address of at most 2000 bytes, without NUL");
+        return invalid("url", "a URL of at most 2000 bytes without NUL characters");
     }
     if new.events.is_empty() {
         return invalid("events", "at least one event");
@@ -99,12 +99,12 @@ fn check(directory: &Directory, new: &NewWebhook) -> Result<(), Refusal> {
     if !new.events.iter().all(|topic| new.format.supports(*topic)) {
         return invalid(
             "events",
-            "what HumanLayer's formats can tell: ask.answered, ask.changes_requested, \
+            "topics that HumanLayer's formats support: ask.answered, ask.changes_requested, \
              ask.defaulted, ask.expired, ask.cancelled, conversation.started",
         );
     }
     if !is_short(&new.description) {
-        return invalid("description", "a text of at most 200 bytes, without NUL");
+        return invalid("description", "a string of at most 200 bytes without NUL characters");
     }
     Ok(())
 }
@@ -119,7 +119,7 @@ pub(crate) fn rotate(
 ) -> Result<Decision, Stop> {
     manageable(world, envelope, id)?;
     if grace > LONGEST_GRACE {
-        let expected = "at most 604800 seconds, a week";
+        let expected = "at most 604800 seconds (one week)";
         return Err(Refusal::Invalid { field: "grace_seconds", expected }.into());
     }
     let until = (grace > 0).then(|| world.now.plus_seconds(grace));
@@ -147,7 +147,8 @@ pub(crate) fn disable_gone(
     id: WebhookId,
 ) -> Result<Decision, Stop> {
     if envelope.actor != Actor::System {
-        return Err(Refusal::NotAllowed { why: "only the server knows what it was told" }.into());
+        let why = "only the server records the deliveries of a webhook endpoint";
+        return Err(Refusal::NotAllowed { why }.into());
     }
     let webhook = manageable(world, envelope, id)?;
     if webhook.disabled.is_some() {

@@ -52,21 +52,21 @@ pub enum WebhookScope {
     Project(ProjectId),
 }
 
-/// How an endpoint is told.
+/// The format of deliveries to an endpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = WebhookFormat))]
 #[serde(rename_all = "kebab-case")]
 pub enum WebhookFormat {
-    /// Standard Webhooks: our own words.
+    /// Countersign's format (Standard Webhooks).
     #[default]
     Standard,
-    /// As `HumanLayer` tells it: `{ "is_test", "type", "event" }`.
+    /// `HumanLayer`'s format: `{ "is_test", "type", "event" }`.
     Humanlayer,
-    /// As `HumanLayer` told it before: the bare object.
+    /// `HumanLayer`'s v1beta1 format: the object without an envelope.
     #[serde(rename = "humanlayer-v1beta1", alias = "humanlayer_v1beta1")]
     HumanlayerV1beta1,
-    /// As `HumanLayer` tells it since: the same envelope, and every conversation in one shape.
+    /// `HumanLayer`'s v1beta3 format: the same envelope, and all conversations in one shape.
     #[serde(rename = "humanlayer-v1beta3", alias = "humanlayer_v1beta3")]
     HumanlayerV1beta3,
 }
@@ -93,15 +93,15 @@ impl WebhookFormat {
     }
 }
 
-/// Why an endpoint is told nothing.
+/// Why an endpoint is disabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "openapi", schema(as = Disabled))]
 pub enum WebhookDisabledReason {
-    /// Somebody wanted that.
+    /// A person disabled it.
     ByHand,
-    /// It answered 410: it is gone for good.
+    /// The endpoint answered 410 Gone.
     Gone,
 }
 
@@ -110,7 +110,7 @@ impl WebhookDisabledReason {
     pub fn reason(self) -> &'static str {
         match self {
             Self::ByHand => "the endpoint is disabled",
-            Self::Gone => "the endpoint answered 410: it is gone, and disabled",
+            Self::Gone => "the endpoint answered 410 Gone and was disabled",
         }
     }
 }

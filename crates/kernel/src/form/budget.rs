@@ -148,7 +148,7 @@ pub fn check_patterns<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result
             return Err(format!("patterns of at most {MAX_PATTERN_BYTES} bytes together"));
         }
         let reason =
-            |reason: String| format!("a pattern that can be used, not `{shown}`: {reason}");
+            |reason: String| format!("a supported regular expression, not `{shown}`: {reason}");
         let pattern = Pattern::parse("", source).map_err(|error| {
             let FormError::Pattern { reason: why, .. } = error else {
                 return reason(error.to_string());
@@ -159,7 +159,7 @@ pub fn check_patterns<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result
         if compiled > MAX_COMPILED_BYTES {
             return Err(format!(
                 "patterns that take at most {MAX_COMPILED_BYTES} bytes together when compiled; \
-                 `{shown}` goes beyond it"
+                 `{shown}` exceeds the limit"
             ));
         }
     }
@@ -208,7 +208,7 @@ mod tests {
         let plain = |n: usize| json!({ "key": format!("k{n}"), "label": "L", "type": "text" });
         assert!(form((0..MAX_FIELDS).map(plain)).prepare().is_ok());
         let error = form((0..=MAX_FIELDS).map(plain)).prepare().unwrap_err();
-        assert_eq!(error.to_string(), "a form has at most 500 fields, this one has 501");
+        assert_eq!(error.to_string(), "a form can have at most 500 fields, but this one has 501");
         let options = |count: usize| -> Vec<Value> {
             (0..count).map(|n| json!({ "value": n.to_string(), "label": "O" })).collect()
         };

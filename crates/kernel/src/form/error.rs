@@ -11,25 +11,27 @@ use std::fmt;
 #[non_exhaustive]
 pub enum FormError {
     /// Both or neither of `fields` and `steps` were given.
-    #[error("a form has exactly one of `fields` and `steps`")]
+    #[error("a form needs exactly one of `fields` and `steps`")]
     Layout,
     /// `steps` is an empty list.
-    #[error("a form with `steps` has at least one step")]
+    #[error("a form with `steps` needs at least one step")]
     NoSteps,
     /// The key is not an identifier.
-    #[error("field `{key}`: a key starts with a letter and has only letters, digits and `_`")]
+    #[error(
+        "field `{key}`: a key must start with a letter and contain only letters, digits and `_`"
+    )]
     Key {
         /// The refused key, shortened.
         key: String,
     },
     /// Two fields share a key.
-    #[error("field `{key}`: keys are unique in a form, this one appears twice")]
+    #[error("field `{key}`: keys must be unique in a form, but this one appears twice")]
     DuplicateKey {
         /// The repeated key.
         key: String,
     },
     /// The label is too long to show.
-    #[error("field `{key}`: a label has at most {max} characters, this one has {length}")]
+    #[error("field `{key}`: a label can have at most {max} characters, but this one has {length}")]
     LabelTooLong {
         /// The key of the field.
         key: String,
@@ -40,7 +42,7 @@ pub enum FormError {
     },
     /// The type is neither a known one nor `x-…`.
     #[error(
-        "field `{key}`: unknown type `{name}`, expected text, textarea, number, date, email, url, \
+        "field `{key}`: unknown type `{name}`; expected text, textarea, number, date, email, url, \
          boolean, select, multiselect, range, file or a custom `x-…` name"
     )]
     UnknownType {
@@ -58,13 +60,13 @@ pub enum FormError {
         kind: String,
     },
     /// An option has an empty value.
-    #[error("field `{key}`: the value of an option is not empty")]
+    #[error("field `{key}`: the value of an option must not be empty")]
     OptionEmpty {
         /// The key of the field.
         key: String,
     },
     /// Two options share a value.
-    #[error("field `{key}`: option values are unique, `{value}` appears twice")]
+    #[error("field `{key}`: option values must be unique, but `{value}` appears twice")]
     DuplicateOption {
         /// The key of the field.
         key: String,
@@ -84,7 +86,7 @@ pub enum FormError {
         hint: &'static str,
     },
     /// The pattern cannot run in linear time.
-    #[error("field `{key}`: `pattern` is not a regular expression we can run: {reason}")]
+    #[error("field `{key}`: `pattern` is not a supported regular expression: {reason}")]
     Pattern {
         /// The key of the field.
         key: String,
@@ -92,7 +94,7 @@ pub enum FormError {
         reason: String,
     },
     /// The form has too many fields.
-    #[error("a form has at most {max} fields, this one has {count}")]
+    #[error("a form can have at most {max} fields, but this one has {count}")]
     TooManyFields {
         /// The number of fields it has.
         count: usize,
@@ -101,7 +103,8 @@ pub enum FormError {
     },
     /// The field, or the form including it, has too many options.
     #[error(
-        "field `{key}`: a field has at most 1000 `options`, a form at most 10000; {max} is exceeded here"
+        "field `{key}`: a field can have at most 1000 `options` and a form at most 10000; this \
+         field exceeds {max}"
     )]
     TooManyOptions {
         /// The key of the field.
@@ -110,7 +113,7 @@ pub enum FormError {
         max: usize,
     },
     /// The field compares with too many values.
-    #[error("field `{key}`: `{rule}` has at most {max} entries")]
+    #[error("field `{key}`: `{rule}` can have at most {max} entries")]
     TooManyAllowed {
         /// The key of the field.
         key: String,
@@ -121,7 +124,8 @@ pub enum FormError {
     },
     /// The patterns of the form are too long together.
     #[error(
-        "field `{key}`: the patterns of a form have at most {max} bytes together, with this `pattern` there are more"
+        "field `{key}`: the patterns of a form can have at most {max} bytes together; this \
+         `pattern` exceeds the limit"
     )]
     PatternsTooLong {
         /// The key of the field whose pattern exceeds the limit.
@@ -131,7 +135,8 @@ pub enum FormError {
     },
     /// The compiled patterns of the form take too much memory together.
     #[error(
-        "field `{key}`: the patterns of a form take at most {max} bytes together when compiled, with this `pattern` they take more; use smaller repetitions"
+        "field `{key}`: the patterns of a form can take at most {max} bytes together when \
+         compiled; this `pattern` exceeds the limit; use smaller repetitions"
     )]
     PatternsTooLarge {
         /// The key of the field whose pattern exceeds the limit.
@@ -140,13 +145,13 @@ pub enum FormError {
         max: usize,
     },
     /// `minLength` is above `maxLength`.
-    #[error("field `{key}`: `minLength` is at most `maxLength`")]
+    #[error("field `{key}`: `minLength` must not exceed `maxLength`")]
     Lengths {
         /// The key of the field.
         key: String,
     },
     /// `min` is above `max`.
-    #[error("field `{key}`: `min` is at most `max`")]
+    #[error("field `{key}`: `min` must not exceed `max`")]
     Bounds {
         /// The key of the field.
         key: String,
@@ -158,7 +163,7 @@ pub enum FormError {
         key: String,
     },
     /// A bound has the wrong type.
-    #[error("field `{key}`: `{rule}` is {expected}")]
+    #[error("field `{key}`: `{rule}` must be {expected}")]
     Bound {
         /// The key of the field.
         key: String,
@@ -168,7 +173,7 @@ pub enum FormError {
         expected: &'static str,
     },
     /// `allowed_values` is empty or has an entry that is not of the field's type.
-    #[error("field `{key}`: `allowed_values` is a non-empty list of values of type {kind}")]
+    #[error("field `{key}`: `allowed_values` must be a non-empty list of values of type {kind}")]
     AllowedValues {
         /// The key of the field.
         key: String,
@@ -176,7 +181,7 @@ pub enum FormError {
         kind: String,
     },
     /// `default` is not of the field's type.
-    #[error("field `{key}`: `default` is a value of type {kind}")]
+    #[error("field `{key}`: `default` must be a value of type {kind}")]
     Default {
         /// The key of the field.
         key: String,
@@ -184,19 +189,21 @@ pub enum FormError {
         kind: String,
     },
     /// A sensitive field has a `default`.
-    #[error("field `{key}`: a sensitive field has no `default`, use `default_ref`")]
+    #[error("field `{key}`: a sensitive field cannot have a `default`; use `default_ref`")]
     SensitiveDefault {
         /// The key of the field.
         key: String,
     },
     /// `default_ref` is not a web address.
-    #[error("field `{key}`: `default_ref` is an http or https URL")]
+    #[error("field `{key}`: `default_ref` must be an http or https URL")]
     DefaultRef {
         /// The key of the field.
         key: String,
     },
     /// The condition names a field that does not come before this one.
-    #[error("field `{key}`: `conditional.field` names an earlier field, `{field}` is not one")]
+    #[error(
+        "field `{key}`: `conditional.field` must name an earlier field, but `{field}` is not one"
+    )]
     ConditionField {
         /// The key of the field.
         key: String,
@@ -214,7 +221,7 @@ pub enum FormError {
         kind: String,
     },
     /// The condition compares with a value the other field can never have.
-    #[error("field `{key}`: `conditional.value` is {expected} of type {kind}, like `{field}`")]
+    #[error("field `{key}`: `conditional.value` must be {expected} of type {kind}, like `{field}`")]
     ConditionValue {
         /// The key of the field.
         key: String,

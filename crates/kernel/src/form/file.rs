@@ -20,13 +20,13 @@ pub struct FileRef {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FileRefError {
     /// Not a SHA-256 digest.
-    #[error("`sha256` is 64 lower-case hex digits")]
+    #[error("`sha256` must be 64 lower-case hexadecimal digits")]
     Digest,
     /// Not a plain file name.
-    #[error("`name` is a file name without path separators, at most 255 bytes")]
+    #[error("`name` must be a file name without path separators, at most 255 bytes")]
     Name,
     /// Not a media type.
-    #[error("`media_type` looks like `text/plain`")]
+    #[error("`media_type` must be a media type such as `text/plain`")]
     MediaType,
 }
 

@@ -288,13 +288,13 @@ mod tests {
             (json!({"steps": [{"title": "T"}]}), "missing field `fields`"),
             (json!({"steps": [{"title": "T", "fields": [], "icon": 1}]}), "unknown field `icon`"),
             (json!({"fields": [], "title": "T"}), "unknown field `title`"),
-            (json!({"fields": [text("a"), text("a")]}), "field `a`: keys are unique"),
+            (json!({"fields": [text("a"), text("a")]}), "field `a`: keys must be unique"),
             (
                 json!({"steps": [{"title": "1", "fields": [text("a")]}, {"title": "2", "fields": [text("a")]}]}),
-                "field `a`: keys are unique",
+                "field `a`: keys must be unique",
             ),
-            (json!({"fields": [shown_if("b", "a"), text("a")]}), "names an earlier field"),
-            (json!({"fields": [shown_if("b", "b")]}), "names an earlier field"),
+            (json!({"fields": [shown_if("b", "a"), text("a")]}), "must name an earlier field"),
+            (json!({"fields": [shown_if("b", "b")]}), "must name an earlier field"),
             (json!({"fields": [shown_if("b", "nope")]}), "`nope` is not one"),
         ] {
             let error = serde_json::from_value::<Form>(wire.clone()).unwrap_err().to_string();

@@ -15,9 +15,9 @@ use serde_json::{Number, Value};
 #[cfg_attr(feature = "openapi", schema(as = FormField))]
 #[serde(deny_unknown_fields)]
 pub struct FieldSpec {
-    /// Name of the value in the answer; unique in the form.
+    /// The key of the value in the answer; unique in the form.
     pub key: String,
-    /// What the person reads next to the field.
+    /// The label of the field.
     pub label: String,
     /// The type, for example `text` or `x-colour`.
     #[serde(rename = "type")]
@@ -31,16 +31,16 @@ pub struct FieldSpec {
     /// Help below the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Value to start from; never on a sensitive field.
+    /// The default value; not allowed on a sensitive field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
-    /// Where to fetch a value to start from.
+    /// A URL from which to fetch the default value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_ref: Option<String>,
-    /// Whether the value is to be masked and kept out of logs.
+    /// Whether the value is masked and kept out of logs.
     #[serde(default, skip_serializing_if = "is_false")]
     pub sensitive: bool,
-    /// What can be chosen.
+    /// The options.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<FormChoice>,
     /// Limits on the value.
@@ -64,9 +64,9 @@ impl FieldSpec {
 #[cfg_attr(feature = "openapi", schema(as = FormChoice))]
 #[serde(deny_unknown_fields)]
 pub struct FormChoice {
-    /// What the answer carries.
+    /// The value in the answer.
     pub value: String,
-    /// What the person reads.
+    /// The label that the person sees.
     pub label: String,
 }
 
@@ -76,19 +76,19 @@ pub struct FormChoice {
 #[cfg_attr(feature = "openapi", schema(as = FormValidation))]
 #[serde(deny_unknown_fields)]
 pub struct Validation {
-    /// Fewest characters.
+    /// The minimum number of characters.
     #[serde(rename = "minLength", default, skip_serializing_if = "Option::is_none")]
     pub min_length: Option<u64>,
-    /// Most characters.
+    /// The maximum number of characters.
     #[serde(rename = "maxLength", default, skip_serializing_if = "Option::is_none")]
     pub max_length: Option<u64>,
-    /// A regular expression the whole value matches.
+    /// A regular expression that the whole value must match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// Smallest number or earliest date.
+    /// The smallest number or earliest date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<Bound>,
-    /// Largest number or latest date.
+    /// The largest number or latest date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<Bound>,
     /// The only values accepted, as JSON scalars (HXP).
@@ -132,11 +132,11 @@ impl From<&str> for Bound {
 #[cfg_attr(feature = "openapi", schema(as = FormCondition))]
 #[serde(deny_unknown_fields)]
 pub struct Conditional {
-    /// Key of the earlier field.
+    /// The key of an earlier field.
     pub field: String,
-    /// How to compare.
+    /// The comparison.
     pub operator: Operator,
-    /// What to compare with; a list for `in`.
+    /// The value to compare with; a list for `in`.
     pub value: Value,
 }
 

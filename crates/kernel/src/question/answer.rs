@@ -6,69 +6,68 @@ use serde_json::{Map, Value};
 use crate::form::Values;
 use crate::strict::nothing_more;
 
-/// What a person said, typed to its question.
+/// A person's answer. Its type depends on the question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "verdict", deny_unknown_fields)]
 #[serde(expecting = "an object with `verdict`")]
 pub enum Answer {
-    /// Yes, perhaps with the details edited.
+    /// An approval, optionally with edited details.
     Approved {
-        /// The details as the person changed them, where the agent declared it can take that.
+        /// The edited details, if the agent accepts edits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
         edits: Option<Map<String, Value>>,
     },
-    /// No.
+    /// A rejection.
     Rejected {
-        /// The id of the reason the person picked, where the agent offered some.
+        /// The ID of the chosen reason, if the agent offered reasons.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         option: Option<String>,
     },
-    /// Neither: change it and ask again.
+    /// A request for changes. The agent should ask again.
     #[serde(alias = "changes-requested")]
     ChangesRequested {
-        /// The changes the person has in mind, where they could say so. They are a wish: nothing
-        /// was approved.
+        /// The requested changes, if they could be entered. They are not approved.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
         edits: Option<Map<String, Value>>,
     },
-    /// The ids of the chosen options.
+    /// A choice of options.
     Chosen {
-        /// In the order of the options.
+        /// The IDs of the chosen options, in the order of the question.
         options: Vec<String>,
     },
     /// The values of a form.
     Provided {
-        /// By field key.
+        /// The values by field key.
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         values: Values,
     },
-    /// Go ahead with these.
+    /// A confirmation.
     Confirmed {
         /// The ids of the confirmed items.
         items: Vec<String>,
     },
-    /// Do not.
+    /// A refusal to confirm.
     #[serde(deserialize_with = "nothing_more")]
     Declined,
-    /// Try again, perhaps with other parameters.
+    /// Try again, optionally with changed parameters.
     Retry {
         /// The changed parameters.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         params: Map<String, Value>,
     },
-    /// Leave this step out.
+    /// Skip this step.
     #[serde(deserialize_with = "nothing_more")]
     Skip,
     /// Stop.
     #[serde(deserialize_with = "nothing_more")]
     Abort,
-    /// A free answer.
+    /// A reply in free text.
     Replied {
-        /// What they wrote.
+        /// The text of the reply.
         text: String,
     },
 }
@@ -125,14 +124,14 @@ pub enum AnswerKind {
     Reply,
 }
 
-/// An answer with the words that go with it.
+/// An answer with its comment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Reply {
     /// The answer.
     pub answer: Answer,
-    /// Reason, note, feedback.
+    /// The reason, note or feedback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
 }

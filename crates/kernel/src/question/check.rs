@@ -7,13 +7,13 @@ use crate::form::FieldError;
 use crate::text::{is_storable, is_storable_json};
 
 /// The maximum length of a comment, in characters.
-const LONGEST_COMMENT: usize = 10_000;
+pub const LONGEST_COMMENT: usize = 10_000;
 
 /// Why an answer does not answer its question.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AnswerError {
     /// The answer belongs to another kind of question.
-    #[error("this question wants {expected}")]
+    #[error("this question expects {expected}")]
     WrongKind {
         /// The answers the question accepts.
         expected: &'static str,
@@ -31,7 +31,7 @@ pub enum AnswerError {
     #[error("a rejection or a request for changes needs a reason in `comment`")]
     ReasonRequired,
     /// The agent did not declare that it accepts edits.
-    #[error("the agent cannot take edits here; request changes instead")]
+    #[error("this request does not accept edits; request changes instead")]
     NotEditable,
     /// A detail was changed in a way the agent did not declare.
     #[error("edits.{place}: expected {expected}")]
@@ -198,13 +198,13 @@ fn in_order(choices: &[Choice], chosen: &[String]) -> Vec<String> {
 }
 
 const NUL: AnswerError =
-    AnswerError::BadText { field: "answer", expected: "texts without NUL characters" };
+    AnswerError::BadText { field: "answer", expected: "strings without NUL characters" };
 
 fn comment(comment: Option<String>) -> Result<Option<String>, AnswerError> {
     let Some(text) = comment.filter(|text| !text.trim().is_empty()) else { return Ok(None) };
     let field = "comment";
     if !is_storable(&text) {
-        return Err(AnswerError::BadText { field, expected: "a text without NUL characters" });
+        return Err(AnswerError::BadText { field, expected: "a string without NUL characters" });
     }
     if text.chars().count() > LONGEST_COMMENT {
         return Err(AnswerError::BadText { field, expected: "at most 10000 characters" });
@@ -229,23 +229,24 @@ impl QuestionKind {
         match self {
             Self::Approve => "an approval, a rejection or a request for changes",
             Self::Choose => {
-                "one of its options, with a comment if need be; only an approval takes a request for \
-                 changes"
+                "one of its options, with an optional comment; only an approval accepts a request \
+                 for changes"
             }
             Self::Provide => {
-                "values for its fields; only an approval takes a request for changes: comment on this \
-                 request instead"
+                "values for its fields; only an approval accepts a request for changes; comment \
+                 on this request instead"
             }
             Self::Confirm => {
-                "a confirmation or a refusal, with a comment if need be; only an approval takes a \
-                 request for changes"
+                "a confirmation or a refusal, with an optional comment; only an approval accepts \
+                 a request for changes"
             }
             Self::Escalate => {
-                "retry, skip or abort, with a comment if need be; only an approval takes a request for \
-                 changes"
+                "retry, skip or abort, with an optional comment; only an approval accepts a \
+                 request for changes"
             }
             Self::Converse => {
-                "a text; only an approval takes a request for changes: say it in the reply instead"
+                "a text; only an approval accepts a request for changes; write it in the reply \
+                 instead"
             }
         }
     }

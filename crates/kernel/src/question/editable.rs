@@ -10,7 +10,7 @@ use crate::form::Form;
 use crate::strict::with_path;
 use crate::text::{is_storable, is_storable_json};
 
-/// What may be changed by whoever approves.
+/// The details that the approver can change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged)]
@@ -92,11 +92,11 @@ impl Editable {
         let Self::Fields(form) = self else { return Ok(()) };
         let field = "editable";
         if !form.fields().all(|one| details.contains_key(one.key())) {
-            return Err(QuestionError { field, expected: "fields that are among the details" });
+            return Err(QuestionError { field, expected: "names of fields in `details`" });
         }
         // A form holds text in many places; checking its JSON covers all of them.
         if !serde_json::to_value(form).is_ok_and(|form| is_storable_json(&form)) {
-            return Err(QuestionError { field, expected: "texts without NUL characters" });
+            return Err(QuestionError { field, expected: "strings without NUL characters" });
         }
         Ok(())
     }
@@ -131,7 +131,7 @@ impl Editable {
             }
         }
         if !edited.iter().all(|(key, value)| is_storable(key) && is_storable_json(value)) {
-            return Err(bad("edits", "texts without NUL characters"));
+            return Err(bad("edits", "strings without NUL characters"));
         }
         Ok((edited != *details).then_some(edited))
     }
@@ -164,16 +164,16 @@ fn typed(place: &str, was: &Value, to: &Value) -> Result<Value, AnswerError> {
         | (Value::Number(_), to @ Value::Number(_))
         | (Value::Bool(_), to @ Value::Bool(_))
         | (Value::Array(_), to @ Value::Array(_)) => to.clone(),
-        (Value::String(_), _) => return Err(bad(place, "a text, as it was")),
-        (Value::Number(_), _) => return Err(bad(place, "a number, as it was")),
-        (Value::Bool(_), _) => return Err(bad(place, "true or false, as it was")),
-        (Value::Array(_), _) => return Err(bad(place, "a list, as it was")),
-        (Value::Object(_), _) => return Err(bad(place, "an object, as it was")),
+        (Value::String(_), _) => return Err(bad(place, "a string, as in the request")),
+        (Value::Number(_), _) => return Err(bad(place, "a number, as in the request")),
+        (Value::Bool(_), _) => return Err(bad(place, "true or false, as in the request")),
+        (Value::Array(_), _) => return Err(bad(place, "a list, as in the request")),
+        (Value::Object(_), _) => return Err(bad(place, "an object, as in the request")),
     })
 }
 
 fn unknown(place: &str) -> AnswerError {
-    bad(place, "one of the details that may be changed")
+    bad(place, "one of the editable details")
 }
 
 fn bad(place: &str, expected: &'static str) -> AnswerError {

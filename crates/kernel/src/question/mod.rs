@@ -9,7 +9,7 @@ mod editable;
 mod secret_values;
 
 pub use answer::{Answer, AnswerKind, Reply};
-pub use check::{AnswerError, CheckedReply};
+pub use check::{AnswerError, CheckedReply, LONGEST_COMMENT};
 pub use editable::Editable;
 pub use secret_values::SecretValues;
 
@@ -64,25 +64,25 @@ impl TryFrom<Unchecked> for Question {
     }
 }
 
-/// The kinds of question, each with what it needs.
+/// The kinds of question with their data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(as = QuestionBody))]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum QuestionBody {
-    /// Yes or no to an action.
+    /// An approval of an action.
     Approve {
-        /// The action, whole.
+        /// The complete details of the action.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         details: Map<String, Value>,
-        /// Which details the agent declared it can take back edited.
+        /// The details for which the agent accepts edits.
         #[serde(default)]
         editable: Editable,
-        /// Whether a rejection needs a reason.
+        /// Whether a rejection requires a reason.
         #[serde(default)]
         reject_requires_reason: bool,
-        /// Reasons for a rejection to pick from; others can be put in words all the same.
+        /// Suggested reasons for a rejection. Other reasons can be entered as text.
         #[serde(
             default,
             skip_serializing_if = "Vec::is_empty",
@@ -91,46 +91,46 @@ pub enum QuestionBody {
         #[cfg_attr(feature = "openapi", schema(max_items = 20))]
         reject_options: Vec<Choice>,
     },
-    /// One or more of several.
+    /// A choice of one or more options.
     Choose {
-        /// What there is to choose from.
+        /// The options.
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<Choice>, min_items = 2, max_items = 1000))]
         #[serde(deserialize_with = "options")]
         options: Options,
-        /// How many may be chosen.
+        /// How many options can be chosen.
         pick: PickMode,
-        /// The option the agent would take by itself.
+        /// The option that the agent suggests.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         suggested: Option<String>,
     },
-    /// Values only a person can supply.
+    /// A form with values that only a person can provide.
     Provide {
         /// The fields.
         #[serde(deserialize_with = "form")]
         form: Form,
     },
-    /// "Go ahead with exactly these", or not.
+    /// A confirmation of a list of items.
     Confirm {
-        /// What is about to happen, item by item; may be empty.
+        /// The items to confirm; may be empty.
         #[serde(deserialize_with = "items")]
         items: Vec<Choice>,
-        /// The label of going ahead.
+        /// The label of the button that confirms.
         yes: String,
-        /// The label of not doing so.
+        /// The label of the button that declines.
         no: String,
     },
-    /// Something failed: retry, skip or abort.
+    /// An escalation after a failure: retry, skip or abort.
     Escalate {
-        /// What failed.
+        /// The failure.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         error: Map<String, Value>,
-        /// Parameters a retry may change.
+        /// The parameters that a retry can change.
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         params: Map<String, Value>,
     },
-    /// A free message that wants a free answer.
+    /// A message that expects a reply in free text.
     #[serde(deserialize_with = "nothing_more")]
     Converse,
 }
@@ -189,16 +189,16 @@ impl QuestionKind {
     }
 }
 
-/// One thing to choose, with the id that goes back to the agent.
+/// An option.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
-    /// What goes back.
+    /// The ID that the agent receives.
     pub id: String,
-    /// What the person reads.
+    /// The label that the person sees.
     pub label: String,
-    /// More about it.
+    /// A description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -249,20 +249,20 @@ fn distinct(choices: &[Choice], field: &'static str) -> Result<(), QuestionError
     let mut seen = BTreeSet::new();
     for choice in choices {
         if choice.id.trim().is_empty() || choice.label.trim().is_empty() {
-            return Err(QuestionError { field, expected: "non-empty texts" });
+            return Err(QuestionError { field, expected: "non-empty strings" });
         }
         let texts = [Some(&choice.id), Some(&choice.label), choice.description.as_ref()];
         if !texts.into_iter().flatten().all(|text| is_storable(text)) {
-            return Err(QuestionError { field, expected: "texts without NUL characters" });
+            return Err(QuestionError { field, expected: "strings without NUL characters" });
         }
         if !seen.insert(choice.id.as_str()) {
-            return Err(QuestionError { field, expected: "options that differ from each other" });
+            return Err(QuestionError { field, expected: "distinct options" });
         }
     }
     Ok(())
 }
 
-/// How many options make an answer.
+/// How many options can be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -283,9 +283,9 @@ impl Question {
     ) -> Result<Self, QuestionError> {
         let prompt = prompt.into();
         if prompt.trim().is_empty() {
-            return Err(QuestionError { field: "prompt", expected: "a non-empty text" });
+            return Err(QuestionError { field: "prompt", expected: "a non-empty string" });
         }
-        let storable = "a text without NUL characters";
+        let storable = "a string without NUL characters";
         if !is_storable(&prompt) {
             return Err(QuestionError { field: "prompt", expected: storable });
         }
@@ -384,7 +384,7 @@ impl Question {
 
 impl QuestionBody {
     fn storable(&self) -> Result<(), QuestionError> {
-        let expected = "texts without NUL characters";
+        let expected = "strings without NUL characters";
         let whole = |field, map: &Map<String, Value>| {
             if map.iter().all(|(key, value)| is_storable(key) && is_storable_json(value)) {
                 Ok(())
@@ -406,12 +406,12 @@ impl QuestionBody {
                 distinct(items, "items")?;
                 for (field, label) in [("yes", yes), ("no", no)] {
                     if label.trim().is_empty() || !is_storable(label) {
-                        let expected = "a non-empty text without NUL characters";
+                        let expected = "a non-empty string without NUL characters";
                         return Err(QuestionError { field, expected });
                     }
                 }
                 if yes == no {
-                    let expected = "another label than that of `yes`";
+                    let expected = "a label other than that of `yes`";
                     return Err(QuestionError { field: "no", expected });
                 }
                 Ok(())

@@ -41,7 +41,7 @@ pub(super) fn store_input(
 ) -> Result<Erasable<AgentInput>, Refusal> {
     let named = given.capability.as_deref().is_none_or(is_short);
     if !named {
-        let expected = "a name of at most 200 bytes, without NUL";
+        let expected = "a name of at most 200 bytes without NUL characters";
         return Err(Refusal::Invalid { field: "capability", expected });
     }
     if !given.input.as_ref().is_none_or(is_storable_json) {

@@ -40,7 +40,7 @@ pub(super) fn decide(
             Some(parent.ok_or(invalid)?.name.clone())
         }
         (None, Some(_)) => {
-            let expected = "nothing for the first version";
+            let expected = "no value, because this is the first version";
             return Err(Refusal::Invalid { field: "parent_version", expected }.into());
         }
         (None, None) => None,
@@ -145,7 +145,7 @@ fn existing_artifact<'a>(
             }
             if !task.uses(artifact) {
                 let expected =
-                    "an artifact this task delivered, or one it uses: see artifact.reference";
+                    "an artifact that this task delivered or references (artifact.reference)";
                 return Err(Refusal::Invalid { field: "art_id", expected }.into());
             }
             Some(artifact)
@@ -158,7 +158,7 @@ fn existing_artifact<'a>(
     if let (Some(artifact), Some(name)) = (named, &new.name)
         && artifact.version(Some(name)).is_some()
     {
-        let why = format!("version {name} of {} is written, and stays as it is", artifact.id);
+        let why = format!("version {name} of {} already exists and is immutable", artifact.id);
         return Err(Refusal::Immutable { why }.into());
     }
     Ok(named)
@@ -180,7 +180,7 @@ fn check(new: &NewVersion) -> Result<(), Refusal> {
     if !new.sort.is_empty() && new.sort.trim().is_empty() || !is_short(&new.sort) {
         return invalid(
             "type",
-            "an empty text, or a text of at most 200 bytes that is not blank, without NUL",
+            "an empty string, or a non-blank string of at most 200 bytes without NUL characters",
         );
     }
     let named = |name: &String| {

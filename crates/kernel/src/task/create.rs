@@ -70,7 +70,7 @@ fn project(
     principal: &Human,
     named: Option<&ProjectId>,
 ) -> Result<ProjectId, Refusal> {
-    let expected = "a project you are a member of";
+    let expected = "the ID of a project that you are a member of";
     let invalid = Refusal::Invalid { field: "project", expected };
     match named {
         Some(id) => {
@@ -89,7 +89,7 @@ fn check(world: &World<'_>, new: &NewTask) -> Result<(), Refusal> {
     if !new.sort.is_empty() && new.sort.trim().is_empty() || !is_short(&new.sort) {
         return invalid(
             "type",
-            "an empty text, or a text of at most 200 bytes that is not blank, without NUL",
+            "an empty string, or a non-blank string of at most 200 bytes without NUL characters",
         );
     }
     let Spec { acceptance_criteria, inputs, must_use_capabilities, external_refs, .. } = &new.spec;
@@ -131,17 +131,17 @@ fn check(world: &World<'_>, new: &NewTask) -> Result<(), Refusal> {
             check_text(field, part)?;
             // The reference is an opaque name; how to resolve it is not part of the task.
             if part.contains("://") || part.contains(char::is_whitespace) {
-                return invalid(field, "opaque names, without addresses or commands");
+                return invalid(field, "opaque names without spaces or URLs");
             }
         }
         check_optional_text(field, external.version.as_deref())?;
         check_optional_text(field, external.label.as_deref())?;
     }
     if new.deadline.is_some_and(|at| at <= world.now) {
-        return invalid("deadline", "a moment that is still to come");
+        return invalid("deadline", "a time in the future");
     }
     if new.max_duration.is_some_and(|seconds| seconds == 0 || seconds > LONGEST_TIMEOUT) {
-        return invalid("spec.constraints.max_duration", "a while of at most 100 years");
+        return invalid("spec.constraints.max_duration", "a duration of at most 100 years");
     }
     check_optional_text("spec.constraints.max_duration", new.spec.max_duration.as_deref())?;
     let hxp = new.spec.hxp.iter().flatten();
@@ -161,7 +161,7 @@ fn reviewers(world: &World<'_>, project: &ProjectId, new: &NewTask) -> Result<()
     let able = |human: &Human| human.active && (human.admin || human.projects.contains(project));
     let all = known.iter().all(|id| world.directory.human(id).is_some_and(able));
     if !all || known.is_empty() || known.len() != policy.required_reviewers.len() {
-        let expected = "members of the project, at least one, each once";
+        let expected = "at least one member of the project, each at most once";
         return Err(Refusal::Invalid { field, expected });
     }
     Ok(())
@@ -173,7 +173,7 @@ fn inputs(
     project: &ProjectId,
     spec: &Spec,
 ) -> Result<Vec<(ArtifactId, String)>, Stop> {
-    let expected = "a version of an artifact this project may use";
+    let expected = "a version of an artifact that this project can use";
     let invalid = || Stop::from(Refusal::Invalid { field: "spec.inputs", expected });
     let (mut used, mut missing) = (Vec::new(), Vec::new());
     for input in &spec.inputs {

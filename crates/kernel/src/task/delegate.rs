@@ -22,7 +22,7 @@ pub(super) fn decide(
 ) -> Result<Decision, Stop> {
     let task = visible_task(world, envelope, id)?;
     let Actor::Agent { id: agent, .. } = &envelope.actor else {
-        return Err(Refusal::NotAllowed { why: "only an agent hands a task down" }.into());
+        return Err(Refusal::NotAllowed { why: "only an agent can delegate a task" }.into());
     };
     let failed = |why: &str| Stop::from(Refusal::Precondition { why: why.to_owned() });
     if !task.delegable {
@@ -32,7 +32,7 @@ pub(super) fn decide(
     task.only_assignee(&envelope.actor)?;
     task.check_deadline(world.now)?;
     if task.run.as_ref().is_some_and(|run| run.depth >= MAX_DELEGATION_DEPTH) {
-        return Err(failed("this task was handed down five times already, which is the most"));
+        return Err(failed("this task was already delegated five times, which is the maximum"));
     }
     if to == agent {
         let expected = "another agent";

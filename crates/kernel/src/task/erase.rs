@@ -15,7 +15,7 @@ pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: TaskId) -> Resu
         return Err(Refusal::NotAllowed { why: "only an administrator can do this" }.into());
     }
     if !task.state.is_closed() {
-        let why = "only the words of a task that is over are erased";
+        let why = "only the text of a closed task can be erased";
         return Err(Refusal::NotOver { why }.into());
     }
     if task.spec.value().is_none() {

@@ -31,7 +31,8 @@ fn not_in_use(world: &World<'_>, artifact: &Artifact) -> Result<(), Stop> {
     for version in &artifact.versions {
         match world.task(version.produced_by) {
             Ok(task) if !task.state.is_closed() => {
-                let why = "a task that made this artifact is still open; cancel or finish it first";
+                let why = "a task that delivered this artifact is still open; cancel or finish it \
+                           first";
                 return Err(Refusal::NotOver { why }.into());
             }
             Ok(_) => {}

@@ -104,11 +104,12 @@ fn weigh_review(
     new: &NewReview,
 ) -> Result<WeighedReview, Stop> {
     let Actor::Human { id: reviewer, .. } = &envelope.actor else {
-        return Err(Refusal::NotAllowed { why: "only a person reviews" }.into());
+        return Err(Refusal::NotAllowed { why: "only a person can review" }.into());
     };
     world.directory.person(&envelope.actor)?;
     if !task.reviewers().contains(reviewer) {
-        let why = "only the reviewers of the task review it, or its principal if it names none";
+        let why = "only the reviewers of the task, or its principal if it has no reviewers, can \
+                   review it";
         return Err(Refusal::NotAllowed { why }.into());
     }
     task.check_state(&[TaskState::ReviewReady, TaskState::UnderReview])?;
@@ -201,7 +202,10 @@ fn reviewed_version(task: &Task, new: &NewReview) -> Result<VersionRef, Refusal>
     match (task.delivered.last(), task.delivered.iter().rfind(named)) {
         (Some(last), Some(named)) if last == named => Ok(last.clone()),
         (Some(last), Some(_)) => {
-            let why = format!("{} of {} was delivered last", last.version, last.id);
+            let why = format!(
+                "only the latest delivery can be reviewed, which is {} of {}",
+                last.version, last.id
+            );
             Err(Refusal::Precondition { why })
         }
         (Some(_), None) if new.artifact.is_none_or(ours) => {
@@ -220,7 +224,7 @@ fn check(new: &NewReview) -> Result<(), Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
     let wants = new.verdict == Verdict::ChangesRequested;
     if wants == new.text.requested_changes.is_empty() {
-        let expected = "what has to change, and only with changes_requested";
+        let expected = "at least one change with changes_requested, and none otherwise";
         return invalid("requested_changes", expected);
     }
     for change in &new.text.requested_changes {
@@ -236,7 +240,7 @@ fn check(new: &NewReview) -> Result<(), Refusal> {
 pub(super) fn check_comment(comment: &AnchoredComment) -> Result<(), Refusal> {
     check_text("comment.body", &comment.body)?;
     if !comment.anchor.as_deref().is_none_or(is_short) {
-        let expected = "a place of at most 200 bytes, without NUL";
+        let expected = "a location of at most 200 bytes without NUL characters";
         return Err(Refusal::Invalid { field: "comment.anchor", expected });
     }
     Ok(())

@@ -35,7 +35,7 @@ pub(super) fn granted(new: &NewGrant, by: &HumanId, at: Time) -> Result<Grant, R
         return Err(Refusal::Invalid { field: "scope", expected });
     }
     if matches!(new.until, GrantDuration::At(until) if until <= at) {
-        let expected = "session, task, or a moment that is still to come";
+        let expected = "session, task, or a time in the future";
         return Err(Refusal::Invalid { field: "until", expected });
     }
     Ok(Grant {

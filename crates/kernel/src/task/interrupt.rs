@@ -23,7 +23,7 @@ pub(super) fn decide(
         task.check_state(&[TaskState::InProgress])?;
     }
     let Some(agent) = task.current_run().map(|run| &run.agent) else {
-        let why = "no agent works on this task".to_owned();
+        let why = "this task has no active agent".to_owned();
         return Err(Refusal::Precondition { why }.into());
     };
     let new = NewCheckpoint {

@@ -16,7 +16,7 @@ pub(super) fn decide(world: &World<'_>, envelope: &Envelope, id: AskId) -> Resul
     let (ask, checkpoint, task) = visible_checkpoint(world, envelope, id)?;
     task.only_responsible(&envelope.actor, world.directory)?;
     if !ask.is_open() {
-        let why = "this checkpoint does not wait any more".to_owned();
+        let why = "this checkpoint is already closed".to_owned();
         return Err(Refusal::Precondition { why }.into());
     }
     let deadline = ask.deadline().map_or(world.now, |at| at.min(world.now)).max(ask.created_at);
@@ -35,12 +35,13 @@ pub(crate) fn withdraw(
 ) -> Result<Decision, Stop> {
     let administers = world.directory.administers(&envelope.actor);
     if ask.review.is_some() && !administers {
-        let why = "what was delivered is judged, and cannot be withdrawn";
+        let why = "the review of a delivery cannot be withdrawn";
         return Err(Refusal::NotAllowed { why }.into());
     }
     let Some(checkpoint) = &ask.checkpoint else { return Ok(over) };
     let task = world.task(checkpoint.task)?;
-    let why = "only the agent that raised a checkpoint and the people who decide on it withdraw it";
+    let why = "only the agent that raised a checkpoint and the people who decide on it can \
+               withdraw it";
     // A key of another agent may cover the whole project, but the question is not that agent's.
     let asked = matches!(&envelope.actor, Actor::Agent { id, .. } if *id == ask.agent);
     let raised_it = asked && checkpoint.raised_by == RaisedBy::Agent;

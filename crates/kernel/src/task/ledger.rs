@@ -83,7 +83,7 @@ impl FromStr for LedgerScope {
             let name = name.parse::<crate::ids::ProjectId>();
             matches!(kind, "project" | "team" | "org") && name.is_ok()
         });
-        let expected = "project:, team: or org: followed by a name";
+        let expected = "project:, team: or org: followed by an ID";
         if named { Ok(Self(text.into())) } else { Err(BadId { expected }) }
     }
 }

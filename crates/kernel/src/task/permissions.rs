@@ -157,7 +157,7 @@ impl Task {
             return Err(Refusal::NotAllowed { why });
         }
         if self.state.is_closed() && !self.is_accepted() {
-            let why = "the task is over and nothing came of it: only its principal can do this";
+            let why = "the task was closed without a result; only its principal can do this";
             return Err(Refusal::Precondition { why: why.to_owned() });
         }
         Ok(())
@@ -182,7 +182,7 @@ impl Task {
         }
         let wanted: Vec<_> = states.iter().map(|state| state.as_str()).collect();
         let (is, wanted) = (self.state.as_str(), wanted.join(" or "));
-        Err(Refusal::Precondition { why: format!("the task is {is}, and has to be {wanted}") })
+        Err(Refusal::Precondition { why: format!("the task is {is}; this requires {wanted}") })
     }
 
     /// Refuses after the deadline.
@@ -251,7 +251,10 @@ pub(super) fn check_text(field: &'static str, text: &str) -> Result<(), Refusal>
     if !text.trim().is_empty() && text.len() <= LONGEST_TEXT && is_storable(text) {
         return Ok(());
     }
-    Err(Refusal::Invalid { field, expected: "a non-empty text of at most 64 KiB, without NUL" })
+    Err(Refusal::Invalid {
+        field,
+        expected: "a non-empty string of at most 64 KiB without NUL characters",
+    })
 }
 
 /// Refuses an optional text that is empty, too long, or cannot be stored.

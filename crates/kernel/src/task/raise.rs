@@ -35,10 +35,11 @@ pub(super) fn decide(
 ) -> Result<Decision, Stop> {
     let task = visible_task(world, envelope, id)?;
     let Actor::Agent { id: agent, .. } = &envelope.actor else {
-        return Err(Refusal::NotAllowed { why: "only an agent raises a checkpoint" }.into());
+        return Err(Refusal::NotAllowed { why: "only an agent can raise a checkpoint" }.into());
     };
     if new.kind == CheckpointKind::Interrupt {
-        let expected = "approval, choice, input or escalation: only task.interrupt interrupts";
+        let expected = "approval, choice, input or escalation; to interrupt a task, use \
+                        task.interrupt";
         return Err(Refusal::Invalid { field: "kind", expected }.into());
     }
     task.check_state(&[TaskState::InProgress])?;
@@ -110,7 +111,7 @@ fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
     let invalid = |field, expected| Err(Refusal::Invalid { field, expected });
     check_text("prompt", &new.prompt)?;
     if new.expires_at.is_some_and(|at| at <= world.now) {
-        return invalid("expires_at", "a moment that is still to come");
+        return invalid("expires_at", "a time in the future");
     }
     if new.kind == CheckpointKind::Choice && new.options.len() < 2 {
         return invalid("options", "at least two options for a choice");
@@ -131,7 +132,7 @@ fn check(world: &World<'_>, new: &NewCheckpoint) -> Result<(), Refusal> {
     let ids: BTreeSet<_> = new.proposed_actions.iter().map(|action| &action.id).collect();
     let distinct = ids.len() == new.proposed_actions.len();
     if ids.len() > MOST || !distinct || !new.proposed_actions.iter().all(plain) {
-        let expected = "at most 200 actions, each with an id of its own, a kind and a summary";
+        let expected = "at most 200 actions, each with a distinct id, a kind and a summary";
         return invalid("proposed_actions", expected);
     }
     let scopes = new.proposed_actions.iter().filter_map(|action| action.permission_scope.as_ref());

@@ -31,7 +31,7 @@ pub(super) fn usable<'a>(
 ) -> Result<&'a Version, Stop> {
     let artifact = world.artifact(wanted.id)?;
     if !artifact.is_usable_in(&task.project) {
-        let why = "this artifact belongs to another project, which has not shared it";
+        let why = "this artifact belongs to another project and is not shared with this one";
         return Err(Refusal::NotAllowed { why }.into());
     }
     let Some(version) = artifact.version(Some(&wanted.version)) else {

@@ -17,14 +17,14 @@ pub(super) fn decide(
 ) -> Result<Decision, Stop> {
     let task = visible_task(world, envelope, id)?;
     world.directory.person(&envelope.actor)?;
-    let why = "only the principal of the task and its reviewers comment on a review";
+    let why = "only the principal and the reviewers of the task can comment on a review";
     let by = task.decider(&envelope.actor, why)?;
     if !task.reviews.iter().any(|judged| judged.id == review) {
         return Err(Refusal::NotFound { what: "review" }.into());
     }
     // Text that is added after the erasure would never be erased.
     if task.spec.value().is_none() {
-        let why = "the words of this task were erased, and none are added".to_owned();
+        let why = "the text of this task was erased, so comments cannot be added".to_owned();
         return Err(Refusal::Precondition { why }.into());
     }
     give_review::check_comment(comment)?;
@@ -76,7 +76,7 @@ mod tests {
         cast.run_task(crate::actor::Actor::System, TaskCommand::Erase(id));
         let late = TaskCommand::Remark(id, review, comment("And the VAT?"));
         let refused = cast.attempt_task(cast.human("olga"), late);
-        let why = "the words of this task were erased, and none are added".to_owned();
+        let why = "the text of this task was erased, so comments cannot be added".to_owned();
         assert_eq!(refused, Err(Refusal::Precondition { why }));
         assert_eq!(cast.event_names(id).last(), Some(&"erased"));
     }

@@ -20,7 +20,7 @@ use crate::question::{Answer, QuestionBody, Reply};
 use crate::refusal::Refusal;
 use crate::world::{Decision, Stop, World};
 
-const DECIDERS: &str = "only the principal of the task and its reviewers resolve a checkpoint";
+const DECIDERS: &str = "only the principal and the reviewers of the task can resolve a checkpoint";
 
 /// A decision over HACP.
 pub(super) fn decide(
@@ -82,7 +82,7 @@ fn use_edited(
             Err(stop)
         }
         Err(Stop::Refused(_)) => {
-            let expected = "a version of an artifact this task may use";
+            let expected = "a version of an artifact that this task can use";
             Err(Refusal::Invalid { field: "edited_artifact_ref", expected }.into())
         }
     }
@@ -131,7 +131,7 @@ fn resumed(
     mut decision: Decision,
 ) -> Result<Decision, Stop> {
     if task.pending().is_none_or(|raised| raised.ask != checkpoint) {
-        let why = "the task does not wait for this checkpoint".to_owned();
+        let why = "the task is not waiting for this checkpoint".to_owned();
         return Err(Refusal::Precondition { why }.into());
     }
     let fresh = RunId::new(envelope.fresh);
@@ -176,8 +176,10 @@ fn resolution_details(
         ("reassign_to", new.reassign_to.is_some(), ResolutionAction::Reassign),
     ] {
         match (given, new.action == action) {
-            (false, true) => return invalid(field, "what goes with this action"),
-            (true, false) => return invalid(field, "nothing, as it goes with another action"),
+            (false, true) => return invalid(field, "a value, because this action requires it"),
+            (true, false) => {
+                return invalid(field, "no value, because it belongs to another action");
+            }
             (true, true) | (false, false) => {}
         }
     }
@@ -189,11 +191,11 @@ fn resolution_details(
         [("approved_actions", &said.approved_actions), ("denied_actions", &said.denied_actions)]
     {
         if !listed.iter().all(|id| proposed.contains(&id)) {
-            return invalid(field, "ids of the actions this checkpoint proposes");
+            return invalid(field, "IDs of actions that this checkpoint proposes");
         }
     }
     if said.approved_actions.iter().any(|id| said.denied_actions.contains(id)) {
-        return invalid("denied_actions", "none that are approved as well");
+        return invalid("denied_actions", "no ID that is also approved");
     }
     if !said.state_patch.as_ref().is_none_or(is_storable_object) {
         return invalid("state_patch", "an object without NUL characters");

@@ -22,12 +22,12 @@ pub(super) fn decide(
     }
     let makers = producing_tasks(world, artifact)?;
     if !person.admin && makers.iter().any(|task| task.principal != person.id) {
-        let why = "only whoever is the principal of all tasks that made it, or an administrator, \
-                   shares it";
+        let why = "only the principal of all tasks that delivered this artifact, or an \
+                   administrator, can share it";
         return Err(Refusal::NotAllowed { why }.into());
     }
     if world.directory.project(with).is_none() {
-        let expected = "a project that is there";
+        let expected = "the ID of an existing project";
         return Err(Refusal::Invalid { field: "project", expected }.into());
     }
     if artifact.is_usable_in(with) {

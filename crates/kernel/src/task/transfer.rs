@@ -22,9 +22,10 @@ pub(super) fn decide(
         return Err(Refusal::Precondition { why }.into());
     }
     if *to == task.assignee {
-        return Err(
-            Refusal::Precondition { why: "the task is with them already".to_owned() }.into()
-        );
+        return Err(Refusal::Precondition {
+            why: "the task is already assigned to them".to_owned(),
+        }
+        .into());
     }
     let fresh = RunId::new(envelope.fresh);
     let run = match to {

@@ -25,8 +25,8 @@ pub(super) fn decide(
     let task = visible_task(world, envelope, id)?;
     task.only_party(&envelope.actor)?;
     if !task.writes_to(&new.scope, world.directory) {
-        let why = "a task writes the ledgers of its project and of its principal's teams, and an \
-                   administrator's those of the organisation";
+        let why = "a task can write the ledgers of its project and of its principal's teams; only \
+                   an administrator's task can write those of the organisation";
         return Err(Refusal::NotAllowed { why }.into());
     }
     check(new)?;

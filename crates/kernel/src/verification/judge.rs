@@ -88,7 +88,7 @@ pub enum ProofFault {
     #[error("{0}")]
     Unproven(String),
     /// The expiry time of the policy has passed.
-    #[error("proofs for this case were taken until {0}")]
+    #[error("proofs for this case were accepted until {0}")]
     TooLate(Time),
     /// It is bound to another ask, or to none.
     #[error("it was not made for this case")]
@@ -100,16 +100,16 @@ pub enum ProofFault {
     #[error("it does not answer this case's challenge")]
     OtherChallenge,
     /// It is too old, or dated in the future.
-    #[error("it is not fresh")]
+    #[error("it is too old")]
     Stale,
     /// The proof has expired.
-    #[error("it has run out")]
+    #[error("it has expired")]
     RunOut,
     /// It was used before.
-    #[error("it was used before")]
+    #[error("it was already used")]
     Used,
     /// It is valid, but no requirement asks for it.
-    #[error("it is not what is asked for")]
+    #[error("it does not meet the requirements of this case")]
     Unwanted,
 }
 

@@ -207,7 +207,10 @@ impl VerificationPolicy {
         let few = |n: usize| (1..=MOST).contains(&n);
         let ways = &self.requirements.any_of;
         if !few(ways.len()) || !ways.iter().all(|way| few(way.all_of.len())) {
-            return invalid("verification_policy.requirements", "1 to 10 ways of 1 to 10 proofs");
+            return invalid(
+                "verification_policy.requirements",
+                "1 to 10 alternatives of 1 to 10 proofs each",
+            );
         }
         if self.required_for.is_empty() {
             return invalid("verification_policy.required_for", "at least one path");
@@ -220,11 +223,11 @@ impl VerificationPolicy {
         };
         if !ways.iter().flat_map(|way| &way.all_of).all(named) {
             let field = "verification_policy.requirements";
-            return invalid(field, "names of 1 to 200 bytes, without NUL");
+            return invalid(field, "names of 1 to 200 bytes without NUL characters");
         }
         if !self.binding.challenge.as_deref().is_none_or(name) {
             let field = "verification_policy.binding.challenge";
-            return invalid(field, "a text of 1 to 200 bytes, without NUL");
+            return invalid(field, "a string of 1 to 200 bytes without NUL characters");
         }
         Ok(())
     }

@@ -76,7 +76,7 @@ impl Deliveries {
             self.lanes.note_endpoint(id, answered.error().as_deref());
         }
         if gone {
-            tracing::warn!(webhook.id = %id, "an endpoint is gone; it is disabled");
+            tracing::warn!(webhook.id = %id, "disabled a webhook endpoint that answered 410 Gone");
             gateway.run(Actor::System, DirectoryCommand::WebhookGone(id)).await?;
         }
         Ok(settle_webhook(webhook, told, delivery, answered, gateway.now()))
@@ -123,7 +123,8 @@ impl Deliveries {
         let settlement = if let Some(at) = next.filter(|_| again) {
             Settlement::Retry { at, error }
         } else {
-            tracing::warn!(ask.id = %ask.id, error, "giving up a callback");
+            tracing::warn!(ask.id = %ask.id, error, "callback failed after the last attempt, \
+                                                     giving up");
             Settlement::Dead { error }
         };
         Ok(SettledDelivery { settlement, entry: None, answered: reached })
@@ -171,7 +172,9 @@ fn settle_webhook(
             (WebhookDeliveryStatus::Waiting, Settlement::Retry { at, error })
         }
         (Some(error), None) => {
-            tracing::warn!(webhook.id = %webhook.id, told.id, error, "giving up a webhook");
+            tracing::warn!(webhook.id = %webhook.id, told.id, error, "webhook delivery failed \
+                                                                      after the last attempt, \
+                                                                      giving up");
             (WebhookDeliveryStatus::Dead, Settlement::Done)
         }
     };

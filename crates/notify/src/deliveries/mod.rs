@@ -159,13 +159,17 @@ impl Deliveries {
                 tracing::warn!(
                     delivery.id,
                     error = format!("{error:#}"),
-                    "files are not erased yet"
+                    "could not erase files, will retry"
                 );
                 let at = retry_at(self.gateway.now(), delivery.attempt);
                 Settlement::Retry { at, error: format!("{error:#}") }
             }
             Err(error) if delivery.attempt >= ATTEMPTS => {
-                tracing::error!(delivery.id, error = format!("{error:#}"), "giving up a delivery");
+                tracing::error!(
+                    delivery.id,
+                    error = format!("{error:#}"),
+                    "a unit of work failed after the last attempt, giving up"
+                );
                 Settlement::Dead { error: format!("{error:#}") }
             }
             Err(error) => {

@@ -75,7 +75,7 @@ impl Deliveries {
             ContractTurn::Now(n) => n,
             ContractTurn::Over => return Ok(over),
             ContractTurn::Later => {
-                let error = "an operation before it is not confirmed yet".to_owned();
+                let error = "a previous operation is not confirmed yet".to_owned();
                 let at = retry_at(gateway.now(), delivery.attempt.min(6));
                 let settlement = Settlement::Retry { at, error };
                 return Ok(SettledDelivery { settlement, entry: None, answered: false });
@@ -98,13 +98,13 @@ impl Deliveries {
         let settlement = if contract.at.plus_seconds(MAX_RETRY_SECONDS) > now {
             tracing::warn!(
                 task.id = %contract.task, agent.id = %agent, duty, error,
-                "a runtime did not take what it has to do; trying again"
+                "runtime command failed, will retry"
             );
             Settlement::Retry { at: retry_at(now, delivery.attempt), error }
         } else {
             tracing::error!(
                 task.id = %contract.task, agent.id = %agent, duty, error,
-                "giving up what a runtime has to do"
+                "runtime command failed after the last attempt, giving up"
             );
             gateway.store().ack_contracts(contract.agent.clone(), n).await?;
             Settlement::Dead { error }
@@ -172,8 +172,8 @@ fn check(answer: &[u8], event: &HarnessEvent) -> anyhow::Result<()> {
     };
     let task = event.correlation_id.to_string();
     if answer.correlation_id.is_some_and(|id| id != task) {
-        bail!("the command's answer has another correlation_id than the task's, {task}");
+        bail!("the command's answer has the wrong correlation_id; expected {task}");
     }
-    tracing::debug!(task.id = task, run.id = run, "a runtime took what it has to do");
+    tracing::debug!(task.id = task, run.id = run, "runtime command accepted an operation");
     Ok(())
 }

@@ -6,6 +6,7 @@ use kernel::question::{Answer, Question, QuestionBody, Reply};
 use serde_json::{Map, Value};
 
 use crate::answer_offers::{self, ButtonAnswer};
+use views::locale::{self, Language, Reader};
 use views::message_card::DialogError;
 
 /// The values of a form as an answer, or its invalid fields. `None` if the question has no form.
@@ -46,12 +47,18 @@ pub(super) fn read(question: &Question, text: &str) -> Option<Reply> {
     }
     let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
     let said = normalized(line);
-    let all = answer_offers::button_answers(question);
+    // In every language: the message may have been sent before its reader changed theirs, and people
+    // answer in English everywhere.
+    let in_language = |language| {
+        let reader = Reader { language, time_zone: None };
+        locale::with(reader, || answer_offers::button_answers(question))
+    };
+    let all: Vec<ButtonAnswer> = Language::ALL.into_iter().flat_map(in_language).collect();
     let is = |offer: &&ButtonAnswer| {
         let also: &[&str] = match &offer.answer {
-            Answer::Approved { .. } => &["approve", "approved", "ok", "y"],
-            Answer::Rejected { option: None } => &["reject", "rejected", "deny", "n"],
-            Answer::Confirmed { .. } => &["confirm", "ok", "y"],
+            Answer::Approved { .. } => &["approve", "approved", "ok", "y", "genehmigt", "j"],
+            Answer::Rejected { option: None } => &["reject", "rejected", "deny", "n", "abgelehnt"],
+            Answer::Confirmed { .. } => &["confirm", "ok", "y", "j"],
             Answer::Declined => &["n"],
             _ => &[],
         };

@@ -51,7 +51,9 @@ impl IncomingMessage<'_> {
                 known.filter(|human| human.access_ended_at.is_none())
             }
             Err(failed) => {
-                tracing::warn!(channel = self.channel.name(), error = %failed, "cannot ask who somebody is");
+                tracing::warn!(channel = self.channel.name(), error = %failed, "cannot look up \
+                                                                                the sender on the \
+                                                                                platform");
                 None
             }
         }

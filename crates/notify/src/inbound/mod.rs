@@ -40,8 +40,10 @@ use crate::answer_offers::{
 };
 use crate::links::LinkBuilder;
 use views::answer::outcome::OutcomeView;
+use views::locale::{self, Reader};
 use views::message_card::{DialogError, DialogFields, FormDialog, TEXT_KEY};
 use views::site::paths;
+use views::t;
 
 /// How many of the last messages to an address are searched for the one that an inbound message
 /// answers.
@@ -87,6 +89,18 @@ impl InboundProcessor {
         channel: &Arc<dyn Channel>,
         message: &InboundMessage,
     ) -> Result<Option<Value>, StoreError> {
+        // The reply is in the language of the sender, if they are known.
+        let directory = self.gateway.directory();
+        let sender = directory.human_by_contact_method(&message.from);
+        let reader = sender.map(Reader::of).unwrap_or_default();
+        locale::scope(reader, self.handle_and_reply(channel, message)).await
+    }
+
+    async fn handle_and_reply(
+        &self,
+        channel: &Arc<dyn Channel>,
+        message: &InboundMessage,
+    ) -> Result<Option<Value>, StoreError> {
         let result = (IncomingMessage { inbound: self, channel, message }).handle().await?;
         let (to, words) = match result {
             // A person who pressed a button waits for a response, even an empty one.
@@ -100,7 +114,7 @@ impl InboundProcessor {
                     return Ok(shown);
                 }
                 let words: Vec<String> = wrong.into_iter().map(|one| one.words).collect();
-                (Cow::Borrowed(message), format!("This was not taken. {}", words.join(" ")))
+                (Cow::Borrowed(message), t!("reply-invalid", problems = words.join(" ")))
             }
             InboundResult::Accepted(words) | InboundResult::Refused(words) => {
                 (Cow::Borrowed(message), words)
@@ -156,7 +170,7 @@ impl IncomingMessage<'_> {
             }
             (_, Some((n, offer))) => {
                 let fields = DialogFields::Words {
-                    label: "Why?".to_owned(),
+                    label: t!("reply-why"),
                     filled: String::new(),
                     optional: false,
                 };
@@ -165,7 +179,7 @@ impl IncomingMessage<'_> {
             (ButtonAction::Form, None) => match ask.question.value().map(Question::body) {
                 Some(QuestionBody::Provide { form }) => {
                     let fields = DialogFields::Form(form.clone());
-                    self.open_form(&ask, action, "Send".to_owned(), fields).await
+                    self.open_form(&ask, action, t!("reply-send"), fields).await
                 }
                 _ => Ok(unknown_request()),
             },
@@ -196,8 +210,8 @@ impl IncomingMessage<'_> {
         Ok(match self.channel.open_form(self.message, &dialog).await {
             Ok(()) => InboundResult::Silent,
             Err(failed) => {
-                tracing::info!(channel = self.channel.name(), error = %failed, "no form was opened");
-                InboundResult::Refused(format!("Please answer on its page: {}", self.page(ask)))
+                tracing::info!(channel = self.channel.name(), error = %failed, "could not open a form");
+                InboundResult::Refused(t!("reply-on-page", page = self.page(ask)))
             }
         })
     }
@@ -216,7 +230,7 @@ impl IncomingMessage<'_> {
         let reply = match action {
             ButtonAction::Worded(n) => {
                 let Some(words) = words.filter(|words| !words.is_empty()) else {
-                    let words = "Please say why, in a few words.".to_owned();
+                    let words = t!("reply-say-why");
                     return Ok(self.invalid_form(
                         &ask,
                         vec![DialogError { key: TEXT_KEY.to_owned(), words }],
@@ -286,11 +300,7 @@ impl IncomingMessage<'_> {
         // Emails that were sent before copies took the reply address away still have one.
         let by_email = matches!(about, InReplyTo::Token { .. });
         if by_email && message.human.is_some() && dialects::a2h::is_copied(&ask) {
-            return Ok(InboundResult::Refused(format!(
-                "This was not taken: the email went to other people too, so it is answered on its \
-                 page: {}",
-                self.page(&ask)
-            )));
+            return Ok(InboundResult::Refused(t!("reply-copied", page = self.page(&ask))));
         }
         let answerer = match about {
             // Only the reader of an email knows its reply address.
@@ -319,24 +329,21 @@ impl IncomingMessage<'_> {
             Some(reply) if !options.is_none() => self.record_answer(ask, answerer, reply).await,
             _ if options.is_none() => {
                 if let Some(why) = answerer.missing_verification(ask) {
-                    return Ok(InboundResult::Refused(format!(
-                        "This was not taken: the request needs an email whose sender is verified, and \
-                         {why}. Sign in and answer on its page: {}",
-                        self.page(ask)
+                    return Ok(InboundResult::Refused(t!(
+                        "reply-sender-unverified",
+                        why = why,
+                        page = self.page(ask),
                     )));
                 }
-                Ok(InboundResult::Refused(format!(
-                    "This can only be answered on its page: {}",
-                    self.page(ask)
-                )))
+                Ok(InboundResult::Refused(t!("reply-only-on-page", page = self.page(ask))))
             }
             _ => {
                 let words: Vec<&str> =
                     options.buttons.iter().map(|one| one.word.as_str()).collect();
-                Ok(InboundResult::Refused(format!(
-                    "I could not tell what you mean. Answer with {}, or open {}",
-                    words.join(", "),
-                    self.page(ask)
+                Ok(InboundResult::Refused(t!(
+                    "reply-not-understood",
+                    words = words.join(", "),
+                    page = self.page(ask),
                 )))
             }
         }
@@ -404,10 +411,7 @@ impl IncomingMessage<'_> {
         let Answerer { actor, sender } = answerer;
         // New messages have no such button; messages that were sent before this rule may have one.
         if ask.is_open() && ask.must_confirm(&reply.answer) {
-            return Ok(InboundResult::Refused(format!(
-                "This needs a second confirmation and can only be answered on its page: {}",
-                self.page(ask)
-            )));
+            return Ok(InboundResult::Refused(t!("reply-second-step", page = self.page(ask))));
         }
         let idempotency = Idempotency {
             scope: format!("heard:{}", self.message.from.kind()),
@@ -440,8 +444,8 @@ impl IncomingMessage<'_> {
     fn confirmation_text(&self, ask: &Ask) -> String {
         let (directory, now) = (self.inbound.gateway.directory(), self.inbound.gateway.now());
         match OutcomeView::of(ask, &directory, now) {
-            Some(outcome) => format!("Recorded: {}.", outcome.headline),
-            None => "Recorded. Others have to answer too.".to_owned(),
+            Some(outcome) => t!("reply-recorded", outcome = outcome.headline),
+            None => t!("reply-recorded-others"),
         }
     }
 
@@ -454,12 +458,17 @@ impl IncomingMessage<'_> {
                 | Refusal::AlreadyCancelled { .. }
                 | Refusal::TimedOut { .. },
                 Some(outcome),
-            ) => format!(
-                "{} {}: {}. {} Nothing was changed.",
-                outcome.over, outcome.at.words, outcome.headline, outcome.sentence
+            ) => t!(
+                "reply-closed",
+                over = outcome.over,
+                when = outcome.at.words,
+                outcome = outcome.headline,
+                sentence = outcome.sentence,
             ),
-            (Refusal::NotFound { .. }, _) => NOT_ASKED_TEXT.to_owned(),
-            _ => format!("This was not taken: {refusal}. Its page: {}", self.page(ask)),
+            (Refusal::NotFound { .. }, _) => t!("reply-not-asked"),
+            _ => {
+                t!("reply-refused", why = refusal.to_string(), page = self.page(ask))
+            },
         }
     }
 
@@ -468,7 +477,7 @@ impl IncomingMessage<'_> {
         let known =
             self.inbound.gateway.directory().human_by_contact_method(&self.message.from).is_some();
         if ask.posting_address.is_some() && !known {
-            return "the link in its message".to_owned();
+            return t!("reply-link-in-message");
         }
         self.inbound.links.page(&paths::request(ask.id))
     }
@@ -477,20 +486,17 @@ impl IncomingMessage<'_> {
 /// Replies to the sender of a message.
 async fn reply(channel: &Arc<dyn Channel>, to: &InboundMessage, words: &str) {
     if let Err(failed) = channel.reply(to, words).await {
-        tracing::warn!(channel = channel.name(), error = %failed, "nobody could be told what came of it");
+        tracing::warn!(channel = channel.name(), error = %failed, "could not reply with the \
+                                                                   result");
     }
 }
 
-const UNKNOWN_REQUEST_TEXT: &str =
-    "I cannot tell which request this answers. Begin with its code, or open its page.";
-const NOT_ASKED_TEXT: &str = "You were not asked this, so nothing was changed.";
-
 fn unknown_sender() -> InboundResult {
-    InboundResult::Refused(NOT_ASKED_TEXT.to_owned())
+    InboundResult::Refused(t!("reply-not-asked"))
 }
 
 fn unknown_request() -> InboundResult {
-    InboundResult::Refused("This button is no longer good, so nothing was changed.".to_owned())
+    InboundResult::Refused(t!("reply-old-button"))
 }
 
 fn offer(ask: &Ask, n: usize) -> Option<ButtonAnswer> {

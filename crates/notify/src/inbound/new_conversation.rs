@@ -13,9 +13,10 @@ use kernel::{Actor, AgentId, AskCommand, Assurance, HumanId, Refusal, SenderVeri
 use serde_json::Value;
 use store::{Idempotency, StoreError};
 
-use super::{Answerer, InboundResult, IncomingMessage, UNKNOWN_REQUEST_TEXT};
+use super::{Answerer, InboundResult, IncomingMessage};
 use crate::channel_actor::via;
 use views::site::paths;
+use views::t;
 
 /// How many agents a reply names to a person who may write to several.
 const MAX_NAMED_AGENTS: usize = 10;
@@ -55,7 +56,7 @@ impl IncomingMessage<'_> {
         let human = directory.humans().find(|human| human.active && invitation.is_of(&human.id));
         let Some((agent, human)) = agent.zip(human) else {
             return Ok(InboundResult::Refused(
-                "This address is no longer good. Nothing was sent.".to_owned(),
+                t!("reply-old-address"),
             ));
         };
         let said = |name: &str| {
@@ -121,17 +122,15 @@ impl IncomingMessage<'_> {
             return self.begin(self.typed(&human.id, only, text)).await;
         }
         let names: Vec<&str> = open.iter().take(MAX_NAMED_AGENTS).map(AgentId::as_str).collect();
-        let more = if open.len() > MAX_NAMED_AGENTS { ", and others" } else { "" };
-        Ok(InboundResult::Refused(match (mentioned, names.is_empty()) {
-            (true, true) => "No agent takes conversations from you.".to_owned(),
-            (true, false) => {
-                format!("Begin with the name of an agent: {}{more}.", names.join(", "))
-            }
-            (false, true) => UNKNOWN_REQUEST_TEXT.to_owned(),
-            (false, false) => format!(
-                "{UNKNOWN_REQUEST_TEXT} To write to an agent, begin with its name: {}{more}.",
-                names.join(", ")
-            ),
+        let (more, none, names) =
+            (open.len() > MAX_NAMED_AGENTS, names.is_empty(), names.join(", "));
+        Ok(InboundResult::Refused(match (mentioned, none, more) {
+            (true, true, _) => t!("reply-no-agent"),
+            (true, false, false) => t!("reply-name-agent", names = names),
+            (true, false, true) => t!("reply-name-agent-others", names = names),
+            (false, true, _) => t!("reply-unknown-request"),
+            (false, false, false) => t!("reply-unknown-or-agent", names = names),
+            (false, false, true) => t!("reply-unknown-or-agent-others", names = names),
         }))
     }
 
@@ -189,9 +188,7 @@ impl IncomingMessage<'_> {
             Ok(outcome) => Ok(match outcome.ask.filter(|_| !outcome.replayed) {
                 Some(ask) => {
                     let page = self.inbound.links.page(&paths::request(ask.id));
-                    InboundResult::Accepted(format!(
-                        "{agent} has your message. What comes of it: {page}"
-                    ))
+                    InboundResult::Accepted(t!("reply-begun", agent = agent.as_str(), page = page))
                 }
                 None => InboundResult::Silent,
             }),
@@ -207,15 +204,15 @@ impl IncomingMessage<'_> {
 fn refused(agent: &AgentId, refusal: &Refusal) -> String {
     match refusal {
         Refusal::NotAllowed { .. } => {
-            format!("{agent} takes no conversations. Nothing was sent.")
+            t!("reply-agent-refuses", agent = agent.as_str())
         }
         Refusal::NotFound { .. } => {
-            format!("You can no longer write to {agent}. Nothing was sent.")
+            t!("reply-agent-forbidden", agent = agent.as_str())
         }
         Refusal::Invalid { field: "text", expected } => {
-            format!("Nothing was sent to {agent}: a message has {expected}.")
+            t!("reply-message-invalid", agent = agent.as_str(), expected = expected)
         }
-        refusal => format!("Nothing was sent to {agent}: {refusal}."),
+        refusal => t!("reply-not-sent", agent = agent.as_str(), why = refusal.to_string()),
     }
 }
 

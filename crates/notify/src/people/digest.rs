@@ -24,6 +24,7 @@ use crate::attempts::{ATTEMPTS, AttemptResult, KEEPS_FAILING, retry_at};
 use crate::links::LinkBuilder;
 use crate::outgoing::Outgoing;
 use views::email::digest::DigestEmail;
+use views::locale::{self, Reader};
 use views::message_card::{MessageCard, WaitingRequests};
 use views::push_notification::PushNotification;
 
@@ -138,9 +139,13 @@ impl Digests {
                     home: &self.links.page(views::site::paths::INBOX),
                     settings: &self.links.page(views::site::paths::NOTIFICATION_SETTINGS),
                 };
-                self.outgoing.notify_by_email(&email.email()).await
+                let email = locale::with(Reader::of(human), || email.email());
+                self.outgoing.notify_by_email(&email).await
             }
-            Some((means, address)) => self.send_card(&means, &address, &it, &waiting).await,
+            Some((means, address)) => {
+                let sending = self.send_card(&means, &address, &it, &waiting);
+                locale::scope(Reader::of(human), sending).await
+            },
         };
         let failed = match result {
             AttemptResult::Sent => {
@@ -162,7 +167,7 @@ impl Digests {
         Ok(match failed {
             None => rescheduled(id, it.at, tried, now),
             Some((error, true)) if more => {
-                tracing::warn!(error, "what can wait was not taken; trying the next means");
+                tracing::warn!(error, "digest failed; trying the next contact method");
                 rescheduled(id, it.at, tried, now)
             }
             Some((error, _)) => {
@@ -219,7 +224,8 @@ impl Digests {
         // The inbox that the notification opens shows the rest, so nothing is sent again for it.
         let result = match self.charge_quotas(human, waiting).await? {
             Ok(AffordableDigest { waiting, .. }) => {
-                let notification = PushNotification::digest(&waiting);
+                let notification =
+                    locale::with(Reader::of(human), || PushNotification::digest(&waiting));
                 self.devices.show(device, &human.id, &notification).await?
             }
             Err(exceeded) => AttemptResult::over_quota(&exceeded),

@@ -9,10 +9,9 @@ use channels::{Channel, ChannelRegistry, DeliveryError, OutboundMessage, PostedM
 use dialects::conversation_origin::ConversationOrigin;
 use gateway::Gateway;
 use gateway::secrets::ServerSecrets;
-use jiff::tz::TimeZone;
 use kernel::ask::{AskToken, TokenPurpose};
 use kernel::audit::Digest;
-use kernel::directory::{ContactMethod, Human, ProfileSettings};
+use kernel::directory::{ContactMethod, Human};
 use kernel::question::QuestionKind;
 use kernel::{Actor, AnswerInterface, Ask, AskCommand, Assurance, Time};
 use serde_json::Value;
@@ -32,6 +31,7 @@ use crate::links::LinkBuilder;
 use crate::outgoing::{Outgoing, count_message};
 use views::email::notification::NotificationEmail;
 use views::email::{AgentEmailBody, Email};
+use views::locale::{self, Reader};
 use views::message_card::{AnswerOptions, CardContext, MessageCard};
 use views::site::paths;
 
@@ -87,7 +87,8 @@ struct Recipient<'a> {
     address: String,
     human: Option<&'a Human>,
     thread: Option<String>,
-    zone: TimeZone,
+    /// Their language and time zone.
+    reader: Reader,
 }
 
 /// Sends and updates messages.
@@ -169,9 +170,10 @@ impl MessageSender {
             AttemptResult::Later { error, .. }
             | AttemptResult::OverQuota { error, .. }
             | AttemptResult::Refused { error } => error,
-            AttemptResult::Gone => "the place is not there any more".to_owned(),
+            AttemptResult::Gone => "the address of the request no longer exists".to_owned(),
         };
-        tracing::warn!(ask = %about.ask, error, "a request could not be put where the agent wanted");
+        tracing::warn!(ask = %about.ask, error, "could not post a request to the address that the \
+                                                 agent chose");
         let Some(ask) = self.gateway.ask(about.ask).await? else { return Ok(Settlement::Done) };
         self.gateway.return_bot_token(&ask).await?;
         if !ask.is_open() {
@@ -201,8 +203,8 @@ impl MessageSender {
                 return Ok(AttemptResult::Held { until, why });
             }
             let Some((means, address)) = address(human, to) else { return Ok(AttemptResult::Gone) };
-            let zone = human.profile_settings().map_or(TimeZone::UTC, ProfileSettings::zone);
-            Recipient { means, address, human: Some(human), thread: None, zone }
+            let reader = Reader::of(human);
+            Recipient { means, address, human: Some(human), thread: None, reader }
         } else {
             let place = ask.posting_address.as_ref().and_then(|place| place.value());
             let Some(place) = place.filter(|place| place.contact_method.digest() == *to) else {
@@ -210,7 +212,7 @@ impl MessageSender {
             };
             let address = place.contact_method.address().unwrap_or_default().to_owned();
             let (means, thread) = (place.contact_method.clone(), place.thread.clone());
-            Recipient { means, address, human: None, thread, zone: TimeZone::UTC }
+            Recipient { means, address, human: None, thread, reader: Reader::default() }
         };
         let name = sending.name();
         let noted = self.gateway.store().message(name).await?;
@@ -234,7 +236,8 @@ impl MessageSender {
         {
             return Ok(AttemptResult::over_quota(&exceeded));
         }
-        let posted = self.post_about(&ask, sending, &recipient, name).await?;
+        let posting = self.post_about(&ask, sending, &recipient, name);
+        let posted = locale::scope(recipient.reader.clone(), posting).await?;
         Ok(match posted {
             Err(failed) => failed,
             Ok((posted, code)) => {
@@ -278,14 +281,14 @@ impl MessageSender {
         let mut options = self.offers.options(ask, &self.addressee_of(ask, recipient)).await?;
         let code = reply_code(&self.gateway, ask, sending.to, channel.name(), &options).await?;
         options.code.clone_from(&code);
-        let (why, zone) = (Some(sending.about.why), &recipient.zone);
-        let card = self.card(ask, CardContext { why, link, zone, options });
+        let why = Some(sending.about.why);
+        let card = self.card(ask, CardContext { why, link, options });
         let borrowed = match recipient.human {
             None => self.gateway.borrowed_bot_token(ask).await?,
             Some(_) => Ok(None),
         };
         let Ok(token) = borrowed else {
-            let error = "the bot_token the agent gave for this is not there any more".to_owned();
+            let error = "the bot_token of the agent for this request no longer exists".to_owned();
             return Ok(Err(AttemptResult::Refused { error }));
         };
         let (to, thread) = match conversation_origin::thread(&recipient.means, origin.as_ref()) {
@@ -304,7 +307,7 @@ impl MessageSender {
     }
 
     /// What a message says about a request.
-    fn card(&self, ask: &Ask, context: CardContext<'_>) -> MessageCard {
+    fn card(&self, ask: &Ask, context: CardContext) -> MessageCard {
         MessageCard::of(ask, &self.gateway.directory(), self.gateway.now(), context)
     }
 
@@ -371,13 +374,13 @@ impl MessageSender {
         origin: Option<&ConversationOrigin>,
     ) -> Result<Email, StoreError> {
         let settings = self.links.page(paths::NOTIFICATION_SETTINGS);
-        let (why, zone) = (sending.about.why, &recipient.zone);
+        let why = sending.about.why;
         let options = self.offers.options(ask, &self.addressee_of(ask, recipient)).await?;
         let wish = dialects::a2h::email_options(ask).unwrap_or_default();
         let wish = conversation_origin::in_origin_thread(wish, origin);
         let page =
             wish.template.as_ref().and_then(|template| Self::agent_template(ask, template, &link));
-        let card = self.card(ask, CardContext { why: Some(why), link, zone, options });
+        let card = self.card(ask, CardContext { why: Some(why), link, options });
         let email = NotificationEmail {
             to: &recipient.address,
             ask: ask.id,
@@ -418,7 +421,10 @@ impl MessageSender {
         };
         let context = TemplateContext { event: &event, base_url: &base_url, kind };
         let mut page = template::render(template, context)
-            .inspect_err(|broken| tracing::warn!(ask = %ask.id, error = %broken, "a template of an agent makes no letter"))
+            .inspect_err(|broken| {
+                tracing::warn!(ask = %ask.id, error = %broken, "cannot render an agent's email \
+                                                                template")
+            })
             .ok()?;
         // An unknown person has a link of their own: its token goes into every link.
         if let Some(token) = token {
@@ -475,15 +481,16 @@ impl MessageSender {
             (Some(channel), Some(id)) => {
                 let directory = self.gateway.directory();
                 let human = message.human.as_ref().and_then(|id| directory.human(id));
-                let zone = human.and_then(Human::profile_settings).map(ProfileSettings::zone);
-                let zone = zone.unwrap_or(TimeZone::UTC);
+                let reader = human.map(Reader::of).unwrap_or_default();
                 let link = match message.human {
                     Some(_) => self.links.page(&paths::request(ask.id)),
                     None => self.guest_link(&ask, name),
                 };
                 let options = AnswerOptions::default();
-                let context = CardContext { why: None, link, zone: &zone, options };
-                let rendered = rendered(&*channel, &ask, &self.card(&ask, context));
+                let context = CardContext { why: None, link, options };
+                let rendered = locale::with(reader, || {
+                    rendered(&*channel, &ask, &self.card(&ask, context))
+                });
                 let posted =
                     PostedMessage { id: id.clone(), thread: None, place: message.place.clone() };
                 let token = match message.human {
@@ -507,7 +514,7 @@ impl MessageSender {
             return Ok(back.unwrap_or_else(retry));
         }
         if let Some(failed) = failed {
-            tracing::warn!(error = %failed, "a message could not be changed although its request is over");
+            tracing::warn!(error = %failed, "could not update the message of a closed request");
         }
         if message.human.is_none() {
             self.gateway.return_bot_token(&ask).await?;

@@ -156,7 +156,7 @@ impl NotificationSteps {
             AttemptResult::Gone => next(Some(now))
                 .map_or(Settlement::Done, |next| Settlement::Split { into: vec![next] }),
             AttemptResult::Refused { error } => {
-                tracing::warn!(error, "a notice was refused");
+                tracing::warn!(error, "the channel refused a notification");
                 let gone_on = |next| Settlement::Split { into: vec![next] };
                 next(Some(now)).map_or(Settlement::Dead { error }, gone_on)
             }
@@ -165,7 +165,10 @@ impl NotificationSteps {
                 let again = at.map_or(again, |at| at.max(again));
                 match next(Some(now)).filter(|_| attempt >= KEEPS_FAILING).zip(continuation) {
                     Some((next, continuation)) => {
-                        tracing::warn!(error, "a notice keeps failing; trying the next means");
+                        tracing::warn!(
+                            error,
+                            "notification failed repeatedly; trying the next contact method"
+                        );
                         Settlement::Split { into: vec![next, (again, continuation.alone)] }
                     }
                     None if attempt >= ATTEMPTS => Settlement::Dead { error },

@@ -24,6 +24,7 @@ use store::{Device, Settlement, StoreError};
 use super::contact_methods::ContactMethods;
 use super::notification_steps::{Continuation, Notification, NotificationSteps};
 use crate::attempts::{AttemptResult, count};
+use views::locale::{self, Reader};
 use views::push_notification::{PushNotification, allows_buttons};
 
 /// The purpose that the answer of a button is sealed for.
@@ -224,11 +225,20 @@ impl DeviceNotifications {
         };
         let now = self.gateway.now();
         let answer = self.offer(&ask, device).await?;
-        let notice = PushNotification { answer, ..PushNotification::waiting_request(&ask, why) };
+        let shown = locale::with(self.reader(device), || {
+            PushNotification::waiting_request(&ask, why)
+        });
+        let notice = PushNotification { answer, ..shown };
         let keep = ask
             .expires_at
             .map_or(MAX_TTL_SECONDS, |at| seconds_until(at, now).clamp(1, MAX_TTL_SECONDS));
         Ok(PushDecision::Send(self.message(&notice, &ask, device, keep)))
+    }
+
+    /// The language and the time zone of the person of this device.
+    fn reader(&self, device: &Device) -> Reader {
+        let directory = self.gateway.directory();
+        directory.human(&device.human).map(Reader::of).unwrap_or_default()
     }
 
     /// The ask, if it waits for the person of this device and no one else has claimed it.
@@ -248,8 +258,9 @@ impl DeviceNotifications {
         self.gateway.store().forget_notified(ask, device.name).await?;
         let (directory, now) = (self.gateway.directory(), self.gateway.now());
         let found = self.gateway.ask(ask).await?;
-        let notice =
-            found.as_ref().and_then(|ask| PushNotification::closed_request(ask, &directory, now));
+        let notice = locale::with(self.reader(device), || {
+            found.as_ref().and_then(|ask| PushNotification::closed_request(ask, &directory, now))
+        });
         Ok(match (found, notice) {
             (Some(ask), Some(notice)) => {
                 PushDecision::Send(self.message(&notice, &ask, device, MAX_TTL_SECONDS))

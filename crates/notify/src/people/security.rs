@@ -15,8 +15,10 @@ use crate::attempts::AttemptResult;
 use crate::links::LinkBuilder;
 use crate::outgoing::Outgoing;
 use views::email::security::SecurityEmail;
+use views::locale::{self, Reader};
 use views::message_card::MessageCard;
 use views::site::paths;
+use views::t;
 
 /// A notification by one contact method.
 pub(super) struct SecurityNotice<'a> {
@@ -46,7 +48,10 @@ impl SecurityNotices {
     ) -> Result<Settlement, StoreError> {
         let directory = self.gateway.directory();
         let result = match directory.existing_human(notice.human) {
-            Some(human) => self.attempt(human, &notice, since).await,
+            Some(human) => {
+                let attempt = self.attempt(human, &notice, since);
+                locale::scope(Reader::of(human), attempt).await
+            }
             None => AttemptResult::NotNeeded,
         };
         if let AttemptResult::Refused { error } = &result {
@@ -81,11 +86,18 @@ impl SecurityNotices {
         match (&means, self.contacts.channels.named(means.kind())) {
             (ContactMethod::Email(_), _) | (_, None) => {
                 let email =
-                    SecurityEmail { id, to: address, at: since, title: &title, words, link: &link };
+                    SecurityEmail {
+                    id,
+                    to: address,
+                    at: since,
+                    title: &title,
+                    words: &words,
+                    link: &link,
+                };
                 self.outgoing.notify_by_email(&email.email()).await
             }
             (_, Some(channel)) => {
-                let card = MessageCard::plain(title, words.to_owned(), link);
+                let card = MessageCard::plain(title, words, link);
                 let message = channel.render(&card);
                 let outbound = OutboundMessage::new(address, &message, &id, self.gateway.now());
                 self.outgoing.notify(&channel, outbound).await
@@ -95,22 +107,19 @@ impl SecurityNotices {
 }
 
 /// What changed, and what to do if the person did not expect it.
-fn security_text(event: SecurityEvent, host: &str) -> (String, &'static str) {
+fn security_text(event: SecurityEvent, host: &str) -> (String, String) {
     match event {
         SecurityEvent::PasskeyAdded => (
-            format!("A passkey was added to your account at {host}"),
-            "If this was not you, tell an administrator at once: they can end all access to your \
-             account. A first passkey does not confirm answers for a waiting period.",
+            t!("security-passkey-added", host = host),
+            t!("security-passkey-added-what"),
         ),
         SecurityEvent::PasskeyRemoved => (
-            format!("A passkey was removed from your account at {host}"),
-            "If this was not you and you did not ask for it, tell an administrator at once: they can \
-             end all access to your account.",
+            t!("security-passkey-removed", host = host),
+            t!("security-passkey-removed-what"),
         ),
         SecurityEvent::AccessEnded => (
-            format!("All access to your account at {host} was ended"),
-            "An administrator ended your sessions, tokens, sign-in links, passkeys and contact \
-             methods. Ask them for a new sign-in link.",
+            t!("security-access-ended", host = host),
+            t!("security-access-ended-what"),
         ),
     }
 }

@@ -11,6 +11,7 @@ use kernel::directory::CredentialKind;
 use store::{ClaimedWork, Settlement};
 use views::email::Email;
 use views::email::sign_in::SignInEmail;
+use views::locale::{self, Reader};
 
 use crate::attempts::{ATTEMPTS, retry_at};
 use crate::links::LinkBuilder;
@@ -44,9 +45,12 @@ impl SignInLinks {
                 let refused = lasting || delivery.attempt >= ATTEMPTS;
                 let error = failed.to_string();
                 if refused {
-                    tracing::warn!(delivery.id, key.id = %key, error, "giving up a sign-in link");
+                    tracing::warn!(delivery.id, key.id = %key, error, "sign-in email failed after \
+                                                                       the last attempt, giving \
+                                                                       up");
                 } else {
-                    tracing::debug!(delivery.id, key.id = %key, error, "a sign-in link is sent later");
+                    tracing::debug!(delivery.id, key.id = %key, error, "sign-in email failed, \
+                                                                        will retry");
                 }
                 let at = retry_at(self.gateway.now(), delivery.attempt);
                 if refused { Settlement::Dead { error } } else { Settlement::Retry { at, error } }
@@ -76,6 +80,6 @@ impl SignInLinks {
             host: self.links.host(),
             minutes: SIGN_IN_MINUTES,
         };
-        Some(email.email())
+        Some(locale::with(Reader::of(human), || email.email()))
     }
 }

@@ -18,7 +18,9 @@ use crate::attempts::AttemptResult;
 use crate::links::LinkBuilder;
 use crate::outgoing::Outgoing;
 use views::email::verification_code::VerificationCodeEmail;
+use views::locale::{self, Reader};
 use views::message_card::MessageCard;
+use views::t;
 
 /// For how many minutes a code is valid.
 pub const CODE_VALID_MINUTES: u64 = 10;
@@ -58,7 +60,7 @@ impl VerificationCodes {
             return Ok(CodeSent::NoChannel);
         };
         if let Err(wait) = self.authenticator.login_rate_limit().count_person(&human.id) {
-            tracing::warn!(human.id = %human.id, "too many codes were asked for");
+            tracing::warn!(human.id = %human.id, "too many verification codes requested");
             return Ok(CodeSent::Wait(wait));
         }
         let code = format!("{:06}", u64::from_be_bytes(random()) % 1_000_000);
@@ -80,16 +82,19 @@ impl VerificationCodes {
         };
         let sent = match (means, self.contacts.channels.named(means.kind())) {
             (ContactMethod::Email(_), _) | (_, None) => {
-                self.outgoing.notify_by_email(&email.email()).await
+                let email = locale::with(Reader::of(human), || email.email());
+                self.outgoing.notify_by_email(&email).await
             }
-            (_, Some(channel)) => self.send_card(&channel, &email).await,
+            (_, Some(channel)) => {
+                locale::scope(Reader::of(human), self.send_card(&channel, &email)).await
+            }
         };
         Ok(match sent {
             AttemptResult::Sent => CodeSent::Sent,
             AttemptResult::Later { error, .. }
             | AttemptResult::OverQuota { error, .. }
             | AttemptResult::Refused { error } => {
-                tracing::warn!(human.id = %human.id, error, "a code was not sent");
+                tracing::warn!(human.id = %human.id, error, "could not send a verification code");
                 CodeSent::Failed
             }
             AttemptResult::NotNeeded | AttemptResult::Held { .. } | AttemptResult::Gone => {
@@ -106,13 +111,10 @@ impl VerificationCodes {
     ) -> AttemptResult {
         let VerificationCodeEmail { id, to, code, host, minutes, at } = email;
         // Not in the title, because locked screens show it.
-        let words = format!(
-            "{code}. Enter it within {minutes} minutes where you were asked for it. If you did not ask \
-             for a code, do nothing."
-        );
+        let words = t!("code-text", code = code, minutes = minutes);
         let link = self.links.page(views::site::paths::NOTIFICATION_SETTINGS);
         let message =
-            channel.render(&MessageCard::plain(format!("A code for {host}"), words, link));
+            channel.render(&MessageCard::plain(t!("code-title", host = host), words, link));
         let outbound = OutboundMessage::new(to, &message, id, *at);
         self.outgoing.notify(channel, outbound).await
     }

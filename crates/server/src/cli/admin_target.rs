@@ -21,13 +21,13 @@ use crate::config::{Config, DatabaseLocation, DatabaseUrl, SecretString, Setting
 /// the folder of a stopped server.
 #[derive(Args)]
 pub(super) struct TargetArgs {
-    /// Work on this data folder, of a stopped server, instead of talking to a running one
+    /// Change the data folder of a stopped server, instead of calling a running one
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Work on this database: `sqlite:FILE` of a stopped server, or `postgres://…`
+    /// Change this database: `sqlite:FILE` of a stopped server, or `postgres://…`
     #[arg(long, value_name = "URL")]
     database: Option<DatabaseUrl>,
-    /// Work on the stopped server that the environment and the settings file describe
+    /// Change the stopped server that the environment and the settings file describe
     #[arg(long)]
     offline: bool,
     /// A TOML file with settings
@@ -60,7 +60,7 @@ impl TargetArgs {
     pub(super) async fn open_with(self, settings: Settings) -> anyhow::Result<(AdminTarget, bool)> {
         let json = self.remote.json;
         if !self.offline && self.data.is_none() && self.database.is_none() {
-            return Ok((AdminTarget::Remote(self.remote.human()?), json));
+            return Ok((AdminTarget::Remote(self.remote.human().await?), json));
         }
         let Self { data, database, config, .. } = self;
         let usual = data.is_none() && database.is_none();
@@ -114,7 +114,7 @@ impl AdminTarget {
                 id.context("the server does not say who you are")
             }
             (Self::Offline(_), None) => {
-                bail!("say who with --human: nobody is signed in on a data folder")
+                bail!("name the person with --human: without a server, no one is signed in")
             }
         }
     }

@@ -16,24 +16,34 @@ use super::render::{
 use super::requests::{native_id, print};
 
 #[derive(Args)]
+#[command(
+    after_help = "Exits with 0 if the answer was accepted, 1 if you did not confirm it, 4 if the \
+                        command failed."
+)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct AnswerArgs {
     /// The request, under any prefix: `ask_…`, `hxp_…`
     id: String,
-    /// approve, reject (with one of the reasons offered) or changes; confirm or decline; retry,
-    /// skip or abort; an option; a value, or KEY=VALUE for each field of a form
-    #[arg(required_unless_present = "changes", value_name = "ANSWER")]
+    /// The answer: approve, reject (followed by one of the offered reasons) or changes; confirm or
+    /// decline; retry, skip or abort; an option; a value, or KEY=VALUE for each field of a form
+    #[arg(required_unless_present_any = ["approve", "reject", "changes"], value_name = "ANSWER")]
     words: Vec<String>,
-    /// Request changes of an approval: send it back with the comment
+    /// Approve, or confirm; the same as the answer `approve`
+    #[arg(long, conflicts_with_all = ["words", "reject", "changes"])]
+    approve: bool,
+    /// Reject, or decline; the same as the answer `reject`
+    #[arg(long, conflicts_with_all = ["words", "changes", "edit"])]
+    reject: bool,
+    /// Request changes before you approve; needs --comment
     #[arg(long, conflicts_with = "words", requires = "comment")]
     changes: bool,
-    /// Approve with this detail changed, where the agent can take that; may be repeated
+    /// Approve with this detail changed, if the request allows that; repeat it for several
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "changes")]
     edit: Vec<String>,
     /// A reason or note
     #[arg(long, short, value_name = "TEXT")]
     comment: Option<String>,
-    /// Do not ask for confirmation where the request can't be undone or is critical; `--json` does
-    /// not ask either
+    /// Skip the confirmation for requests that can't be undone or are critical; --json skips it too
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
@@ -41,21 +51,34 @@ pub(super) struct AnswerArgs {
 }
 
 impl AnswerArgs {
+    /// The words of the answer, or those that a flag stands for.
+    fn words_for(&self, ask: &client::Ask) -> Vec<String> {
+        let confirms = ask.kind == "confirm";
+        match (self.approve, self.reject) {
+            (true, _) if confirms => vec!["confirm".to_owned()],
+            (true, _) => vec!["approve".to_owned()],
+            (_, true) if confirms => vec!["decline".to_owned()],
+            (_, true) => vec!["reject".to_owned()],
+            (false, false) => self.words.clone(),
+        }
+    }
+
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.human()?;
+        let server = self.remote.human().await?;
         let id = native_id(&self.id);
         let ask = server.client.show(&id).await.map_err(server.with_advice())?;
         let comment = self.comment.as_deref();
         let reply = if self.changes {
             if ask.kind != "approve" {
                 bail!(
-                    "only an approval takes a request for changes; this one takes {}",
+                    "changes can only be requested for an approval; this request accepts {}",
                     hint(&ask)
                 );
             }
             json!({ "answer": { "verdict": "changes_requested" }, "comment": comment })
         } else {
-            edited(&ask, reply(&ask, &self.words, comment)?, &self.edit)?
+            let words = self.words_for(&ask);
+            edited(&ask, reply(&ask, &words, comment)?, &self.edit)?
         };
         if !(self.yes || self.remote.json || confirm_if_needed(&ask, &reply)?) {
             return Ok(Exit::Denied);
@@ -112,7 +135,7 @@ fn edited(ask: &client::Ask, mut reply: Value, edits: &[String]) -> anyhow::Resu
         return Ok(reply);
     }
     if reply["answer"]["verdict"] != "approved" {
-        bail!("--edit changes details of what is approved");
+        bail!("--edit requires an approval: only approved details can be changed");
     }
     let question = ask.question.as_ref().unwrap_or(&Value::Null);
     let mut changed = Map::new();
@@ -153,7 +176,7 @@ pub(super) fn reply(
         ("choose", _) => json!({ "verdict": "chosen", "options": chosen(question, words)? }),
         ("provide", _) => json!({ "verdict": "provided", "values": values(question, words)? }),
         ("converse", _) => json!({ "verdict": "replied", "text": words.join(" ") }),
-        (_, other) => bail!("“{other}” is no answer to this; it takes {}", hint(ask)),
+        (_, other) => bail!("“{other}” does not answer this request; it accepts {}", hint(ask)),
     };
     Ok(json!({ "answer": answer, "comment": comment }))
 }
@@ -180,7 +203,7 @@ fn one_of<'q>(options: &[(&'q str, &'q str)], words: &[String]) -> anyhow::Resul
         let by_label = || options.iter().find(|(_, label)| label == word);
         let Some((id, _)) = by_id.or_else(by_label) else {
             let ids: Vec<_> = options.iter().map(|(id, _)| *id).collect();
-            bail!("“{word}” is not an option; there are {}", ids.join(", "));
+            bail!("“{word}” is not an option; the options are {}", ids.join(", "));
         };
         Ok(*id)
     };
@@ -212,7 +235,7 @@ pub(super) fn value(field: &PrintedField<'_>, text: &str) -> anyhow::Result<Valu
         ("boolean", "yes" | "y" | "true") => json!(true),
         ("boolean", "no" | "n" | "false") => json!(false),
         ("multiselect", _) => text.split(',').map(str::trim).collect(),
-        ("file", _) => bail!("{}: a file is handed in on the page of the request", field.key),
+        ("file", _) => bail!("{}: upload the file on the page of the request", field.key),
         _ => json!(text),
     })
 }
@@ -240,7 +263,7 @@ mod tests {
         let chosen = json!({ "verdict": "chosen", "options": ["changes"] });
         assert_eq!(parsed_answer(&choose, &["changes"]).unwrap(), chosen);
         assert_eq!(parsed_answer(&choose, &["Small ones"]).unwrap(), chosen);
-        assert!(parsed_answer(&choose, &["c"]).unwrap_err().contains("there are changes, b"));
+        assert!(parsed_answer(&choose, &["c"]).unwrap_err().contains("the options are changes, b"));
 
         let converse = ask("converse", &json!({}));
         let replied = json!({ "verdict": "replied", "text": "changes are needed" });
@@ -261,7 +284,9 @@ mod tests {
         assert_eq!(parsed_answer(&approve, &["reject", "Not", "now"]).unwrap(), rejected);
         assert_eq!(parsed_answer(&approve, &["reject"]).unwrap(), json!({ "verdict": "rejected" }));
         assert!(
-            parsed_answer(&approve, &["reject", "odd"]).unwrap_err().contains("there are later")
+            parsed_answer(&approve, &["reject", "odd"])
+                .unwrap_err()
+                .contains("the options are later")
         );
         assert_eq!(hint(&approve), "approve | reject later | reject | changes");
     }

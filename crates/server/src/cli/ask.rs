@@ -20,48 +20,47 @@ use crate::name_spelling::NameParser;
 pub(super) struct AskArgs {
     /// What to ask
     prompt: String,
-    /// Ask for a yes or no (the default)
+    /// Ask for approval (the default)
     #[arg(long, group = "kind")]
     approve: bool,
-    /// Ask to choose one of these; give it several times
+    /// An option to choose from; repeat it for several
     #[arg(long, group = "kind", value_name = "OPTION")]
     option: Vec<String>,
-    /// Ask for a value of this type: text, textarea, number, email, url, date, boolean,
-    /// file
+    /// Ask for a value of this type: text, textarea, number, email, url, date, boolean, file
     #[arg(
         long, group = "kind", value_name = "TYPE", hide_possible_values = true,
         value_parser = NameParser(&["text", "textarea", "number", "email", "url", "date", "boolean", "file"]),
     )]
     provide: Option<String>,
-    /// Ask for a free answer
+    /// Ask for a reply in free text
     #[arg(long, group = "kind")]
     message: bool,
-    /// Why you ask
+    /// Context for the person: why you ask
     #[arg(long, value_name = "TEXT")]
     context: Option<String>,
     /// Details of an approval, as a JSON object
     #[arg(long, value_name = "JSON", conflicts_with_all = ["option", "provide", "message"])]
     details: Option<String>,
-    /// The person who approves may change the details
+    /// Let the person change the details when they approve
     #[arg(long, requires = "details", conflicts_with_all = ["option", "provide", "message"])]
     editable: bool,
-    /// Who is asked: `owner` (of the agent), `delegate`, `pool` (anybody in the project), `@GROUP`,
-    /// or the id of a person (`person:ID` where it reads like one of these)
+    /// Who is asked: `owner` (of the agent), `delegate`, `pool` (anyone in the project), `@GROUP`, or
+    /// the id of a person (`person:ID` if it reads like one of these)
     #[arg(long, value_name = "WHO", default_value = "owner", value_parser = route)]
     route: Route,
-    /// What the request is about, for rules and search; repeat it for several
+    /// A tag for rules and search; repeat it for several
     #[arg(long, value_name = "TAG")]
     tag: Vec<String>,
-    /// Idempotency key: the same key and request ask once, however often this runs
+    /// Idempotency key: repeating the command with the same key does not ask again
     #[arg(long, value_name = "KEY", value_parser = key)]
     key: Option<String>,
-    /// low, normal, high or critical
+    /// The priority: low, normal, high or critical
     #[arg(
         long, default_value = "normal", hide_possible_values = true,
         value_parser = NameParser(&["low", "normal", "high", "critical"]),
     )]
     priority: String,
-    /// Run out after this many seconds; 0 for never
+    /// Expire after this many seconds; 0 for never
     #[arg(long, default_value_t = 0, value_name = "SECONDS")]
     timeout: u64,
     /// Wait for the answer and print it
@@ -91,7 +90,7 @@ fn route(text: &str) -> Result<Route, String> {
 
 impl AskArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.agent()?;
+        let server = self.remote.agent().await?;
         let body = json!({
             "question": self.question()?,
             "priority": self.priority,
@@ -111,7 +110,7 @@ impl AskArgs {
         }
         // Programs read standard output. Standard error shows people where to answer, and the id to
         // find the request again.
-        eprintln!("Asked as {}; waiting for an answer…", ask.id);
+        eprintln!("Created {}; waiting for an answer…", ask.id);
         if let Some(url) = ask.rest.get("url").and_then(Value::as_str) {
             eprintln!("Answer at {url}");
         }

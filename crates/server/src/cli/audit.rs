@@ -33,12 +33,12 @@ pub(super) struct AuditArgs {
 
 #[derive(Subcommand)]
 enum AuditCommand {
-    /// Check that nothing in the record was altered, dropped, inserted or moved
+    /// Verify that no event in the audit log was altered, removed, inserted or moved
     #[command(
-        after_help = "Exits with 0 if the record holds, 1 if it does not, 4 if it cannot be checked."
+        after_help = "Exits with 0 if the audit log is valid, 1 if not, 4 if it cannot be read."
     )]
     Verify(AuditVerifyArgs),
-    /// Write the record as JSON Lines, to be checked or read elsewhere
+    /// Export the audit log as JSON Lines
     Export(AuditExportArgs),
 }
 
@@ -46,18 +46,17 @@ enum AuditCommand {
 struct AuditVerifyArgs {
     #[command(flatten)]
     stored: StoredDataArgs,
-    /// Check an export instead of a store; `-` for standard input
+    /// Verify an export instead of a database; `-` for standard input
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
-    /// Public keys (JWKS) to check signatures with [default: those of the data folder or the
-    /// export]
+    /// Public keys (JWKS) for the signatures [default: those of the data folder or the export]
     #[arg(long, value_name = "FILE")]
     jwks: Option<PathBuf>,
-    /// A block you know, as NUMBER:HASH; the chain must contain it
+    /// A block that the log must contain, as NUMBER:HASH
     #[arg(long, value_name = "N:HASH", value_parser = known)]
     since_block: Option<(u64, Digest)>,
-    /// Leave out the database's own integrity check and the comparison of lists, deadlines and the
-    /// search index with the states they derive from
+    /// Skip the database's own integrity check and the comparison of lists, deadlines and search
+    /// index with the requests
     #[arg(long)]
     quick: bool,
     /// Print JSON
@@ -69,10 +68,10 @@ struct AuditVerifyArgs {
 struct AuditExportArgs {
     #[command(flatten)]
     stored: StoredDataArgs,
-    /// Begin behind this position of the feed, at the beginning of a block
+    /// Begin after this position, at the start of a block
     #[arg(long, value_name = "POSITION", default_value_t = 0)]
     after: u64,
-    /// Where to write [default: standard output]
+    /// Write to this file [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -220,7 +219,7 @@ pub(super) fn print_report_text(report: &AuditReport, took: Duration) {
     if report.holds() {
         let (seconds, rate) = (took.as_secs_f64(), rate(report, took));
         say!(
-            "The record holds: {events} events of {subjects} subjects, {blocks} signed blocks \
+            "The audit log is valid: {events} events of {subjects} subjects, {blocks} signed blocks \
              ({seconds:.1} s, {rate} events/s)."
         );
         if let Some((n, hash)) = report.last_block {
@@ -229,7 +228,7 @@ pub(super) fn print_report_text(report: &AuditReport, took: Duration) {
         say!("Not sealed yet: {unsealed}");
     } else {
         let found = report.findings.len() as u64 + report.more;
-        say!("The record does NOT hold; found wrong: {found}. Checked: {events} events.");
+        say!("The audit log is NOT valid. Problems: {found}. Events: {events}.");
     }
 }
 
@@ -279,7 +278,7 @@ pub(super) async fn installed_keys(
     let jwks = match signing::ever(vault).await? {
         Some(jwks) => jwks,
         None if store.block(store::BlockQuery::Last).await?.is_some() => {
-            bail!("there are no keys in {place} to check the blocks with: give --data or --jwks")
+            bail!("there are no keys in {place} to verify the blocks with: pass --data or --jwks")
         }
         None => Jwks::default(),
     };

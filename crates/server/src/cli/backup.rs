@@ -31,17 +31,17 @@ const FILES: &str = "files";
 #[derive(Args)]
 #[command(
     after_help = "The folder is a data folder: `countersign serve --data FOLDER` runs on it.\n\
-                  Exits with 0 if it was made and its record holds, 1 if it was made and something \
-                  in it does not hold, 4 if it could not be made."
+                  Exits with 0 if the backup was written and is valid, 1 if it was written and is not \
+                  valid, 4 if it could not be written."
 )]
 pub(super) struct BackupArgs {
     #[command(flatten)]
     stored: StoredDataArgs,
-    /// Where to write it: a folder that is not there yet, or is empty
+    /// The folder to write to; it must not exist, or be empty
     #[arg(long, value_name = "FOLDER")]
     to: PathBuf,
-    /// Leave out the database's own integrity check of the copy and the comparison of lists and
-    /// deadlines with the states they derive from
+    /// Skip the database's own integrity check of the copy and the comparison of lists and deadlines
+    /// with the requests
     #[arg(long)]
     quick: bool,
     /// Print JSON
@@ -76,7 +76,10 @@ impl BackupArgs {
         }
         let keys = config.location.data.join(KEYS);
         if !keys.exists() {
-            bail!("there is no {}: give the --data folder of this database", keys.display());
+            bail!(
+                "there is no {}: name the data folder of this database with --data",
+                keys.display()
+            );
         }
         let to = free_destination(&self.to)?;
         let parent = to.parent().context("a backup cannot take the place of /")?;
@@ -88,7 +91,7 @@ impl BackupArgs {
             .prefix(&prefix)
             .permissions(Permissions::from_mode(0o700))
             .tempdir_in(parent)
-            .with_context(|| format!("cannot make a folder in {}", parent.display()))?;
+            .with_context(|| format!("cannot create a folder in {}", parent.display()))?;
         let folder = draft.path();
 
         // The order matters while a server writes. Nothing is ever reverted, so each part is copied
@@ -126,7 +129,7 @@ impl BackupArgs {
 
         // Keep a backup that fails verification too: it may be the only copy.
         let bytes = fs::metadata(&copy)?.len();
-        fs::rename(folder, &to).with_context(|| format!("cannot make {}", to.display()))?;
+        fs::rename(folder, &to).with_context(|| format!("cannot create {}", to.display()))?;
         let _ = draft.keep();
         sync(parent)?;
         let (checked, elsewhere) =
@@ -146,7 +149,7 @@ fn free_destination(to: &Path) -> anyhow::Result<PathBuf> {
         inside => inside.with_context(context)?,
     };
     if inside.next().is_some() {
-        bail!("{} is not empty: name a folder that is not there yet", to.display());
+        bail!("{} is not empty: name a folder that does not exist yet", to.display());
     }
     let to = to.canonicalize().with_context(context)?;
     // A mount point cannot be replaced by a rename.
@@ -239,7 +242,7 @@ fn copy_file(from: &Path, to: &Path) -> anyhow::Result<(u64, String)> {
 fn private_folder(path: &Path) -> anyhow::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            Err(error).with_context(|| format!("cannot make {}", path.display()))
+            Err(error).with_context(|| format!("cannot create {}", path.display()))
         }
         Ok(()) | Err(_) => Ok(()),
     }
@@ -284,7 +287,7 @@ impl FinishedBackup<'_> {
             say!("{shown}");
         } else {
             for name in &uploads.damaged {
-                say!("upload {name}: its content is not what was uploaded");
+                say!("upload {name}: its content does not match its checksum");
             }
             print_report_text(&report, checked);
             say!(
@@ -296,7 +299,9 @@ impl FinishedBackup<'_> {
                 copied.as_secs_f64()
             );
             if let Some(bucket) = elsewhere {
-                say!("Uploads are not in it: they are in {bucket}, which keeps its own copies.");
+                say!(
+                    "It contains no uploads: they are in {bucket}. Back up the bucket separately."
+                );
             }
         }
         if holds { Exit::Done } else { Exit::Denied }

@@ -11,7 +11,7 @@ use notify::channel_setup::{self, ChannelEnvironment};
 use store::Clock;
 use tokio_util::sync::CancellationToken;
 
-use super::output::say;
+use super::output::{Style, say, styled};
 use super::{Exit, LocalArgs};
 use crate::config::Config;
 use views::message_card::MessageCard;
@@ -24,9 +24,9 @@ pub(super) struct ChannelsArgs {
 
 #[derive(Subcommand)]
 enum ChannelsCommand {
-    /// List the channels that are set up
+    /// List the channels that are configured
     List(ChannelListArgs),
-    /// Ask a channel's platform whether it takes what is set up, and send a message to try it
+    /// Check a channel's credentials, and send a test message
     Test(ChannelTestArgs),
 }
 
@@ -41,9 +41,10 @@ struct ChannelListArgs {
 
 #[derive(Args)]
 struct ChannelTestArgs {
-    /// Which: slack, email, sms, whatsapp, telegram, ntfy or webhook
+    /// The channel: slack, email, sms, whatsapp, telegram, ntfy or webhook
     channel: String,
-    /// To whom: an id, a number, an address or a topic of that platform; nothing is sent without
+    /// The recipient of the test message: an id, a phone number, an email address or a topic
+    /// [default: no message is sent]
     #[arg(long, value_name = "ADDRESS")]
     to: Option<String>,
     #[command(flatten)]
@@ -70,7 +71,9 @@ impl ChannelListArgs {
         if self.json {
             say!("{}", serde_json::json!({ "channels": names }));
         } else if names.is_empty() {
-            say!("No channel is set up: people are told in the inbox and on their devices.");
+            say!(
+                "No channel is configured: people see requests in the inbox and on their devices."
+            );
         } else {
             for name in names {
                 say!("{name}");
@@ -88,7 +91,7 @@ impl ChannelTestArgs {
         let Some(channel) = channels.named(&name) else {
             let known: Vec<&str> = ChannelRegistry::names().collect();
             if known.contains(&name.as_str()) {
-                bail!("{name} is not set up: docs/channels says how");
+                bail!("the channel {name} is not configured; see docs/channels/README.md");
             }
             bail!("there is no channel {name}: expected one of {}", known.join(", "));
         };
@@ -104,7 +107,7 @@ impl ChannelTestArgs {
         };
         let fine = checked.is_ok() && sent.as_ref().is_none_or(Result::is_ok);
         if json {
-            let said = |told: &Result<String, String>| match told {
+            let said = |result: &Result<String, String>| match result {
                 Ok(text) => serde_json::json!({ "ok": true, "says": text }),
                 Err(text) => serde_json::json!({ "ok": false, "says": text }),
             };
@@ -115,12 +118,12 @@ impl ChannelTestArgs {
             });
             say!("{report}");
         } else {
-            for (what, told) in [("set-up", Some(&checked)), ("message", sent.as_ref())] {
-                match told {
-                    Some(Ok(text)) => say!("ok     {what}: {text}"),
-                    Some(Err(text)) => say!("WRONG  {what}: {text}"),
+            for (what, result) in [("settings", Some(&checked)), ("message", sent.as_ref())] {
+                match result {
+                    Some(Ok(text)) => styled(Style::Good, "ok", &format!("     {what}: {text}")),
+                    Some(Err(text)) => styled(Style::Bad, "WRONG", &format!("  {what}: {text}")),
                     None if to.is_some() => say!("       {what}: not sent"),
-                    None => say!("       {what}: none was sent; say to whom with --to"),
+                    None => say!("       {what}: not sent; name a recipient with --to"),
                 }
             }
         }
@@ -131,8 +134,8 @@ impl ChannelTestArgs {
 /// Sends a test message.
 async fn send(channel: &Arc<dyn Channel>, to: &str, config: &Config) -> Result<String, String> {
     let now = OsClock.now();
-    let words = "This is a test. When a request waits for you, it comes here.".to_owned();
-    let title = "Countersign can reach you here".to_owned();
+    let words = "This is a test. Requests that wait for you are announced here.".to_owned();
+    let title = "Countersign can notify you here".to_owned();
     let message = channel.render(&MessageCard::plain(title, words, config.public_url.to_string()));
     let key = format!("test.{}", now.millis());
     match channel.deliver(OutboundMessage::new(to, &message, &key, now)).await {

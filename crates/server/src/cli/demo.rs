@@ -15,7 +15,7 @@ use super::requests::print;
 
 #[derive(Args)]
 pub(super) struct DemoArgs {
-    /// Only ask; do not wait for the answers
+    /// Do not wait for the answers
     #[arg(long)]
     no_wait: bool,
     #[command(flatten)]
@@ -24,7 +24,7 @@ pub(super) struct DemoArgs {
 
 impl DemoArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.agent()?;
+        let server = self.remote.agent().await?;
         let mut asked = Vec::new();
         for body in script() {
             let ask = server.client.create(&body).await.map_err(server.with_advice())?;

@@ -21,21 +21,21 @@ pub(super) struct DevicesArgs {
 
 #[derive(Subcommand)]
 enum DevicesCommand {
-    /// List them
+    /// List your devices
     List {
         #[command(flatten)]
         remote: RemoteArgs,
     },
-    /// Send a notice to one, to see whether it comes
+    /// Send a test notification to a device
     Test {
-        /// The device, as listed
+        /// The id of the device, as `devices list` shows it
         id: Digest,
         #[command(flatten)]
         remote: RemoteArgs,
     },
-    /// Tell one no more
+    /// Remove a device: it receives no more notifications
     Remove {
-        /// The device, as listed
+        /// The id of the device, as `devices list` shows it
         id: Digest,
         #[command(flatten)]
         remote: RemoteArgs,
@@ -53,7 +53,7 @@ impl DevicesArgs {
 }
 
 async fn list(remote: &RemoteArgs) -> anyhow::Result<Exit> {
-    let server = remote.human()?;
+    let server = remote.human().await?;
     let listed: Listed = server.get(PATH).await?;
     if remote.json {
         say!("{}", serde_json::to_string(&listed.devices)?);
@@ -62,7 +62,7 @@ async fn list(remote: &RemoteArgs) -> anyhow::Result<Exit> {
     let rows: Vec<_> = listed.devices.iter().map(row).collect();
     table(&["ID", "DEVICE", "SERVICE", "SINCE"], &rows);
     if listed.key.is_none() {
-        say!("This server tells no devices: its setting push is off.");
+        say!("This server sends no push notifications: the setting push is off.");
     }
     Ok(Exit::Done)
 }
@@ -73,7 +73,7 @@ fn row(device: &DeviceView) -> Vec<String> {
 }
 
 async fn test(remote: &RemoteArgs, id: Digest) -> anyhow::Result<Exit> {
-    let server = remote.human()?;
+    let server = remote.human().await?;
     let path = format!("{PATH}/{id}/test");
     let tried: DeviceTestView = server.call(Method::POST, &path).await?;
     let why = tried.error.as_deref().unwrap_or_default();
@@ -81,11 +81,16 @@ async fn test(remote: &RemoteArgs, id: Digest) -> anyhow::Result<Exit> {
         say!("{}", serde_json::to_string(&tried)?);
     } else {
         match tried.result {
-            DeviceTestResult::Taken => say!("Sent. It shows in a moment."),
-            DeviceTestResult::Gone => say!("It is not there any more, and forgotten."),
-            DeviceTestResult::Later => say!("Its push service does not take it now: {why}."),
+            DeviceTestResult::Taken => say!("Sent. The device shows it in a moment."),
+            DeviceTestResult::Gone => {
+                say!("The device no longer accepts notifications and was removed.");
+            }
+            DeviceTestResult::Later => say!("The push service does not accept it now: {why}."),
             DeviceTestResult::Refused => {
-                say!("Its push service refuses it: {why}. Turn notices on anew there.");
+                say!(
+                    "The push service refuses it: {why}. Turn notifications off and on again on the \
+                     device."
+                );
             }
         }
     }
@@ -93,9 +98,9 @@ async fn test(remote: &RemoteArgs, id: Digest) -> anyhow::Result<Exit> {
 }
 
 async fn remove(remote: &RemoteArgs, id: Digest) -> anyhow::Result<Exit> {
-    let server = remote.human()?;
+    let server = remote.human().await?;
     let path = format!("{PATH}/{id}");
     let _: Value = server.call(Method::DELETE, &path).await?;
-    report(remote.json, &json!({ "removed": id }), "It is told nothing any more.")?;
+    report(remote.json, &json!({ "removed": id }), "Removed.")?;
     Ok(Exit::Done)
 }

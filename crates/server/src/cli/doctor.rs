@@ -20,9 +20,9 @@ use kernel::AgentId;
 use kernel::directory::Project;
 use store::Clock;
 
-use super::output::say;
+use super::output::{Style, say, styled};
 use super::{Exit, LocalArgs, channels};
-use crate::config::{Bucket, Config, DatabaseLocation, unknown_variables};
+use crate::config::{Bucket, Config, DatabaseLocation, Settings, unknown_variables};
 
 #[derive(Args)]
 pub(super) struct DoctorArgs {
@@ -77,23 +77,35 @@ impl DoctorArgs {
             });
             say!("{}", serde_json::to_string_pretty(&report)?);
         } else {
-            if let Ok(settings) = &given {
-                say!("Settings given:\n{}", indent(&toml::to_string(settings)?));
-            }
-            if let Some(Ok(config)) = &applied {
-                say!("Settings that apply:\n{}", indent(&applied_text(config)));
-            }
+            print_settings(
+                given.as_ref().ok(),
+                applied.as_ref().and_then(|found| found.as_ref().ok()),
+            )?;
             for finding in &findings {
-                let mark = match finding {
-                    DoctorCheck { ok: false, .. } => "WRONG",
-                    DoctorCheck { warning: true, .. } => "WARN ",
-                    DoctorCheck { .. } => "ok   ",
+                let (style, mark) = match finding {
+                    DoctorCheck { ok: false, .. } => (Style::Bad, "WRONG"),
+                    DoctorCheck { warning: true, .. } => (Style::Warning, "WARN "),
+                    DoctorCheck { .. } => (Style::Good, "ok   "),
                 };
-                say!("{mark}  {}: {}", finding.what, finding.says);
+                styled(style, mark, &format!("  {}: {}", finding.what, finding.says));
             }
         }
         Ok(if healthy { Exit::Done } else { Exit::Denied })
     }
+}
+
+/// Prints the settings that were given and those that apply, without secrets.
+pub(super) fn print_settings(
+    given: Option<&Settings>,
+    applied: Option<&Config>,
+) -> anyhow::Result<()> {
+    if let Some(settings) = given {
+        say!("Settings given:\n{}", indent(&toml::to_string(settings)?));
+    }
+    if let Some(config) = applied {
+        say!("Settings that apply:\n{}", indent(&applied_text(config)));
+    }
+    Ok(())
 }
 
 fn indent(text: &str) -> String {
@@ -123,16 +135,18 @@ fn applied_text(config: &Config) -> String {
         ),
         format!("runtimes    {}", runtimes(config)),
         match config.retention {
-            Some(retention) => format!("retention   words go {retention} after the end"),
-            None => "retention   off: words are kept until somebody erases them".to_owned(),
+            Some(retention) => {
+                format!("retention   text of closed requests is erased after {retention}")
+            }
+            None => "retention   off: text is kept until it is erased manually".to_owned(),
         },
         match config.insights_retention {
-            Some(retention) => format!("insights    counts go after {retention}"),
+            Some(retention) => format!("insights    counts are deleted after {retention}"),
             None => "insights    counts are kept".to_owned(),
         },
         format!("jwt         {}", config.jwt.as_ref().map_or("off", |jwt| &jwt.issuer)),
         format!("proofs      {}", proofs(config)),
-        format!("mail        {}", mail(config)),
+        format!("email       {}", mail(config)),
         format!("channels    {}", configured_channels(config)),
         format!(
             "oidc        {}",
@@ -146,20 +160,20 @@ fn applied_text(config: &Config) -> String {
 /// The agents whose runtime has a command.
 fn runtimes(config: &Config) -> String {
     let all: Vec<&str> = config.runtime_commands.keys().map(AgentId::as_str).collect();
-    if all.is_empty() { "read for themselves".to_owned() } else { all.join(", ") }
+    if all.is_empty() { "polled by the runtimes, no commands".to_owned() } else { all.join(", ") }
 }
 
 /// Whether the program of a command exists. A bare name is not checked: the shell searches for it.
 fn program(command: &str) -> (bool, String) {
     let name = command.split_whitespace().next().unwrap_or_default();
     if !name.contains('/') {
-        return (true, format!("{name} is looked for by the shell"));
+        return (true, format!("{name} is resolved by the shell and was not checked"));
     }
     match std::fs::metadata(name) {
         Ok(found) if found.is_file() && found.permissions().mode() & 0o111 != 0 => {
-            (true, format!("{name} can be run"))
+            (true, format!("{name} is executable"))
         }
-        Ok(_) => (false, format!("{name} is no program: chmod +x?")),
+        Ok(_) => (false, format!("{name} is not executable; run chmod +x")),
         Err(error) => (false, format!("{name}: {error}")),
     }
 }
@@ -191,7 +205,7 @@ async fn run_checks(config: &Config) -> Vec<DoctorCheck> {
         let (ok, says) = match TcpListener::bind(address) {
             Ok(_) => (true, format!("{address} is free")),
             Err(error) if running && error.kind() == ErrorKind::AddrInUse => {
-                (true, format!("{address} is in use; a server runs on this database"))
+                (true, format!("{address} is in use, and a server is running on this database"))
             }
             Err(error) => (false, format!("{address}: {error}")),
         };
@@ -199,7 +213,7 @@ async fn run_checks(config: &Config) -> Vec<DoctorCheck> {
     }
     if let Some((cert, key)) = &config.tls {
         let (ok, says) = match RustlsConfig::from_pem_file(cert, key).await {
-            Ok(_) => (true, format!("{} and {} fit together", cert.display(), key.display())),
+            Ok(_) => (true, format!("{} and {} match", cert.display(), key.display())),
             Err(error) => (false, format!("{}, {}: {error}", cert.display(), key.display())),
         };
         findings.push(DoctorCheck::new("tls", ok, says));
@@ -225,7 +239,7 @@ async fn run_checks(config: &Config) -> Vec<DoctorCheck> {
             Err(error) => Err(error),
         };
         let (ok, says) = match checked {
-            Ok(()) => (true, format!("{} describes itself", oidc.issuer)),
+            Ok(()) => (true, format!("{} is a valid OpenID provider", oidc.issuer)),
             Err(error) => (false, format!("{}: {error:#}", oidc.issuer)),
         };
         findings.push(DoctorCheck::new("oidc", ok, says));
@@ -256,9 +270,9 @@ async fn run_checks(config: &Config) -> Vec<DoctorCheck> {
     let public = config.public_url.scheme() == "https"
         || config.public_url.host_str().is_some_and(|host| host == "localhost");
     let says = if public {
-        format!("links lead to {}", config.public_url)
+        format!("links use {}", config.public_url)
     } else {
-        "links lead to plain HTTP: set public_url to the https address".to_owned()
+        "links use plain HTTP; set public_url to the https URL".to_owned()
     };
     findings.push(DoctorCheck::new("public_url", public, says));
     findings
@@ -280,8 +294,11 @@ async fn project_retention(config: &Config) -> Vec<DoctorCheck> {
         let own = project.retention?.period();
         let says = match own {
             own if own == config.retention => return None,
-            Some(retention) => format!("of {} words go {retention} after the end", project.id),
-            None => format!("of {} words are kept until somebody erases them", project.id),
+            Some(retention) => format!(
+                "project {}: text of closed requests is erased after {retention}",
+                project.id
+            ),
+            None => format!("project {}: text is kept until it is erased manually", project.id),
         };
         Some(DoctorCheck::new(what, true, says))
     };
@@ -292,16 +309,18 @@ async fn project_retention(config: &Config) -> Vec<DoctorCheck> {
 async fn database(config: &Config) -> DoctorCheck {
     let shown = &config.location.database;
     let (ok, says) = match shown {
-        DatabaseLocation::Memory => (true, "in memory: nothing is kept".to_owned()),
+        DatabaseLocation::Memory => {
+            (true, "in memory: data is lost when the server stops".to_owned())
+        }
         DatabaseLocation::Sqlite(path) if !path.exists() => {
-            (true, format!("{shown} will be made on first start"))
+            (true, format!("{shown} will be created at the first start"))
         }
         DatabaseLocation::Postgres(_) if config.location.master_key.is_none() => {
-            (false, format!("{shown} needs master_key, the same on every node"))
+            (false, format!("{shown} requires master_key, the same on every node"))
         }
         DatabaseLocation::Sqlite(_) | DatabaseLocation::Postgres(_) => {
             match installation::open_read_only(&config.location).await {
-                Ok(_) => (true, format!("{shown} can be read")),
+                Ok(_) => (true, format!("{shown} is readable")),
                 Err(error) => (false, format!("{shown}: {error:#}")),
             }
         }
@@ -341,11 +360,11 @@ async fn durability(config: &Config) -> Vec<DoctorCheck> {
     let mut findings = vec![DoctorCheck::new(what, true, says)];
     findings.extend(found.warnings().into_iter().map(|why| DoctorCheck::warning(what, why)));
     let head = if config.location.data.is_dir() {
-        DoctorCheck::new("feed head", true, format!("kept in {}", config.location.data.display()))
+        DoctorCheck::new("feed head", true, format!("stored in {}", config.location.data.display()))
     } else {
         let says = format!(
-            "not kept on this node: make the folder {} on a disk of its own, and a database that lost \
-             acknowledged events is noticed at the next start",
+            "not stored on this node; create the folder {} on a separate disk, so that the next \
+             start detects a database that lost acknowledged events",
             config.location.data.display()
         );
         DoctorCheck::warning("feed head", says)
@@ -368,10 +387,10 @@ async fn keys(config: &Config) -> Vec<DoctorCheck> {
         anyhow::Ok((vault.description(), there || store.last_position().await? == 0))
     };
     vec![match looked.await {
-        Ok((place, true)) => DoctorCheck::new("keys", true, format!("{place} can be read")),
+        Ok((place, true)) => DoctorCheck::new("keys", true, format!("{place} is readable")),
         Ok((place, false)) => {
             let says = format!(
-                "there are no server keys in {place}, but the database has a record: restore them \
+                "there are no server keys in {place}, but the database has data: restore the keys \
                  from a backup, or start once with --new-server-keys"
             );
             DoctorCheck::new("keys", false, says)
@@ -389,16 +408,12 @@ fn anchoring(config: &Config) -> Option<DoctorCheck> {
     Some(match &config.anchor_command {
         Some(command) => {
             let (ok, says) = program(command);
-            DoctorCheck::new(
-                what,
-                ok,
-                format!("every block is handed to the anchor command: {says}"),
-            )
+            DoctorCheck::new(what, ok, format!("the anchor command receives every block: {says}"))
         }
         None => DoctorCheck::warning(
             what,
-            "blocks are kept nowhere else, so an older copy of all data cannot be told from the newest: \
-             set anchor_command, see docs/audit.md",
+            "blocks are stored in the database only, so replacing all data with an older copy \
+             cannot be detected; set anchor_command (see docs/audit.md)",
         ),
     })
 }
@@ -423,7 +438,7 @@ async fn files(bucket: &Bucket) -> DoctorCheck {
         Err(error) => Err(error),
     };
     let (ok, says) = match tried {
-        Ok(()) => (true, format!("{bucket} can be written, read and deleted from")),
+        Ok(()) => (true, format!("{bucket} can be written, read and deleted")),
         Err(error) => (false, format!("{bucket}: {error:#}")),
     };
     DoctorCheck::new("files", ok, says)
@@ -440,5 +455,5 @@ fn is_running(config: &Config) -> bool {
 
 /// The quotas that differ from the defaults.
 fn quotas(given: &kernel::quota::Limits) -> String {
-    if given.is_empty() { "as usual".to_owned() } else { given.to_string() }
+    if given.is_empty() { "defaults".to_owned() } else { given.to_string() }
 }

@@ -39,21 +39,21 @@ enum EnvelopeCommand {
                         not be read."
 )]
 struct EnvelopeCheckArgs {
-    /// Files with one message, or with one on each line; `-` for standard input. A `*` in a name
-    /// that no shell has replaced stands for anything
+    /// Files with one message, or one on each line; `-` for standard input. A `*` that the shell did
+    /// not expand matches any text
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// The level the messages should have; what they lack is told
+    /// The conformance level to check for; missing parts are reported
     #[arg(long, value_name = "LEVEL")]
     level: Option<LevelArg>,
-    /// Take known fields only, real versions and languages, no name twice; and with --level,
-    /// nothing that lacks something
+    /// Reject unknown fields, invalid versions and languages, duplicate names and, with --level,
+    /// messages below that level
     #[arg(long)]
     strict: bool,
-    /// One message on each line, whatever the first line looks like
+    /// Read one message from each line, even if the first line is not complete JSON
     #[arg(long)]
     lines: bool,
-    /// Namespaces of extensions that are known, as JSON: name to `about`, `sensitive_fields`,
+    /// A JSON file with the known namespaces of extensions: from name to `about`, `sensitive_fields`,
     /// `opt_out`
     #[arg(long, value_name = "FILE")]
     namespaces: Option<PathBuf>,
@@ -122,7 +122,7 @@ impl EnvelopeCheckArgs {
         let text = std::fs::read_to_string(path);
         let text = text.with_context(|| format!("cannot read {}", path.display()))?;
         let named: std::collections::BTreeMap<String, Namespace> = serde_json::from_str(&text)
-            .with_context(|| format!("{} does not hold namespaces", path.display()))?;
+            .with_context(|| format!("{} contains no namespaces", path.display()))?;
         for (name, namespace) in named {
             registry.register(&name, namespace)?;
         }

@@ -19,11 +19,11 @@ use super::requests::{native_id, print};
 
 #[derive(Args)]
 pub(super) struct EraseArgs {
-    /// What to erase, once it is over: a request (`ask_…`, `hxp_…`), a task (`task_…`) or an
+    /// What to erase, once it is closed: a request (`ask_…`, `hxp_…`), a task (`task_…`) or an
     /// artifact (`art_…`)
     #[arg(required_unless_present = "person")]
     id: Option<String>,
-    /// Erase this person instead: name, addresses, credentials, devices, and what they wrote
+    /// Erase this person: name, addresses, credentials, devices, and the text they wrote
     #[arg(long, value_name = "ID", conflicts_with = "id")]
     person: Option<HumanId>,
     #[command(flatten)]
@@ -35,7 +35,7 @@ pub(super) struct EraseArgs {
 /// Whether it was confirmed already.
 #[derive(Args)]
 pub(super) struct ConfirmArgs {
-    /// Do not ask for confirmation; needed where there is no terminal
+    /// Skip the confirmation; required without a terminal
     #[arg(long, short)]
     yes: bool,
 }
@@ -82,7 +82,7 @@ impl EraseArgs {
 async fn erase(place: TargetArgs, id: &str) -> anyhow::Result<()> {
     let (admin, json) = place.open().await?;
     let AdminTarget::Remote(server) = admin else {
-        bail!("only people are erased without a running server; start it and try again");
+        bail!("without a running server only people can be erased; start it and try again");
     };
     let kind = if id.parse::<TaskId>().is_ok() && id.starts_with(TaskId::PREFIX) {
         "tasks"
@@ -95,7 +95,9 @@ async fn erase(place: TargetArgs, id: &str) -> anyhow::Result<()> {
         if json {
             print(&ask, true, DetailLevel::Brief)?;
         } else {
-            say!("The words of {id} are gone. That it was asked and how it ended stays on record.");
+            say!(
+                "The text of {id} was erased. The audit log still shows that it was asked and closed."
+            );
         }
         return Ok(());
     };
@@ -106,7 +108,9 @@ async fn erase(place: TargetArgs, id: &str) -> anyhow::Result<()> {
     } else if kind == "tasks" {
         say!("The text of {id} and of its {} requests was erased.", erased.requests.len());
     } else {
-        say!("The bytes of {id} are being erased. Names, sizes and checksums stay on record.");
+        say!(
+            "The content of {id} is being erased. The audit log keeps names, sizes and checksums."
+        );
     }
     Ok(())
 }

@@ -15,28 +15,29 @@ use super::remote::RemoteArgs;
 
 #[derive(Args)]
 pub(super) struct HistoryExportArgs {
-    /// As a table for spreadsheets, or one JSON object on each line
+    /// The format: csv for spreadsheets, or jsonl with one JSON object on each line
     #[arg(long, value_enum, default_value = "jsonl")]
     format: ExportFormatArg,
     /// Write to this file instead of the terminal
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Only what this person answered or withdrew
+    /// Only requests that this person answered or cancelled
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
-    /// Only of this project
+    /// Only requests of this project
     #[arg(long, value_name = "NAME")]
     project: Option<String>,
-    /// Only of this agent
+    /// Only requests of this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Only of this kind; may be repeated
+    /// Only requests of this kind; repeat it for several
     #[arg(long, value_name = "KIND")]
     kind: Vec<String>,
-    /// Only what ended so: completed, expired, cancelled, failed; may be repeated
+    /// Only requests with this outcome: completed, expired, cancelled or failed; repeat it for
+    /// several
     #[arg(long, value_name = "OUTCOME")]
     outcome: Vec<String>,
-    /// As an administrator: everything, not only what concerns you
+    /// As an administrator: all requests, not only your own
     #[arg(long)]
     all: bool,
     #[command(flatten)]
@@ -51,7 +52,7 @@ enum ExportFormatArg {
 
 impl HistoryExportArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.human()?;
+        let server = self.remote.human().await?;
         let mut to = match &self.out {
             Some(path) => {
                 let file = File::create(path);

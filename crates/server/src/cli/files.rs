@@ -29,26 +29,26 @@ pub(super) struct FilesArgs {
 
 #[derive(Subcommand)]
 enum FilesCommand {
-    /// Copy all that is kept; nothing is taken away
+    /// Copy all files; nothing is deleted
     Copy(FilesCopyArgs),
 }
 
 #[derive(Args)]
 #[command(
-    after_help = "Without --from, or without --to, it is the place beside the database: the folder \
-                  `files`, or the database itself if nodes share one. Stop the servers first, copy, \
-                  then start them with the new `files` setting. Keys to the bucket are those of the \
-                  settings, or what the AWS variables say.\n\
-                  Exits with 0 if all of it is there, 1 if something was damaged and not copied, 4 if \
-                  it could not be done."
+    after_help = "Without --from or --to, the files are beside the database: in the folder `files`, or \
+                  in the database itself if nodes share one. Stop the servers, copy, then start them \
+                  with the new `files` setting. The keys of the bucket come from the settings or the \
+                  AWS variables.\n\
+                  Exits with 0 if all files were copied, 1 if a damaged file was not copied, 4 if the \
+                  command failed."
 )]
 struct FilesCopyArgs {
     #[command(flatten)]
     stored: StoredDataArgs,
-    /// Where the files are: `s3://BUCKET/PREFIX`
+    /// The bucket to copy from: `s3://BUCKET/PREFIX`
     #[arg(long, value_name = "URL")]
     from: Option<FilesUrl>,
-    /// Where they go: `s3://BUCKET/PREFIX`
+    /// The bucket to copy to: `s3://BUCKET/PREFIX`
     #[arg(long, value_name = "URL")]
     to: Option<FilesUrl>,
     /// Print JSON
@@ -107,11 +107,11 @@ impl FilesCopyArgs {
             );
         } else {
             for name in &damaged {
-                say!("file {name}: its content is not what was kept; it was not copied");
+                say!("file {name}: its content does not match its checksum; it was not copied");
             }
             say!(
                 "From {shown_source} to {shown_target}: {copied} files of {bytes} bytes copied, \
-                 {before} were there ({seconds:.1} s)."
+                 {before} existed already ({seconds:.1} s)."
             );
         }
         Ok(if damaged.is_empty() { Exit::Done } else { Exit::Denied })

@@ -17,7 +17,7 @@ use super::requests::{native_id, print};
 
 #[derive(Args)]
 pub(super) struct InboxArgs {
-    /// Only list; do not ask what to answer
+    /// Only list the requests, without answering
     #[arg(long)]
     list: bool,
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub(super) struct InboxArgs {
 
 impl InboxArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.human()?;
+        let server = self.remote.human().await?;
         if self.remote.json {
             let inbox = server.client.inbox().await.map_err(server.with_advice())?;
             say!("{}", serde_json::to_string(&inbox)?);
@@ -59,10 +59,10 @@ impl InboxArgs {
 async fn list(server: &RemoteServer) -> anyhow::Result<Vec<String>> {
     let inbox = server.client.inbox().await.map_err(server.with_advice())?;
     if inbox.requests.is_empty() {
-        say!("Nothing waits for you.");
+        say!("All caught up: no request waits for you.");
         return Ok(Vec::new());
     }
-    say!("{} waiting. AI agents ask you:\n", inbox.unresolved);
+    say!("{} waiting\n", inbox.unresolved);
     let mut ids = Vec::new();
     for (n, item) in inbox.requests.iter().enumerate() {
         let shown = serde_json::to_value(item)?;
@@ -85,7 +85,7 @@ async fn list(server: &RemoteServer) -> anyhow::Result<Vec<String>> {
         ids.push(id);
     }
     if u64::try_from(ids.len()).is_ok_and(|shown| shown < inbox.unresolved) {
-        say!("\nThe first {} are shown.", ids.len());
+        say!("\nOnly the first {} are listed.", ids.len());
     }
     Ok(ids)
 }
@@ -105,7 +105,7 @@ async fn answer(server: &RemoteServer, id: &str) -> anyhow::Result<()> {
         Ok(reply) => match server.client.answer(id, &reply).await {
             Ok(answered) => print(&answered, false, DetailLevel::Brief)?,
             // Continue after a refused answer: the person can try again.
-            Err(ClientError::Refused { message, .. }) => say!("Not taken: {message}"),
+            Err(ClientError::Refused { message, .. }) => say!("Not accepted: {message}"),
             Err(error) => return Err(server.with_advice()(error)),
         },
     }

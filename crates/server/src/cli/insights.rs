@@ -17,10 +17,10 @@ pub(super) struct InsightsArgs {
     /// Only of this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<AgentId>,
-    /// From this day on, in UTC, such as 2026-02-01; the last 30 days when nothing is said
+    /// The first day, in UTC, such as 2026-02-01 [default: 30 days ago]
     #[arg(long, value_name = "DAY")]
     from: Option<String>,
-    /// Up to this day, and with it
+    /// The last day, in UTC [default: today]
     #[arg(long, value_name = "DAY")]
     to: Option<String>,
     #[command(flatten)]
@@ -29,7 +29,7 @@ pub(super) struct InsightsArgs {
 
 impl InsightsArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.human()?;
+        let server = self.remote.human().await?;
         let wanted = client::Insights {
             project: self.project.map(|project| project.to_string()),
             agent: self.agent.map(|agent| agent.to_string()),
@@ -55,15 +55,15 @@ fn show(found: &InsightsView) {
     let mut rows = vec![
         number("requests", found.asks.to_string()),
         number("answered", ended.answered.to_string()),
-        number("ran out", share(ran_out, ended.expiry_rate)),
-        number("withdrawn", ended.cancelled.to_string()),
-        number("until somebody looked", wait(&found.first_view)),
-        number("until somebody decided", wait(&found.decision)),
+        number("expired", share(ran_out, ended.expiry_rate)),
+        number("cancelled", ended.cancelled.to_string()),
+        number("time to first view", wait(&found.first_view)),
+        number("time to decision", wait(&found.decision)),
         number("recommendations decided on", decided.to_string()),
         number("  changed", share(verdicts.edited, verdicts.edit_rate)),
         number("  overruled", share(verdicts.overruled, verdicts.overrule_rate)),
         number("opened before deciding", opened.to_string()),
-        number("  decided faster than it can be read", share(reading.hasty, reading.hasty_rate)),
+        number("  rushed decisions", share(reading.hasty, reading.hasty_rate)),
         number("refusals", share(found.refusals.n, found.refusals.rate)),
     ];
     let action = |name: &str, shown: u64, picked: u64, rate| {
@@ -82,7 +82,7 @@ fn show(found: &InsightsView) {
     if !found.agents.is_empty() {
         say!("");
         let names =
-            ["AGENT", "PROJECT", "DECIDED", "CHANGED", "OVERRULED", "CLAIMS OVERRULED", "HASTY"];
+            ["AGENT", "PROJECT", "DECIDED", "CHANGED", "OVERRULED", "CLAIMS OVERRULED", "RUSHED"];
         table(&names, &found.agents.iter().map(agent_row).collect::<Vec<_>>());
     }
 }
@@ -122,7 +122,7 @@ fn share(n: u64, rate: Option<f64>) -> String {
 fn wait(whiles: &WaitView) -> String {
     match (whiles.median_seconds, whiles.p90_seconds) {
         (Some(half), Some(most)) => {
-            format!("{half:.0} s for half of {}, {most:.0} s for nine of ten", whiles.n)
+            format!("{half:.0} s median, {most:.0} s 90th percentile, of {}", whiles.n)
         }
         _ => "-".to_owned(),
     }

@@ -1,5 +1,6 @@
 //! `countersign keys`: agent keys and human tokens. The command shows a secret once.
 
+use anyhow::Context;
 use clap::{Args, Subcommand};
 use dialects::native::{IssueKey, IssuedKey, KeyView};
 use gateway::bootstrap;
@@ -11,7 +12,7 @@ use store::Clock;
 
 use super::Exit;
 use super::admin_target::{AdminTarget, TargetArgs};
-use super::output::{report, report_table, say};
+use super::output::{report, report_object, report_table, say};
 
 #[derive(Args)]
 pub(super) struct KeysArgs {
@@ -21,14 +22,22 @@ pub(super) struct KeysArgs {
 
 #[derive(Subcommand)]
 enum KeysCommand {
-    /// List credentials, never their secrets
+    /// List credentials, without their secrets
     List {
         #[command(flatten)]
         place: TargetArgs,
     },
-    /// Make an agent key or a human token, and print it once
+    /// Show a credential, without its secret
+    Show {
+        /// The id of the credential: `key_…`
+        id: KeyId,
+        #[command(flatten)]
+        place: TargetArgs,
+    },
+    /// Create an agent key or a human token, and print it once
+    #[command(alias = "add")]
     Create {
-        /// For this agent
+        /// Create a key for this agent
         #[arg(
             long,
             value_name = "ID",
@@ -36,41 +45,42 @@ enum KeysCommand {
             required_unless_present = "human"
         )]
         agent: Option<AgentId>,
-        /// For this person
+        /// Create a token for this person
         #[arg(long, value_name = "ID")]
         human: Option<HumanId>,
-        /// Let an agent key see all of its project's requests
+        /// Let the agent key read all requests of the project
         #[arg(long, requires = "agent")]
         project_wide: bool,
-        /// Let an agent key pass on answers the agent says it got from people
+        /// Let the agent key submit answers that the agent received from people
         #[arg(long, requires = "agent")]
         respond: bool,
-        /// Let an agent key have its requests said by a Slack app of its own (`bot_token` of A2H)
+        /// Let the agent key send requests through a Slack app of its own (`bot_token` of A2H)
         #[arg(long, requires = "agent")]
         own_app: bool,
-        /// What to call it
+        /// A label for the list of credentials
         #[arg(long, default_value = "", hide_default_value = true, value_name = "TEXT")]
         label: String,
-        /// When it stops working, such as 2027-01-31T00:00:00Z; never, if not given
+        /// When it expires, such as 2027-01-31T00:00:00Z [default: never]
         #[arg(long, value_name = "TIME")]
         expires_at: Option<Time>,
         #[command(flatten)]
         place: TargetArgs,
     },
-    /// Revoke a credential at once
+    /// Revoke a credential, effective immediately
+    #[command(alias = "remove")]
     Revoke {
-        /// Its id, as listed
+        /// The id of the credential: `key_…`
         id: KeyId,
-        /// Also end the review, submit and poll tokens of the open requests made with an agent's
-        /// key
+        /// Also revoke the review, submit and poll tokens of the open requests that were created
+        /// with this agent key
         #[arg(long)]
         end_tokens: bool,
         #[command(flatten)]
         place: TargetArgs,
     },
-    /// Confirm a person's passkey that waits, so that it counts at once
+    /// Confirm a person's new passkey, so that it counts immediately
     Confirm {
-        /// Its id, as listed
+        /// The id of the passkey: `key_…`
         id: KeyId,
         #[command(flatten)]
         place: TargetArgs,
@@ -83,6 +93,10 @@ impl KeysArgs {
             KeysCommand::List { place } => {
                 let (admin, json) = place.open().await?;
                 list(&admin, json).await?;
+            }
+            KeysCommand::Show { id, place } => {
+                let (admin, json) = place.open().await?;
+                report_object(json, &one(&admin, id).await?)?;
             }
             KeysCommand::Create {
                 agent,
@@ -102,7 +116,7 @@ impl KeysArgs {
                     say!("{}", serde_json::to_string(&issued)?);
                 } else {
                     say!("{}", issued.secret);
-                    eprintln!("{} for {}; shown this once.", issued.key.id, issued.key.holder);
+                    eprintln!("{} for {}; shown only once.", issued.key.id, issued.key.holder);
                 }
             }
             KeysCommand::Confirm { id, place } => {
@@ -125,6 +139,18 @@ impl KeysArgs {
             }
         }
         Ok(Exit::Done)
+    }
+}
+
+async fn one(admin: &AdminTarget, id: KeyId) -> anyhow::Result<KeyView> {
+    match admin {
+        AdminTarget::Remote(server) => server.get(&format!("/api/v1/keys/{id}")).await,
+        AdminTarget::Offline(offline) => {
+            let directory = offline.gateway.directory();
+            let key = directory.key(id).with_context(|| format!("there is no credential {id}"))?;
+            let used = offline.gateway.store().key_used(id).await?;
+            Ok(KeyView::of(key, &directory, used, offline.gateway.now()))
+        }
     }
 }
 
@@ -151,13 +177,13 @@ fn row(key: &KeyView, now: Time) -> Vec<String> {
         // A used link is marked as revoked, but no one revoked it.
         if key.kind == "link" { "used" } else { "revoked" }
     } else if key.expires_at.is_some_and(|at| at <= now) {
-        "run out"
+        "expired"
     } else {
-        "live"
+        "active"
     };
-    let waits = key.passkey.as_ref().filter(|passkey| passkey.confirmable && state == "live");
+    let waits = key.passkey.as_ref().filter(|passkey| passkey.confirmable && state == "active");
     let state = match waits {
-        Some(passkey) => format!("waits until {} or confirmed", passkey.counts_from),
+        Some(passkey) => format!("pending until {} or confirmed", passkey.counts_from),
         None => state.to_owned(),
     };
     let used = key.last_used_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
@@ -186,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_passkey_shows_until_when_it_waits() {
+    fn a_pending_passkey_shows_until_when() {
         let now: Time = "2026-03-01T09:00:00Z".parse().unwrap();
         let counts_from = now.plus_seconds(86_400);
         let key = |confirmable, revoked_at| KeyView {
@@ -206,9 +232,9 @@ mod tests {
         };
         assert_eq!(
             row(&key(true, None), now)[3],
-            "waits until 2026-03-02T09:00:00.000Z or confirmed"
+            "pending until 2026-03-02T09:00:00.000Z or confirmed"
         );
-        assert_eq!(row(&key(false, None), now)[3], "live");
+        assert_eq!(row(&key(false, None), now)[3], "active");
         assert_eq!(row(&key(true, Some(now)), now)[3], "revoked");
     }
 }

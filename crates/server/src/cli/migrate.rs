@@ -27,25 +27,25 @@ use crate::config::{DatabaseLocation, DatabaseUrl, FilesUrl, SecretString, Setti
 
 #[derive(Args)]
 #[command(
-    after_help = "The server must be stopped. If anything fails, the target is as it was; doing it \
-                  again replaces what was moved before, as long as nothing happened there since.\n\
-                  Exits with 0 if everything was moved and holds, 1 if the record does not hold on \
-                  one of the sides, 4 if it could not be moved."
+    after_help = "Stop the server first. If the command fails, the target is unchanged. Repeating it \
+                  replaces what was moved before, as long as no server has run on the target.\n\
+                  Exits with 0 if everything was moved and is valid, 1 if the audit log of one side \
+                  is not valid, 4 if the command failed."
 )]
 pub(super) struct MigrateArgs {
     /// The database to move: `sqlite:FILE`
     #[arg(long, value_name = "URL")]
     from: DatabaseUrl,
-    /// The data folder with its keys and uploads [default: the folder of the file]
+    /// The data folder with the keys and uploads [default: the folder of the file]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Where to: `postgres://…`, an empty database
+    /// The target, an empty database: `postgres://…`
     #[arg(long, value_name = "URL")]
     to: DatabaseUrl,
-    /// Where uploads go, if not into the database: `s3://BUCKET/PREFIX`
+    /// A bucket for the uploads, if they do not go into the database: `s3://BUCKET/PREFIX`
     #[arg(long, env = "COUNTERSIGN_FILES", hide_env_values = true, value_name = "URL")]
     files: Option<FilesUrl>,
-    /// File that holds the master key of the nodes to be [default: `COUNTERSIGN_MASTER_KEY`]
+    /// File that holds the master key of the new nodes [default: `COUNTERSIGN_MASTER_KEY`]
     #[arg(long, env = "COUNTERSIGN_MASTER_KEY_FILE", value_name = "FILE")]
     master_key_file: Option<PathBuf>,
     /// Print JSON
@@ -71,7 +71,10 @@ impl MigrateArgs {
         let folder = data.or_else(|| file.parent().map(Path::to_owned)).unwrap_or_default();
         let keys = Arc::new(Vault::folder_with(&folder, target.location.master_key.clone()));
         let stored = keys.read().await?.with_context(|| {
-            format!("there is no {}: give the --data folder of this database", keys.description())
+            format!(
+                "there is no {}: name the data folder of this database with --data",
+                keys.description()
+            )
         })?;
         // Nodes could not sign with keys that are encrypted under another master key.
         Signer::find(Arc::clone(&keys)).await?;
@@ -122,7 +125,7 @@ impl MigrateArgs {
         } else {
             print_report_text(&after, started.elapsed());
             if !same {
-                say!("It is not the record that was moved: {} events there.", before.events);
+                say!("The target has another audit log: the source has {} events.", before.events);
             }
             let SqliteImport { rows, events } = imported;
             say!("Moved to {url}: {events} events, {rows} rows, {uploads} uploads.");

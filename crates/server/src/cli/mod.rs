@@ -1,17 +1,33 @@
-//! The `countersign` command: one file per subcommand, and `requests` for the short ones about one
-//! request.
+//! The `countersign` command. Commands are a noun and a verb: `countersign people add`. The most
+//! frequent ones also exist on their own, and commands of earlier versions are hidden aliases.
 //!
-//! Exit codes: 0 done or approved, 1 denied, revoked or verification failed, 2 no answer, 3
-//! cancelled, 4 any other error, 64 a usage error.
+//! | file | commands |
+//! |---|---|
+//! | named like a command | that command, or the commands of that noun |
+//! | `requests` | the short ones about one request: show, wait, cancel, revoke, receipt, callbacks |
+//! | `notices`, `config_command`, `task` | `notifications`, `config`, `tasks` |
+//! | `login`, `logins` | signing in and out; the file with the saved sign-ins |
+//! | `remote`, `admin_target` | which server and credential; a running server or a data folder |
+//! | `directory_change` | changes of people, agents, projects and groups |
+//! | `overview`, `suggestions` | the help of `countersign`; what an unknown command probably means |
+//! | `output`, `render`, `browser` | printing; a request as text; opening a page |
+//!
+//! Exit codes: 0 done or approved, 1 denied, revoked or a check failed, 2 no answer, 3 cancelled, 4
+//! any other error, 64 wrong usage, 141 the reader of the output closed the pipe.
 
 mod admin_target;
+mod agents;
 mod answer;
 mod ask;
+mod asks;
 mod audit;
 mod backup;
+mod browser;
 mod channels;
+mod config_command;
 mod demo;
 mod devices;
+mod directory_change;
 mod doctor;
 mod envelope;
 mod erase;
@@ -21,12 +37,18 @@ mod groups;
 mod inbox;
 mod insights;
 mod keys;
+mod listen;
+mod login;
+mod logins;
 mod migrate;
 mod notices;
+mod open;
 mod output;
+mod overview;
 mod people;
 mod profile;
 mod projects;
+mod receipts;
 mod remote;
 mod render;
 mod requests;
@@ -34,6 +56,7 @@ mod rules;
 mod serve;
 mod sessions;
 mod signing;
+mod suggestions;
 mod task;
 mod verify;
 mod webhooks;
@@ -42,7 +65,8 @@ mod write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
 
 use self::output::{complain, say, with_wait_message};
@@ -50,7 +74,8 @@ use self::remote::RemoteArgs;
 use self::verify::fetch;
 use crate::config::{Config, DatabaseUrl, SecretString, Settings, unknown_variables, variable};
 
-/// The human gateway for AI agents: agents ask, people answer, a proof comes back.
+/// The human gateway for AI agents: agents ask, people answer, and every answer has a signed
+/// receipt.
 #[derive(Parser)]
 #[command(name = "countersign", version, propagate_version = true, arg_required_else_help = true)]
 struct Cli {
@@ -60,80 +85,169 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum CliCommand {
-    /// Run the server
-    Serve(serve::ServeArgs),
-    /// Let a scripted agent ask one question of each kind
-    Demo(demo::DemoArgs),
-    /// Ask a person something
+    /// Ask a person
     Ask(ask::AskArgs),
-    /// List what waits for you, and answer it
+    /// List the requests that wait for you, and answer them
     Inbox(inbox::InboxArgs),
-    /// Show one request
-    Show(requests::ShowArgs),
     /// Answer a request
     Answer(answer::AnswerArgs),
-    /// Write to an agent: a conversation begins
-    Write(write::WriteArgs),
-    /// Wait until a request is over
+    /// Wait until a request is closed
     Wait(requests::WaitArgs),
-    /// Withdraw a request
-    Cancel(requests::CancelArgs),
-    /// Work with tasks: people own them, agents do them
-    Task(task::TaskArgs),
-    /// Show whether an agent was told that its request is over, and tell it again
-    Callbacks(requests::CallbacksArgs),
-    /// Add, list and try out endpoints that are told what happens, and tell them again
-    Webhooks(webhooks::WebhooksArgs),
-    /// Show what agents claim and what people do with it, in numbers
-    Insights(insights::InsightsArgs),
-    /// Fetch the signed receipt of a request
-    Receipt(requests::ReceiptArgs),
-    /// Check a receipt, without the server if you have its keys
+    /// Open the page of a request in the browser
+    Open(open::OpenArgs),
+    /// Verify a receipt, without the server if you have its keys
     Verify(verify::VerifyArgs),
+
+    /// Sign in to a server, and save the token on this computer
+    Login(login::LoginArgs),
+    /// Sign out, and revoke the saved token
+    Logout(login::LogoutArgs),
+    /// Show who you are signed in as
+    Whoami(login::WhoamiArgs),
+    /// Your profile: name, time zone, quiet hours, out of office
+    Profile(profile::ProfileArgs),
+    /// Your notifications: contact methods, their order, digests
+    #[command(name = "notifications", alias = "notices")]
+    Notices(notices::NoticesArgs),
+    /// Your devices with push notifications
+    #[command(alias = "device")]
+    Devices(devices::DevicesArgs),
+    /// Your delegation rules: which requests go to someone else
+    #[command(alias = "rule")]
+    Rules(rules::RulesArgs),
+    /// Browser sessions: list and revoke them
+    #[command(alias = "session")]
+    Sessions(sessions::SessionsArgs),
+
+    /// Requests: list, show, answer, assign, comment, export
+    Asks(asks::AsksArgs),
+    /// Tasks, which people own and agents work on
+    #[command(name = "tasks", alias = "task")]
+    Task(task::TaskArgs),
+    /// Receipts: fetch, verify, revoke
+    Receipts(receipts::ReceiptsArgs),
+    /// Statistics about agents and decisions
+    Insights(insights::InsightsArgs),
+
+    /// Agents: list, add, change, write to one
+    #[command(alias = "agent")]
+    Agents(agents::AgentsArgs),
+    /// Projects and their rules
+    #[command(alias = "project")]
+    Projects(projects::ProjectsArgs),
+    /// People: list, add, change, sign-in links, erase
+    #[command(alias = "person")]
+    People(people::PeopleArgs),
+    /// Groups of people
+    #[command(alias = "group")]
+    Groups(groups::GroupsArgs),
+    /// Agent keys, human tokens and passkeys
+    #[command(alias = "key")]
+    Keys(keys::KeysArgs),
+    /// Webhook endpoints and their deliveries
+    #[command(alias = "webhook")]
+    Webhooks(webhooks::WebhooksArgs),
+    /// Channels such as Slack and email: list and test them
+    #[command(alias = "channel")]
+    Channels(channels::ChannelsArgs),
+
+    /// Forward events to a local address, as signed webhooks
+    Listen(listen::ListenArgs),
+    /// Let a scripted agent ask one question of each kind
+    Demo(demo::DemoArgs),
     /// Check messages with an HXP eXperience envelope, without a server
     Envelope(envelope::EnvelopeArgs),
-    /// Let a receipt no longer count
-    Revoke(requests::RevokeArgs),
-    /// Erase personal data (GDPR): a request, a task, an artifact or a person
-    Erase(erase::EraseArgs),
-    /// Write out what was answered, by whom and how
-    Export(export::HistoryExportArgs),
-    /// Check and export the audit record
-    Audit(audit::AuditArgs),
-    /// Copy everything an installation has, beside a running server or without one
-    Backup(backup::BackupArgs),
-    /// Copy uploads and artifacts to a bucket, or back
-    Files(files::FilesArgs),
-    /// Move an installation from SQLite to PostgreSQL
-    Migrate(migrate::MigrateArgs),
-    /// Make, list and revoke keys and tokens
-    Keys(keys::KeysArgs),
-    /// List and end the sessions of browsers
-    Sessions(sessions::SessionsArgs),
-    /// List, try and remove your devices that are told when something waits
-    Devices(devices::DevicesArgs),
-    /// Say how you are told that something waits: by which means, in which order, how often
-    Notices(notices::NoticesArgs),
-    /// List, rotate, revoke and destroy the keys receipts are signed with
-    Signing(signing::SigningArgs),
-    /// Add and list people, agents and projects
-    People(people::PeopleArgs),
-    /// Say who you are and when you can be asked: time zone, quiet hours, absence
-    Profile(profile::ProfileArgs),
-    /// Say who is in a group
-    Groups(groups::GroupsArgs),
-    /// Show and change the rules of projects: escalation, reminders, silence
-    Projects(projects::ProjectsArgs),
-    /// Say which requests go to somebody else in your place
-    Rules(rules::RulesArgs),
-    /// Show the settings that apply and what is wrong with them
-    Doctor(doctor::DoctorArgs),
-    /// The platforms people are told on: which are set up, and whether they work
-    Channels(channels::ChannelsArgs),
-    /// Say whether a server is ready
-    Health(HealthArgs),
     /// Print completions for a shell
     Completions(CompletionsArgs),
+
+    /// Run the server
+    Serve(serve::ServeArgs),
+    /// Settings: show, check and look them up
+    Config(config_command::ConfigArgs),
+    /// Check the settings, the database, the files and the channels
+    Doctor(doctor::DoctorArgs),
+    /// Check whether a server is ready
+    Health(HealthArgs),
+    /// The audit log: verify and export it
+    Audit(audit::AuditArgs),
+    /// The keys that sign receipts: list, rotate, revoke, destroy
+    Signing(signing::SigningArgs),
+    /// Back up a SQLite installation, whether or not its server runs
+    Backup(backup::BackupArgs),
+    /// Move an installation from SQLite to PostgreSQL
+    Migrate(migrate::MigrateArgs),
+    /// Copy uploads and artifacts to a bucket, or back
+    Files(files::FilesArgs),
+    /// Erase personal data (GDPR): a request, a task, an artifact or a person
+    Erase(erase::EraseArgs),
+
+    /// Show a request, like `asks show`
+    #[command(hide = true)]
+    Show(requests::ShowArgs),
+    /// Cancel a request, like `asks cancel`
+    #[command(hide = true)]
+    Cancel(requests::CancelArgs),
+    /// Show whether the agent's callback was delivered, like `asks callbacks`
+    #[command(hide = true)]
+    Callbacks(requests::CallbacksArgs),
+    /// Export answered requests, like `asks export`
+    #[command(hide = true)]
+    Export(export::HistoryExportArgs),
+    /// Fetch the signed receipt of a request, like `receipts show`
+    #[command(hide = true)]
+    Receipt(requests::ReceiptArgs),
+    /// Revoke the receipt of a request, like `receipts revoke`
+    #[command(hide = true)]
+    Revoke(requests::RevokeArgs),
+    /// Start a conversation with an agent, like `agents write`
+    #[command(hide = true)]
+    Write(write::WriteArgs),
+}
+
+/// The settings that the help of a command shows; `countersign config reference` lists all.
+const SHOWN_SETTINGS: [&str; 7] =
+    ["listen", "data", "database", "public_url", "tls_cert", "tls_key", "dev"];
+
+/// The settings that matter to a command that serves nothing.
+const SHOWN_STORED_SETTINGS: [&str; 2] = ["data", "database"];
+
+/// What the help says instead of listing every setting.
+const MORE_SETTINGS: &str =
+    "All other settings are options too: `countersign config reference` lists them.";
+
+/// The command line, with short help: settings that few people need are accepted, but not shown.
+fn command() -> clap::Command {
+    let short = |command: clap::Command| hide_settings(command, &SHOWN_STORED_SETTINGS);
+    let command = Cli::command()
+        .mut_subcommand("serve", |serve| hide_settings(serve, &SHOWN_SETTINGS))
+        .mut_subcommand("doctor", short)
+        .mut_subcommand("config", |config| {
+            config
+                .mut_subcommand("show", short)
+                .mut_subcommand("check", short)
+                .mut_subcommand("path", short)
+        })
+        .mut_subcommand("channels", |channels| {
+            channels.mut_subcommand("list", short).mut_subcommand("test", short)
+        });
+    overview::describe(command)
+}
+
+fn hide_settings(command: clap::Command, shown: &[&str]) -> clap::Command {
+    let settings = Settings::augment_args(clap::Command::new("settings"));
+    let is_hidden = |id: &str| {
+        !shown.contains(&id) && settings.get_arguments().any(|setting| setting.get_id() == id)
+    };
+    let more = match command.get_after_help() {
+        Some(text) => format!("{text}\n\n{MORE_SETTINGS}"),
+        None => MORE_SETTINGS.to_owned(),
+    };
+    command
+        .mut_args(|arg| {
+            let hidden = is_hidden(arg.get_id().as_str());
+            if hidden { arg.hide(true) } else { arg }
+        })
+        .after_help(more)
 }
 
 /// Settings from flags, environment and file.
@@ -146,13 +260,13 @@ struct LocalArgs {
     settings: Settings,
 }
 
-/// What was stored, whether or not a server runs on it.
+/// Stored data, whether or not a server runs on it.
 #[derive(Args)]
 struct StoredDataArgs {
     /// Folder for the database, keys and uploads [default: ./countersign-data]
     #[arg(long, env = "COUNTERSIGN_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Database: `postgres://…` or `sqlite:FILE` [default: sqlite in the data folder]
+    /// Database: `postgres://…` or `sqlite:FILE` [default: SQLite in the data folder]
     #[arg(long, env = "COUNTERSIGN_DATABASE", hide_env_values = true, value_name = "URL")]
     database: Option<DatabaseUrl>,
     /// File that holds the master key [default: `COUNTERSIGN_MASTER_KEY`]
@@ -179,8 +293,9 @@ impl StoredDataArgs {
 }
 
 /// Appended to the help of commands that wait for an answer.
-const OUTCOMES: &str = "Exits with 0 if approved or answered, 1 if denied or revoked, 2 if nobody \
-                        answered in time, 3 if cancelled, 4 if something went wrong.";
+const OUTCOMES: &str = "Exits with 0 if the request was approved or answered, 1 if it was denied or \
+                        revoked, 2 if no one answered in time, 3 if it was cancelled, 4 if the \
+                        command failed.";
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,16 +319,15 @@ impl From<Exit> for ExitCode {
 
 /// Runs the command line.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = command().try_get_matches_from(std::env::args_os());
+    let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => cli,
-        Err(error) => {
-            // An error of the terminal cannot be reported anywhere.
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 64 } else { 0 });
-        }
+        Err(error) => return usage_error(&error),
     };
-    // These two refuse unknown variables, because they might be misspelt settings.
-    if !matches!(cli.command, CliCommand::Serve(_) | CliCommand::Doctor(_)) {
+    // These refuse unknown variables or report them, because they might be misspelt settings.
+    let reports =
+        matches!(cli.command, CliCommand::Serve(_) | CliCommand::Doctor(_) | CliCommand::Config(_));
+    if !reports {
         for unknown in unknown_variables() {
             complain!("countersign: {unknown}");
         }
@@ -232,45 +346,80 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Prints a usage error, with what was probably meant. Help and versions come this way too.
+fn usage_error(error: &clap::Error) -> ExitCode {
+    let arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let meant = if error.kind() == ErrorKind::InvalidSubcommand {
+        suggestions::suggestions(&command(), &arguments)
+    } else {
+        Vec::new()
+    };
+    if error.kind() == ErrorKind::InvalidSubcommand {
+        complain!("countersign: there is no command `countersign {}`", arguments.join(" "));
+        if !meant.is_empty() {
+            complain!("\nDid you mean:");
+        }
+        for line in meant {
+            complain!("  {line}");
+        }
+        complain!("\n`countersign --help` lists all commands.");
+        return ExitCode::from(64);
+    }
+    // An error of the terminal cannot be reported anywhere.
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { 64 } else { 0 })
+}
+
 async fn run(command: CliCommand) -> anyhow::Result<Exit> {
     match command {
-        CliCommand::Serve(serve) => serve.run().await,
-        CliCommand::Demo(demo) => demo.run().await,
         CliCommand::Ask(ask) => ask.run().await,
         CliCommand::Inbox(inbox) => inbox.run().await,
-        CliCommand::Show(show) => with_wait_message(show.run()).await,
         CliCommand::Answer(answer) => with_wait_message(answer.run()).await,
-        CliCommand::Write(write) => with_wait_message(write.run()).await,
         CliCommand::Wait(wait) => wait.run().await,
-        CliCommand::Cancel(cancel) => with_wait_message(cancel.run()).await,
-        CliCommand::Task(task) => Box::pin(task.run()).await,
-        CliCommand::Callbacks(callbacks) => with_wait_message(callbacks.run()).await,
-        CliCommand::Webhooks(webhooks) => with_wait_message(Box::pin(webhooks.run())).await,
-        CliCommand::Insights(insights) => with_wait_message(insights.run()).await,
-        CliCommand::Receipt(receipt) => with_wait_message(receipt.run()).await,
+        CliCommand::Open(open) => open.run(),
         CliCommand::Verify(verify) => with_wait_message(verify.run()).await,
-        CliCommand::Envelope(envelope) => envelope.run(),
-        CliCommand::Revoke(revoke) => with_wait_message(revoke.run()).await,
-        CliCommand::Erase(erase) => with_wait_message(Box::pin(erase.run())).await,
-        CliCommand::Export(export) => export.run().await,
-        CliCommand::Audit(audit) => audit.run().await,
-        CliCommand::Backup(backup) => backup.run().await,
-        CliCommand::Files(files) => files.run().await,
-        CliCommand::Migrate(migrate) => Box::pin(migrate.run()).await,
-        CliCommand::Keys(keys) => with_wait_message(Box::pin(keys.run())).await,
-        CliCommand::Sessions(sessions) => with_wait_message(Box::pin(sessions.run())).await,
-        CliCommand::Devices(devices) => with_wait_message(devices.run()).await,
-        CliCommand::Notices(notices) => with_wait_message(notices.run()).await,
-        CliCommand::Signing(signing) => signing.run().await,
-        CliCommand::People(people) => with_wait_message(Box::pin(people.run())).await,
+        CliCommand::Login(login) => Box::pin(login.run()).await,
+        CliCommand::Logout(logout) => with_wait_message(logout.run()).await,
+        CliCommand::Whoami(whoami) => with_wait_message(whoami.run()).await,
         CliCommand::Profile(profile) => with_wait_message(Box::pin(profile.run())).await,
-        CliCommand::Groups(groups) => with_wait_message(Box::pin(groups.run())).await,
-        CliCommand::Projects(projects) => with_wait_message(Box::pin(projects.run())).await,
+        CliCommand::Notices(notices) => with_wait_message(notices.run()).await,
+        CliCommand::Devices(devices) => with_wait_message(devices.run()).await,
         CliCommand::Rules(rules) => with_wait_message(rules.run()).await,
-        CliCommand::Doctor(doctor) => Box::pin(with_wait_message(doctor.run())).await,
+        CliCommand::Sessions(sessions) => with_wait_message(Box::pin(sessions.run())).await,
+        CliCommand::Asks(asks) => Box::pin(asks.run()).await,
+        CliCommand::Task(task) => Box::pin(task.run()).await,
+        CliCommand::Receipts(receipts) => with_wait_message(Box::pin(receipts.run())).await,
+        CliCommand::Insights(insights) => with_wait_message(insights.run()).await,
+        CliCommand::Agents(agents) => with_wait_message(Box::pin(agents.run())).await,
+        CliCommand::Projects(projects) => with_wait_message(Box::pin(projects.run())).await,
+        CliCommand::People(people) => with_wait_message(Box::pin(people.run())).await,
+        CliCommand::Groups(groups) => with_wait_message(Box::pin(groups.run())).await,
+        CliCommand::Keys(keys) => with_wait_message(Box::pin(keys.run())).await,
+        CliCommand::Webhooks(webhooks) => Box::pin(webhooks.run()).await,
         CliCommand::Channels(channels) => Box::pin(with_wait_message(channels.run())).await,
-        CliCommand::Health(health) => with_wait_message(health.run()).await,
+        CliCommand::Listen(listen) => listen.run().await,
+        CliCommand::Demo(demo) => demo.run().await,
+        CliCommand::Envelope(envelope) => envelope.run(),
+        // The whole command, so that options which the help does not show are completed too.
         CliCommand::Completions(completions) => Ok(completions.run(&mut Cli::command())),
+        CliCommand::Serve(serve) => serve.run().await,
+        CliCommand::Config(config) => config.run(),
+        CliCommand::Doctor(doctor) => Box::pin(with_wait_message(doctor.run())).await,
+        CliCommand::Health(health) => with_wait_message(health.run()).await,
+        CliCommand::Audit(audit) => audit.run().await,
+        CliCommand::Signing(signing) => signing.run().await,
+        CliCommand::Backup(backup) => backup.run().await,
+        CliCommand::Migrate(migrate) => Box::pin(migrate.run()).await,
+        CliCommand::Files(files) => files.run().await,
+        CliCommand::Erase(erase) => with_wait_message(Box::pin(erase.run())).await,
+        CliCommand::Show(show) => with_wait_message(show.run()).await,
+        CliCommand::Cancel(cancel) => with_wait_message(cancel.run()).await,
+        CliCommand::Callbacks(callbacks) => with_wait_message(callbacks.run()).await,
+        CliCommand::Export(export) => export.run().await,
+        CliCommand::Receipt(receipt) => with_wait_message(receipt.run()).await,
+        CliCommand::Revoke(revoke) => with_wait_message(revoke.run()).await,
+        CliCommand::Write(write) => with_wait_message(write.run()).await,
     }
 }
 
@@ -278,7 +427,7 @@ async fn run(command: CliCommand) -> anyhow::Result<Exit> {
 
 #[derive(Args)]
 struct CompletionsArgs {
-    /// The shell to complete in
+    /// The shell
     shell: Shell,
 }
 
@@ -295,7 +444,7 @@ impl CompletionsArgs {
 // a container without a shell, a script that waits for a start.
 
 #[derive(Args)]
-#[command(after_help = "Exits with 0 if it is ready, 1 if not.")]
+#[command(after_help = "Exits with 0 if the server is ready, 1 if not.")]
 struct HealthArgs {
     #[command(flatten)]
     remote: RemoteArgs,
@@ -303,7 +452,7 @@ struct HealthArgs {
 
 impl HealthArgs {
     async fn run(self) -> anyhow::Result<Exit> {
-        let url = self.remote.address();
+        let url = self.remote.choose()?.url;
         let answer = fetch(&format!("{url}/readyz")).await;
         let why = answer.as_ref().err().map(|error| format!("{error:#}"));
         if self.remote.json {

@@ -1,4 +1,4 @@
-//! `countersign notices`: your contact methods for notifications.
+//! `countersign notifications`: your contact methods for notifications.
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
@@ -25,44 +25,48 @@ pub(super) struct NoticesArgs {
 
 #[derive(Subcommand)]
 enum NoticesCommand {
-    /// Show by which means you are told, in the order in which they are tried
+    /// Show your contact methods, in the order in which they are tried
     Show {
         #[command(flatten)]
         remote: RemoteArgs,
     },
-    /// Change what is given; an empty text takes a thing back
+    /// Change your notification settings: only those you name. An empty text clears one
     Set {
-        /// A means to try first, such as devices or email:ada@example.com; repeat it for an order
-        #[arg(long, value_name = "MEANS")]
+        /// A contact method to try first, such as devices or email:ada@example.com; repeat it in order
+        #[arg(long, value_name = "METHOD")]
         order: Vec<String>,
-        /// A means not to use; repeat it for more
-        #[arg(long, value_name = "MEANS")]
+        /// A contact method not to use; repeat it for several
+        #[arg(long, value_name = "METHOD")]
         off: Vec<String>,
-        /// How often you are told of what can wait: off for each at once, hour, or a time of day
+        /// When you are notified of requests that can wait: `off` for immediately, `hour`, or a time of
+        /// day such as 08:30
         #[arg(long, value_name = "WHEN", value_parser = cadence)]
         digest: Option<DigestFrequency>,
         #[command(flatten)]
         remote: RemoteArgs,
     },
-    /// Add an address of yours; nothing goes there before you have verified it
+    /// Add an address; it is used once you have verified it
     Add {
         /// The address, such as email:ada@example.com or sms:+4930123456
+        #[arg(value_name = "ADDRESS")]
         means: ContactMethod,
         #[command(flatten)]
         remote: RemoteArgs,
     },
-    /// Show that an address is yours: have a code sent there, then give it
+    /// Verify an address: once to receive a code, then with the code
     Verify {
         /// The address, as listed
+        #[arg(value_name = "ADDRESS")]
         means: ContactMethod,
-        /// The code that came there; without it, one is sent
+        /// The code; without it, one is sent to the address
         code: Option<String>,
         #[command(flatten)]
         remote: RemoteArgs,
     },
-    /// Remove an address of yours
+    /// Remove an address
     Remove {
         /// The address, as listed
+        #[arg(value_name = "ADDRESS")]
         means: ContactMethod,
         #[command(flatten)]
         remote: RemoteArgs,
@@ -81,13 +85,15 @@ impl NoticesArgs {
                 call_and_print(&remote, Method::PUT, PATH, Some(&body)).await
             }
             NoticesCommand::Add { means, remote } => {
-                let address = means.address().context("devices are added in their browsers")?;
+                let address = means
+                    .address()
+                    .context("a device is added in its own browser, at /settings/devices")?;
                 let contact = Contact::of_kind(means.kind(), address);
                 call_and_print(&remote, Method::POST, CONTACTS, contact.as_ref()).await
             }
             NoticesCommand::Verify { means, code: None, remote } => {
                 let path = format!("{CONTACTS}/{}/code", means.digest());
-                let done = format!("A code is on its way to {means}. Give it within ten minutes.");
+                let done = format!("A code is on its way to {means}. It is valid for ten minutes.");
                 call_without_body(&remote, Method::POST, &path, json!({ "sent": means }), &done)
                     .await
             }
@@ -97,7 +103,7 @@ impl NoticesArgs {
             }
             NoticesCommand::Remove { means, remote } => {
                 let path = format!("{CONTACTS}/{}", means.digest());
-                let (gone, done) = (json!({ "removed": means }), "Nothing goes there any more.");
+                let (gone, done) = (json!({ "removed": means }), "Removed.");
                 call_without_body(&remote, Method::DELETE, &path, gone, done).await
             }
         }
@@ -132,7 +138,7 @@ async fn call_and_print(
     path: &str,
     body: Option<&impl serde::Serialize>,
 ) -> anyhow::Result<Exit> {
-    let server = remote.human()?;
+    let server = remote.human().await?;
     let view: NotificationSettingsView =
         server.client.call(method, path, body).await.map_err(server.with_advice())?;
     if remote.json {
@@ -140,11 +146,13 @@ async fn call_and_print(
         return Ok(Exit::Done);
     }
     let rows: Vec<_> = view.ways.iter().map(row).collect();
-    table(&["MEANS", "STATE"], &rows);
+    table(&["CONTACT METHOD", "STATE"], &rows);
     match view.digest {
-        DigestFrequency::Off => say!("Of what can wait you are told at once."),
-        DigestFrequency::Hour => say!("Of what can wait you are told every hour."),
-        DigestFrequency::Day { at } => say!("Of what can wait you are told every day at {at}."),
+        DigestFrequency::Off => say!("Requests that can wait: notified immediately."),
+        DigestFrequency::Hour => say!("Requests that can wait: one digest every hour."),
+        DigestFrequency::Day { at } => {
+            say!("Requests that can wait: one digest every day at {at}.");
+        }
     }
     Ok(Exit::Done)
 }
@@ -152,9 +160,9 @@ async fn call_and_print(
 /// The first reason a contact method is not used, or that it is used.
 fn row(way: &ContactMethodView) -> Vec<String> {
     let state = if !way.carried {
-        "this server cannot tell anybody so"
+        "not set up on this server"
     } else if !way.verified {
-        "to be verified"
+        "not verified"
     } else if way.off {
         "off"
     } else {
@@ -171,7 +179,7 @@ async fn call_without_body(
     done: Value,
     words: &str,
 ) -> anyhow::Result<Exit> {
-    let server = remote.human()?;
+    let server = remote.human().await?;
     let _: Value = server.call(method, path).await?;
     report(remote.json, &done, words)?;
     Ok(Exit::Done)

@@ -8,7 +8,11 @@ use std::process;
 use std::time::{Duration, Instant};
 
 use gateway::audit::AuditProgress;
+use kernel::text::reveal;
 use serde::Serialize;
+use serde_json::Value;
+
+use crate::config::variable;
 
 /// The exit code that a shell reports for a program that wrote to a closed pipe.
 pub(super) const CLOSED_PIPE_EXIT_CODE: i32 = 141;
@@ -110,10 +114,84 @@ pub(super) fn table(names: &[&str], rows: &[Vec<String>]) {
         let cells = rows.iter().chain([&names]).filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
-    for row in [&names].into_iter().chain(rows) {
+    let line = |row: &[String]| {
         let cells = row.iter().enumerate();
         let padded = cells.map(|(column, cell)| format!("{cell:<width$}", width = width(column)));
-        say!("{}", padded.collect::<Vec<_>>().join("  ").trim_end());
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    styled(Style::Heading, &line(&names), "");
+    for row in rows {
+        say!("{}", line(row));
+    }
+}
+
+/// The look of a part of a line. The text says the same without it.
+#[derive(Clone, Copy)]
+pub(super) enum Style {
+    Heading,
+    Good,
+    Bad,
+    Warning,
+}
+
+impl Style {
+    /// The sequence that begins the style (ECMA-48).
+    fn sequence(self) -> &'static str {
+        match self {
+            Self::Heading => "\x1b[1m",
+            Self::Good => "\x1b[32m",
+            Self::Bad => "\x1b[31m",
+            Self::Warning => "\x1b[33m",
+        }
+    }
+}
+
+/// Whether standard output shows styles: it is a terminal that can, and the user does not object
+/// (<https://no-color.org>).
+fn shows_styles() -> bool {
+    io::stdout().is_terminal()
+        && variable("NO_COLOR").is_none()
+        && variable("TERM").is_none_or(|terminal| terminal != "dumb")
+}
+
+/// Prints a line whose beginning has a style. Colours are used on a terminal only.
+pub(super) fn styled(style: Style, beginning: &str, rest: &str) {
+    let (beginning, rest) = (escape_controls(beginning), escape_controls(rest));
+    let written = if shows_styles() {
+        writeln!(io::stdout(), "{}{beginning}\x1b[0m{rest}", style.sequence())
+    } else {
+        writeln!(io::stdout(), "{beginning}{rest}")
+    };
+    if written.is_err() {
+        process::exit(CLOSED_PIPE_EXIT_CODE);
+    }
+}
+
+/// Prints an object as JSON, or with one member on each line.
+pub(super) fn report_object(json: bool, object: &impl Serialize) -> anyhow::Result<()> {
+    let object = serde_json::to_value(object)?;
+    if json {
+        say!("{object}");
+        return Ok(());
+    }
+    let members = object.as_object().into_iter().flatten();
+    let rows: Vec<_> = members.map(|(name, value)| (name.replace('_', " "), cell(value))).collect();
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    for (name, value) in rows.into_iter().filter(|(_, value)| !value.is_empty()) {
+        say!("{name:<width$}  {value}");
+    }
+    Ok(())
+}
+
+/// A JSON value as text for people. Hidden characters are made visible.
+pub(super) fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => reveal(text),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(", "),
+        Value::Number(_) | Value::Object(_) => value.to_string(),
     }
 }
 
@@ -212,6 +290,6 @@ mod tests {
         let value = json!({ "prompt": "a\u{9b}31m\u{1b}" });
         let printed = escape_controls(&value.to_string()).into_owned();
         assert!(!printed.contains('\u{9b}'));
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&printed).unwrap(), value);
+        assert_eq!(serde_json::from_str::<Value>(&printed).unwrap(), value);
     }
 }

@@ -25,44 +25,44 @@ enum ProfileCommand {
         #[command(flatten)]
         whose: ProfileOwnerArgs,
     },
-    /// Change what is given; an empty text takes a thing back
+    /// Change a profile: only the fields you name. An empty text clears one
     Set {
-        /// What to call them
+        /// The name to display
         #[arg(long)]
         name: Option<String>,
-        /// What they do, or what to ask them about
+        /// A description: the person's job, or the subjects they decide on
         #[arg(long, value_name = "TEXT")]
         description: Option<String>,
-        /// Their time zone, such as Europe/Berlin
+        /// The time zone, such as Europe/Berlin
         #[arg(long, value_name = "ZONE")]
         time_zone: Option<String>,
-        /// The language they prefer, such as de-AT
+        /// The preferred language, such as de-AT
         #[arg(long, value_name = "TAG")]
         language: Option<String>,
-        /// When they are not to be disturbed, such as 22:00-07:00
+        /// Quiet hours without notifications, such as 22:00-07:00
         #[arg(long, value_name = "FROM-TO")]
         quiet_hours: Option<String>,
-        /// For how many seconds they can undo an answer on a page, from 0 to 60; 0 turns it off
+        /// For how many seconds an answer on a page can be undone, from 0 to 60; 0 turns it off
         #[arg(long, value_name = "SECONDS")]
         undo_seconds: Option<u64>,
         #[command(flatten)]
         whose: ProfileOwnerArgs,
     },
-    /// Be away, and say who stands in
+    /// Set out of office, with a delegate
     Away {
-        /// Since when, such as 2026-12-24T08:00:00Z; already, if not given
+        /// When it begins, such as 2026-12-24T08:00:00Z [default: now]
         #[arg(long, value_name = "TIME")]
         from: Option<Time>,
-        /// Until when; until `profile back`, if not given
+        /// When it ends [default: with `profile back`]
         #[arg(long, value_name = "TIME")]
         until: Option<Time>,
-        /// Who is asked instead
+        /// The person who is asked instead
         #[arg(long, value_name = "ID")]
         delegate: Option<HumanId>,
         #[command(flatten)]
         whose: ProfileOwnerArgs,
     },
-    /// Be back
+    /// End out of office
     Back {
         #[command(flatten)]
         whose: ProfileOwnerArgs,
@@ -71,7 +71,7 @@ enum ProfileCommand {
 
 #[derive(Args)]
 struct ProfileOwnerArgs {
-    /// Whose; your own, if not given
+    /// The person, as an administrator [default: yourself]
     #[arg(long, value_name = "ID")]
     human: Option<HumanId>,
     #[command(flatten)]
@@ -177,9 +177,7 @@ async fn read(admin: &AdminTarget, human: &HumanId) -> anyhow::Result<PersonView
         AdminTarget::Offline(offline) => {
             let directory = offline.gateway.directory();
             let Some(human) = directory.human(human) else {
-                bail!(
-                    "there is nobody called {human}; `countersign people list` shows who there is"
-                )
+                bail!("there is no person {human}; `countersign people list` shows all people")
             };
             Ok(PersonView::from(human))
         }
@@ -215,7 +213,7 @@ fn show(person: &PersonView) {
         let from = part("from", absence.from.map(|at| at.to_string()));
         let until = part("until", absence.until.map(|at| at.to_string()));
         let instead = part("delegate", absence.delegate.map(|id| id.to_string()));
-        format!("away{from}{until}{instead}")
+        format!("yes{from}{until}{instead}")
     });
     let lines = [
         ("Person", Some(person.id.to_string())),
@@ -226,10 +224,10 @@ fn show(person: &PersonView) {
         ("Language", about.language),
         ("Quiet hours", quiet),
         ("Undo window", Some(undo)),
-        ("Absence", away),
+        ("Out of office", away),
     ];
     for (label, value) in lines {
         let value = value.filter(|value| !value.is_empty());
-        say!("{label:<12} {}", value.map_or_else(|| "–".to_owned(), |value| reveal(&value)));
+        say!("{label:<13} {}", value.map_or_else(|| "–".to_owned(), |value| reveal(&value)));
     }
 }

@@ -1,6 +1,6 @@
-//! `countersign projects`: the rules of projects.
+//! `countersign projects`: projects and their rules.
 
-use anyhow::bail;
+use anyhow::Context;
 use clap::{Args, Subcommand};
 use dialects::native::{ProjectBody, ProjectView};
 use kernel::ask::{Assignee, EnvelopePolicy};
@@ -15,7 +15,8 @@ use serde_json::Value;
 
 use super::Exit;
 use super::admin_target::{AdminTarget, TargetArgs};
-use super::output::{report, report_table};
+use super::directory_change::{TakenId, send};
+use super::output::{report, report_object, report_table};
 use crate::name_spelling::parse_name;
 
 #[derive(Args)]
@@ -31,59 +32,77 @@ enum ProjectsCommand {
         #[command(flatten)]
         place: TargetArgs,
     },
-    /// Add a project, or change what is given of its rules
+    /// Show the rules of a project
+    Show {
+        /// The project
+        id: ProjectId,
+        #[command(flatten)]
+        place: TargetArgs,
+    },
+    /// Add a project with the default rules; change them with `projects set`
+    Add {
+        /// The id of the new project
+        id: ProjectId,
+        #[command(flatten)]
+        place: TargetArgs,
+    },
+    /// Change the rules of a project: only those you name. A project that does not exist is added
     Set(Box<ProjectSetArgs>),
 }
 
 /// The changes to the rules of a project.
 #[derive(Args)]
 struct ProjectSetArgs {
-    /// Its name
+    /// The project
     id: ProjectId,
-    /// Whether an agent may have a default taken when nobody answers
+    /// Whether an agent may set a default answer for when no one answers in time
     #[arg(long, value_name = "BOOL")]
     default_on_silence: Option<bool>,
-    /// How sure it must be who answers: `none`, `agent-attested`, `link`, `channel`, `session` or
+    /// The minimum assurance of an answer: `none`, `agent-attested`, `link`, `channel`, `session` or
     /// `passkey`
-    #[arg(long, value_name = "ASSURANCE", value_parser = parse_name::<Assurance>)]
+    #[arg(
+        long = "minimum-assurance", alias = "floor", value_name = "ASSURANCE",
+        value_parser = parse_name::<Assurance>
+    )]
     floor: Option<Assurance>,
-    /// When to remind, after the request: 30m, 2h, 1d; give it several times
+    /// When to remind people, counted from the request: 30m, 2h, 1d; repeat it for several
     #[arg(long, value_name = "SPAN", value_parser = seconds, conflicts_with = "no_reminders")]
     reminder: Vec<u64>,
-    /// Remind nobody, unless the agent says so
+    /// Send no reminders, unless the agent asks for them
     #[arg(long)]
     no_reminders: bool,
-    /// Whom to ask as well, and when: 30m=ada, 1h=@legal for a group, 2h=@ for anybody in the
-    /// project; give it several times, in order
+    /// An escalation step, when to ask whom else: 30m=ada, 1h=@legal for a group, 2h=@ for anyone
+    /// in the project; repeat it for several, in order
     #[arg(long, value_name = "SPAN=WHO", value_parser = step, conflicts_with = "no_ladder")]
     step: Vec<EscalationStep>,
-    /// Ask nobody else
-    #[arg(long)]
+    /// Remove all escalation steps
+    #[arg(long = "no-steps", alias = "no-ladder")]
     no_ladder: bool,
-    /// How to take what agents say of their messages: `lenient` or `strict`
+    /// How to treat invalid HXP envelopes in messages of agents: `lenient` or `strict`
     #[arg(long, value_name = "MODE", value_parser = parse_name::<EnvelopePolicy>)]
     envelopes: Option<EnvelopePolicy>,
-    /// How long words are kept once a request is over: 30d, 12h, `off` for ever, or `usual` for as
-    /// long as the server says
+    /// How long the text of a closed request is kept: 30d, 12h, `off` to keep it forever, or
+    /// `default` for the server's setting
     #[arg(long, value_name = "SPAN", value_parser = retention)]
     retention: Option<RetentionArg>,
-    /// Whom agents may reach with a request: `any` address, or `project` for the people of the
+    /// The addresses that agents may send requests to: `any`, or `project` for the people of the
     /// project, the agent's owner and --allow-recipient
-    #[arg(long, value_name = "WHOM", value_parser = parse_name::<RecipientPolicy>)]
+    #[arg(long, value_name = "WHICH", value_parser = parse_name::<RecipientPolicy>)]
     recipients: Option<RecipientPolicy>,
-    /// An address agents may use besides: slack:C0123ABC, email:ops@example.com, a mail domain as
-    /// @example.com, or a whole kind as sms:*; give it several times
+    /// A further address that agents may use: slack:C0123ABC, email:ops@example.com, an email
+    /// domain as @example.com, or all of a kind as sms:*; repeat it for several
     #[arg(long, value_name = "ADDRESS", conflicts_with = "no_allowed_recipients")]
     allow_recipient: Vec<AllowedRecipient>,
-    /// Allow no addresses besides
+    /// Remove all further addresses
     #[arg(long)]
     no_allowed_recipients: bool,
-    /// Quotas that differ from the server's: `agent.open_asks=100,project.uploads=0`; `usual` for
+    /// Quotas that differ from the server's: `agent.open_asks=100,project.uploads=0`; `default` for
     /// none
     #[arg(long, value_name = "NAME=N", value_parser = quotas)]
     quotas: Option<Limits>,
-    /// How sure it must be who approves a request that is irreversible or critical, if more than
-    /// the floor: `link`, `channel`, `session` or `passkey`, or `none` for no such rule
+    /// The minimum assurance for approving a request that is irreversible or critical, if it is
+    /// higher than --minimum-assurance: `link`, `channel`, `session` or `passkey`; `none` for no
+    /// such rule
     #[arg(long, value_name = "ASSURANCE", value_parser = parse_name::<Assurance>)]
     irreversible_assurance: Option<Assurance>,
     #[command(flatten)]
@@ -99,21 +118,16 @@ impl ProjectsArgs {
         match self.command {
             ProjectsCommand::List { place } => {
                 let (admin, json) = place.open().await?;
-                let projects: Vec<ProjectView> = match &admin {
-                    AdminTarget::Remote(server) => server.all("projects").await?,
-                    AdminTarget::Offline(offline) => {
-                        offline.gateway.directory().projects().map(ProjectView::from).collect()
-                    }
-                };
+                let projects = all(&admin).await?;
                 report_table(
                     json,
                     &projects,
                     &[
                         "PROJECT",
-                        "DEFAULT ON SILENCE",
-                        "FLOOR",
+                        "DEFAULT ANSWERS",
+                        "MINIMUM ASSURANCE",
                         "REMINDERS",
-                        "LADDER",
+                        "ESCALATION",
                         "ENVELOPES",
                         "RETENTION",
                         "RECIPIENTS",
@@ -123,10 +137,43 @@ impl ProjectsArgs {
                     row,
                 )?;
             }
+            ProjectsCommand::Show { id, place } => {
+                let (admin, json) = place.open().await?;
+                let project = view(&admin, &id).await?.with_context(|| {
+                    format!(
+                        "there is no project {id}; `countersign projects list` shows all projects"
+                    )
+                })?;
+                report_object(json, &project)?;
+            }
+            ProjectsCommand::Add { id, place } => add(place, id).await?,
             ProjectsCommand::Set(given) => set(*given).await?,
         }
         Ok(Exit::Done)
     }
+}
+
+/// All projects.
+pub(super) async fn all(admin: &AdminTarget) -> anyhow::Result<Vec<ProjectView>> {
+    match admin {
+        AdminTarget::Remote(server) => server.all("projects").await,
+        AdminTarget::Offline(offline) => {
+            Ok(offline.gateway.directory().projects().map(ProjectView::from).collect())
+        }
+    }
+}
+
+/// Adds a project with the default rules.
+pub(super) async fn add(place: TargetArgs, id: ProjectId) -> anyhow::Result<()> {
+    let fresh = NewProject::fresh(id);
+    let (id, body) = (fresh.id.clone(), body(fresh.clone()));
+    let message = format!(
+        "the project {id} exists already, and nothing was changed; change its rules with \
+         `countersign projects set {id}`"
+    );
+    let taken = Some(TakenId { what: "project", message });
+    let command = DirectoryCommand::AddProject(fresh);
+    send(place, Method::POST, "/api/v1/projects", &body, command, taken).await
 }
 
 async fn set(given: ProjectSetArgs) -> anyhow::Result<()> {
@@ -173,21 +220,26 @@ async fn set(given: ProjectSetArgs) -> anyhow::Result<()> {
     report(json, &body, "Saved.")
 }
 
-/// The existing project, if any.
-async fn known(admin: &AdminTarget, id: &ProjectId) -> anyhow::Result<Option<NewProject>> {
-    let view = match admin {
+/// The project as the API shows it, if it exists.
+async fn view(admin: &AdminTarget, id: &ProjectId) -> anyhow::Result<Option<ProjectView>> {
+    match admin {
         AdminTarget::Remote(server) => {
             let path = format!("/api/v1/projects/{id}");
             match server.client.call(Method::GET, &path, None::<&()>).await {
-                Ok(view) => Some(view),
-                Err(client::ClientError::Refused { status: 404, .. }) => None,
-                Err(error) => bail!(server.with_advice()(error)),
+                Ok(view) => Ok(Some(view)),
+                Err(client::ClientError::Refused { status: 404, .. }) => Ok(None),
+                Err(error) => Err(server.with_advice()(error)),
             }
         }
         AdminTarget::Offline(offline) => {
-            offline.gateway.directory().project(id).map(ProjectView::from)
+            Ok(offline.gateway.directory().project(id).map(ProjectView::from))
         }
-    };
+    }
+}
+
+/// The existing project, if any.
+async fn known(admin: &AdminTarget, id: &ProjectId) -> anyhow::Result<Option<NewProject>> {
+    let view = view(admin, id).await?;
     let new = |view: ProjectView| {
         let ProjectView {
             id,
@@ -294,14 +346,14 @@ fn row(project: &ProjectView) -> Vec<String> {
 }
 
 fn quotas(text: &str) -> Result<Limits, String> {
-    if text == "usual" {
+    if matches!(text, "default" | "usual") {
         return Ok(Limits::default());
     }
     text.parse().map_err(|error: kernel::quota::BadLimit| error.to_string())
 }
 
 fn retention(text: &str) -> Result<RetentionArg, String> {
-    if text == "usual" {
+    if matches!(text, "default" | "usual") {
         return Ok(RetentionArg(None));
     }
     text.parse()

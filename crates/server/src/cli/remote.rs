@@ -2,27 +2,32 @@
 
 use std::error::Error;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use client::{Client, ClientError};
 use reqwest::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use url::Url;
 
+use super::login;
+use super::logins::{SavedLogin, SavedLogins};
 use crate::config::{SecretString, variable};
+
+/// The default address of a server.
+const DEFAULT_URL: &str = "http://localhost:3402";
 
 /// Which server.
 #[derive(Args)]
 pub(super) struct RemoteArgs {
-    /// The server's address
-    #[arg(
-        long,
-        env = "COUNTERSIGN_URL",
-        default_value = "http://localhost:3402",
-        value_name = "URL"
-    )]
-    url: String,
+    /// The server's address [env: `COUNTERSIGN_URL`] [default: the server of the last `countersign
+    /// login`, else `http://localhost:3402`]
+    #[arg(long, value_name = "URL", conflicts_with = "profile")]
+    pub(super) url: Option<String>,
+    /// The saved sign-in to use [env: `COUNTERSIGN_PROFILE`]
+    #[arg(long, value_name = "NAME")]
+    pub(super) profile: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -31,8 +36,10 @@ pub(super) struct RemoteArgs {
 /// A server, and our credential.
 pub(super) struct RemoteServer {
     pub(super) client: Client,
-    url: String,
+    pub(super) url: String,
     role: CredentialRole,
+    pub(super) source: CredentialSource,
+    pub(super) credential: SecretString,
 }
 
 /// The kind of credential.
@@ -40,6 +47,16 @@ pub(super) struct RemoteServer {
 enum CredentialRole {
     Agent,
     Human,
+}
+
+/// Where a credential comes from.
+pub(super) enum CredentialSource {
+    /// An environment variable.
+    Variable,
+    /// `countersign login`.
+    Saved(Box<SavedLogin>),
+    /// The fixed credentials of `serve --dev`.
+    Dev,
 }
 
 impl CredentialRole {
@@ -58,14 +75,17 @@ impl CredentialRole {
         }
     }
 
-    fn origin(self, url: &str) -> String {
+    /// What to do to get a credential.
+    fn advice(self, url: &str) -> String {
         match self {
-            Self::Agent => "The first `countersign serve` printed an agent key; `countersign keys \
-                            create --agent NAME` makes another."
+            Self::Agent => "Set COUNTERSIGN_API_KEY to an agent key. The first `countersign serve` \
+                            printed one; `countersign keys create --agent NAME` creates another. To act as \
+                            a person, run `countersign login`."
                 .to_owned(),
             Self::Human => format!(
-                "Sign in at {url} and make a token at {url}/settings/tokens; or stop the server and \
-                 run `countersign keys create --human NAME --data DIR`."
+                "Run `countersign login {url}`. On the computer of the server, run it in the folder \
+                 in which you started `countersign serve`, with --local: it needs no browser. For \
+                 scripts, create a token at {url}/settings/tokens and set COUNTERSIGN_TOKEN."
             ),
         }
     }
@@ -73,54 +93,149 @@ impl CredentialRole {
 
 const AGENT: &str = concat!("countersign-cli/", env!("CARGO_PKG_VERSION"));
 
+/// The server that a command talks to, and the saved sign-in to it.
+pub(super) struct ServerChoice {
+    pub(super) url: String,
+    pub(super) login: Option<SavedLogin>,
+    /// Whether the user named the sign-in. It then wins over the credentials in the environment,
+    /// which may be those of another server.
+    named: bool,
+}
+
+impl ServerChoice {
+    /// Whether a credential of a person is at hand.
+    fn has_human(&self) -> bool {
+        self.login.is_some() || variable(CredentialRole::Human.variable()).is_some()
+    }
+
+    /// Whether an agent key is at hand, and no sign-in was named.
+    fn has_agent(&self) -> bool {
+        !self.named && variable(CredentialRole::Agent.variable()).is_some()
+    }
+}
+
+/// Whether an address leads to this computer.
+pub(super) fn is_loopback(url: &str) -> bool {
+    let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
+    host.is_some_and(|host| matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]"))
+}
+
 impl RemoteArgs {
+    /// Selects the server: the sign-in that is named, else the address that is given, else the
+    /// server of the last sign-in. A credential in the environment belongs to the address in the
+    /// environment or to the default one, so it is never sent to the server of a sign-in.
+    pub(super) fn choose(&self) -> anyhow::Result<ServerChoice> {
+        let named = self.profile.clone();
+        let named =
+            named.or_else(|| variable("COUNTERSIGN_PROFILE").filter(|_| self.url.is_none()));
+        let saved = SavedLogins::load()?;
+        if let Some(name) = named {
+            let login = saved.named(&name).cloned().with_context(|| {
+                let known: Vec<&str> =
+                    saved.all().iter().map(|login| login.profile.as_str()).collect();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                format!(
+                    "there is no saved sign-in called {name} (saved: {known}). Run `countersign \
+                     login URL --profile {name}`"
+                )
+            })?;
+            return Ok(ServerChoice { url: login.url.clone(), login: Some(login), named: true });
+        }
+        let given = self.url.clone().or_else(|| variable("COUNTERSIGN_URL"));
+        let set = |role: CredentialRole| variable(role.variable()).is_some();
+        if given.is_none()
+            && !set(CredentialRole::Agent)
+            && !set(CredentialRole::Human)
+            && let Some(login) = saved.default_login()
+        {
+            let login = login.clone();
+            return Ok(ServerChoice { url: login.url.clone(), login: Some(login), named: false });
+        }
+        let url = given.as_deref().unwrap_or(DEFAULT_URL).trim_end_matches('/').to_owned();
+        let login = saved.for_url(&url).cloned();
+        Ok(ServerChoice { url, login, named: false })
+    }
+
     /// Connects as an agent, with the key in `COUNTERSIGN_API_KEY`.
-    pub(super) fn agent(&self) -> anyhow::Result<RemoteServer> {
-        self.connect(CredentialRole::Agent)
+    pub(super) async fn agent(&self) -> anyhow::Result<RemoteServer> {
+        self.connect(self.choose()?, CredentialRole::Agent).await
     }
 
-    /// Connects as a person, with the token in `COUNTERSIGN_TOKEN`.
-    pub(super) fn human(&self) -> anyhow::Result<RemoteServer> {
-        self.connect(CredentialRole::Human)
+    /// Connects as a person: with the token in `COUNTERSIGN_TOKEN`, else with the saved sign-in,
+    /// else with the keys of the installation in the current folder.
+    pub(super) async fn human(&self) -> anyhow::Result<RemoteServer> {
+        self.connect(self.choose()?, CredentialRole::Human).await
     }
 
-    /// The server's URL, without a trailing slash.
-    pub(super) fn address(&self) -> &str {
-        self.url.trim_end_matches('/')
+    /// Connects as an agent if there is an agent key, else as a person if possible.
+    pub(super) async fn agent_or_human(&self) -> anyhow::Result<RemoteServer> {
+        let mut choice = self.choose()?;
+        if !choice.has_agent() && !choice.has_human() && is_loopback(&choice.url) {
+            choice.login = Box::pin(login::with_installation_here(&choice.url)).await?;
+        }
+        let human = !choice.has_agent() && choice.has_human();
+        let role = if human { CredentialRole::Human } else { CredentialRole::Agent };
+        self.connect(choice, role).await
     }
 
-    /// Connects with whichever credential is set; as an agent if both or neither are.
-    pub(super) fn agent_or_human(&self) -> anyhow::Result<RemoteServer> {
-        let has = |role: CredentialRole| variable(role.variable()).is_some();
-        self.connect(if !has(CredentialRole::Agent) && has(CredentialRole::Human) {
-            CredentialRole::Human
-        } else {
-            CredentialRole::Agent
-        })
+    /// Connects as a person, or as an agent if there is only an agent key.
+    pub(super) async fn human_or_agent(&self) -> anyhow::Result<RemoteServer> {
+        let choice = self.choose()?;
+        let agent = choice.has_agent() && !choice.has_human();
+        let role = if agent { CredentialRole::Agent } else { CredentialRole::Human };
+        self.connect(choice, role).await
     }
 
-    /// Connects with whichever credential is set; as a person if both or neither are.
-    pub(super) fn human_or_agent(&self) -> anyhow::Result<RemoteServer> {
-        let has = |role: CredentialRole| variable(role.variable()).is_some();
-        self.connect(if has(CredentialRole::Agent) && !has(CredentialRole::Human) {
-            CredentialRole::Agent
-        } else {
-            CredentialRole::Human
-        })
-    }
-
-    /// On loopback, the credentials of `serve --dev` are used if none is set.
-    fn connect(&self, role: CredentialRole) -> anyhow::Result<RemoteServer> {
-        let url = self.address().to_owned();
-        let local = ["http://localhost", "http://127.0.0.1", "http://[::1]"];
-        let fallback = || local.iter().any(|start| url.starts_with(start)).then(|| role.dev());
-        let credential = variable(role.variable())
-            .or_else(|| fallback().map(str::to_owned))
-            .map(SecretString::new)
-            .with_context(|| format!("set {}. {}", role.variable(), role.origin(&url)))?;
+    /// On loopback, the credentials of `serve --dev` are used if there is no other.
+    async fn connect(
+        &self,
+        choice: ServerChoice,
+        role: CredentialRole,
+    ) -> anyhow::Result<RemoteServer> {
+        let ServerChoice { url, login, named } = choice;
+        let variable = variable(role.variable()).filter(|_| !named);
+        let saved = login.filter(|_| matches!(role, CredentialRole::Human));
+        let (credential, source) = match (variable, saved) {
+            (Some(credential), _) => (SecretString::new(credential), CredentialSource::Variable),
+            (None, Some(login)) => (login.token.clone(), CredentialSource::Saved(Box::new(login))),
+            (None, None) => match implicit(&url, role).await? {
+                Some(found) => found,
+                None => bail!("{} {}", missing(role), role.advice(&url)),
+            },
+        };
         let client = Client::named(&url, credential.reveal(), AGENT)?;
-        Ok(RemoteServer { client, url, role })
+        Ok(RemoteServer { client, url, role, source, credential })
     }
+}
+
+/// The start of the message for a missing credential.
+fn missing(role: CredentialRole) -> &'static str {
+    match role {
+        CredentialRole::Agent => "there is no agent key.",
+        CredentialRole::Human => "you are not signed in.",
+    }
+}
+
+/// A credential for a server on this computer: a person who can read the keys of the installation
+/// is signed in with them, otherwise `serve --dev` may accept its fixed credential.
+async fn implicit(
+    url: &str,
+    role: CredentialRole,
+) -> anyhow::Result<Option<(SecretString, CredentialSource)>> {
+    if !is_loopback(url) {
+        return Ok(None);
+    }
+    if matches!(role, CredentialRole::Human)
+        && let Some(login) = Box::pin(login::with_installation_here(url)).await?
+    {
+        return Ok(Some((login.token.clone(), CredentialSource::Saved(Box::new(login)))));
+    }
+    Ok(Some((SecretString::new(role.dev()), CredentialSource::Dev)))
+}
+
+/// A client without a credential of ours, for signing in: the token is not valid yet.
+pub(super) fn client_with(url: &str, token: &SecretString) -> anyhow::Result<Client> {
+    Ok(Client::named(url, token.reveal(), AGENT)?)
 }
 
 impl RemoteServer {
@@ -168,7 +283,7 @@ impl RemoteServer {
             ClientError::Refused { status: 401, .. } => self.unknown(),
             ClientError::Unreachable { source, .. } => anyhow!(
                 "no server answers at {}: {}. Start one with `countersign serve`, or name another \
-                 with --url",
+                 one with --url",
                 self.url,
                 root(&source)
             ),
@@ -177,18 +292,27 @@ impl RemoteServer {
     }
 
     fn unknown(&self) -> anyhow::Error {
-        let (url, name) = (&self.url, self.role.variable());
-        let why = if variable(name).is_some() {
-            format!("{url} does not accept {name}: it is mistyped, revoked or for another server")
-        } else {
-            format!("set {name}: {url} is not a `serve --dev` server")
+        let url = &self.url;
+        let why = match &self.source {
+            CredentialSource::Variable => {
+                let name = self.role.variable();
+                format!(
+                    "{url} does not accept {name}: it is mistyped, revoked or for another server."
+                )
+            }
+            CredentialSource::Saved(login) => format!(
+                "{url} does not accept the sign-in {} any more: it expired, was revoked, or the \
+                 address belongs to another server now.",
+                login.profile
+            ),
+            CredentialSource::Dev => missing(self.role).to_owned(),
         };
-        anyhow!("{why}. {}", self.role.origin(url))
+        anyhow!("{why} {}", self.role.advice(url))
     }
 }
 
 /// The innermost cause of an error; the outer ones only describe the transport.
-fn root(error: &dyn Error) -> String {
+pub(super) fn root(error: &dyn Error) -> String {
     let mut cause = error;
     while let Some(next) = cause.source() {
         cause = next;

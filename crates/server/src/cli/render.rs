@@ -38,12 +38,12 @@ pub(super) fn ask(ask: &client::Ask, detail: DetailLevel) {
         pairs(edits(ask));
         say!("{}", block(&how, "    "));
         if ask.question.is_some() {
-            say!("    signed: countersign receipt {}", ask.id);
+            say!("    receipt: countersign receipts show {}", ask.id);
         }
     } else if detail == DetailLevel::Whole {
         say!("  {} asked on {}", rest(ask, "agent"), rest(ask, "created_at"));
         if !rest(ask, "expires_at").is_empty() {
-            say!("  runs out on {}", rest(ask, "expires_at"));
+            say!("  expires on {}", rest(ask, "expires_at"));
         }
         say!("\n  countersign answer {} {}", ask.id, hint(ask));
     }
@@ -104,16 +104,16 @@ fn recorded_outcome(ask: &client::Ask) -> Option<(String, String)> {
     let (at, by) = (&result.at, &result.by);
     Some(match (ask.state.as_str(), by) {
         ("completed", ActorRef::System) => {
-            (answer_text(ask), format!("by default: nobody answered until {at}"))
+            (answer_text(ask), format!("by default: no one answered until {at}"))
         }
         ("completed", by) => (answer_text(ask), format!("by {by} on {at}")),
         ("cancelled", by) => {
             let reason = result.reason.as_ref();
             let reason = reason.map_or_else(String::new, |reason| format!(" ({reason})"));
             let by = if *by == ActorRef::System { "the server".to_owned() } else { by.to_string() };
-            (format!("withdrawn{reason}"), format!("by {by} on {at}"))
+            (format!("cancelled{reason}"), format!("by {by} on {at}"))
         }
-        _ => ("nobody answered".to_owned(), format!("until {at}")),
+        _ => ("no one answered".to_owned(), format!("until {at}")),
     })
 }
 
@@ -191,7 +191,7 @@ pub(super) fn hint(ask: &client::Ask) -> String {
             [_] => "VALUE".to_owned(),
             many => many.iter().map(|f| format!("{}=…", f.key)).collect::<Vec<_>>().join(" "),
         },
-        _ => "YOUR WORDS".to_owned(),
+        _ => "YOUR REPLY".to_owned(),
     }
 }
 

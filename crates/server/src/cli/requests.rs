@@ -25,7 +25,7 @@ pub(super) struct ShowArgs {
 
 impl ShowArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.agent_or_human()?;
+        let server = self.remote.agent_or_human().await?;
         let ask = server.client.show(&native_id(&self.id)).await.map_err(server.with_advice())?;
         print(&ask, self.remote.json, DetailLevel::Whole)?;
         Ok(Exit::Done)
@@ -82,7 +82,7 @@ pub(super) struct WaitArgs {
 
 impl WaitArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.agent_or_human()?;
+        let server = self.remote.agent_or_human().await?;
         let id = native_id(&self.id);
         let mut ask = server.client.show(&id).await.map_err(server.with_advice())?;
         if !ask.is_over() {
@@ -104,7 +104,7 @@ impl WaitArgs {
 pub(super) struct CancelArgs {
     /// The request, under any prefix: `ask_…`, `hxp_…`
     id: String,
-    /// Why it is no longer needed
+    /// Why the request is no longer needed
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
     #[command(flatten)]
@@ -113,7 +113,7 @@ pub(super) struct CancelArgs {
 
 impl CancelArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.agent_or_human()?;
+        let server = self.remote.agent_or_human().await?;
         let path = format!("/api/v1/asks/{}/cancel", native_id(&self.id));
         let body = json!({ "reason": self.reason });
         let call = server.client.call(Method::POST, &path, Some(&body));
@@ -128,7 +128,7 @@ impl CancelArgs {
 pub(super) struct RevokeArgs {
     /// The request, under any prefix: `ask_…`, `hxp_…`, `rcpt_…`
     id: String,
-    /// Why its receipt no longer counts; anybody who checks it is told
+    /// Why the receipt is revoked; everyone who verifies it can read this
     #[arg(long, value_name = "TEXT")]
     reason: String,
     #[command(flatten)]
@@ -137,7 +137,7 @@ pub(super) struct RevokeArgs {
 
 impl RevokeArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.human()?;
+        let server = self.remote.human().await?;
         let id = native_id(&self.id);
         let path = format!("/api/v1/asks/{id}/revoke");
         let body = json!({ "reason": self.reason });
@@ -146,8 +146,8 @@ impl RevokeArgs {
             print(&ask, true, DetailLevel::Brief)?;
         } else {
             let reason = ask.revoked.and_then(|revoked| revoked.reason).unwrap_or_default();
-            say!("The receipt of {id} no longer counts: {reason}");
-            say!("What happened stays on the record.");
+            say!("The receipt of {id} is revoked: {reason}");
+            say!("The answer stays in the audit log.");
         }
         Ok(Exit::Done)
     }
@@ -159,7 +159,7 @@ impl RevokeArgs {
 pub(super) struct ReceiptArgs {
     /// The request, under any prefix: `ask_…`, `hxp_…`
     id: String,
-    /// Write it to this file
+    /// Write the receipt to this file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -168,7 +168,7 @@ pub(super) struct ReceiptArgs {
 
 impl ReceiptArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.agent_or_human()?;
+        let server = self.remote.agent_or_human().await?;
         let signed =
             server.client.receipt(&native_id(&self.id)).await.map_err(server.with_advice())?;
         if let Some(path) = &self.out {
@@ -179,7 +179,7 @@ impl ReceiptArgs {
         if self.remote.json {
             say!("{}", serde_json::to_string(&signed)?);
         } else if let Some(path) = &self.out {
-            say!("Check it with `countersign verify {}`.", path.display());
+            say!("Verify it with `countersign verify {}`.", path.display());
         } else {
             say!("{}", signed.receipt);
         }
@@ -193,7 +193,7 @@ impl ReceiptArgs {
 pub(super) struct CallbacksArgs {
     /// The request, under any prefix: `ask_…`, `review_…`
     id: String,
-    /// Tell the agent once more that it is over
+    /// Call the agent once more
     #[arg(long)]
     again: bool,
     #[command(flatten)]
@@ -202,7 +202,7 @@ pub(super) struct CallbacksArgs {
 
 impl CallbacksArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.agent_or_human()?;
+        let server = self.remote.agent_or_human().await?;
         let path = format!("/api/v1/asks/{}/callbacks", native_id(&self.id));
         let method = if self.again { Method::POST } else { Method::GET };
         let found: Value = server.call(method, &path).await?;
@@ -216,8 +216,8 @@ impl CallbacksArgs {
             say!("{at}  {}", attempt_text(attempt));
         }
         match (found["to"].as_str(), self.again) {
-            (None, _) => say!("This request names no address to call back."),
-            (Some(to), true) => say!("{to} is called again."),
+            (None, _) => say!("This request has no callback address."),
+            (Some(to), true) => say!("{to} will be called again."),
             (Some(to), false) if attempts.is_empty() => say!("{to} was not called yet."),
             (Some(_), false) => {}
         }
@@ -227,8 +227,8 @@ impl CallbacksArgs {
 
 fn attempt_text(attempt: &Value) -> String {
     match attempt["result"].as_str() {
-        Some("taken") => format!("taken, with status {}", attempt["status"]),
-        Some("refused") => format!("refused, with status {}", attempt["status"]),
-        _ => attempt["error"].as_str().unwrap_or("nobody was reached").to_owned(),
+        Some("taken") => format!("accepted with status {}", attempt["status"]),
+        Some("refused") => format!("refused with status {}", attempt["status"]),
+        _ => attempt["error"].as_str().unwrap_or("the address could not be reached").to_owned(),
     }
 }

@@ -27,21 +27,21 @@ enum RulesCommand {
         #[command(flatten)]
         remote: RemoteArgs,
     },
-    /// Add a rule: what matches goes to somebody else where an agent asks for a delegate
+    /// Add a rule: requests that match go to a delegate, if the agent asks for one
     Add {
-        /// To whom
+        /// The delegate
         #[arg(long, value_name = "ID")]
         to: HumanId,
-        /// Which kind of question; give it several times; any, if not given
+        /// Only this kind of question; repeat it for several [default: any]
         #[arg(long, value_name = "KIND", value_parser = parse_name::<QuestionKind>)]
         kind: Vec<QuestionKind>,
-        /// Which project, by name or by the agent's own label
+        /// Only this project, by id or by the agent's own label
         #[arg(long, value_name = "NAME")]
         project: Option<String>,
-        /// Which tag
+        /// Only requests with this tag
         #[arg(long, value_name = "TAG")]
         tag: Option<String>,
-        /// Which priority
+        /// Only this priority
         #[arg(long, value_name = "PRIORITY", value_parser = parse_name::<Priority>)]
         priority: Option<Priority>,
         #[command(flatten)]
@@ -49,7 +49,7 @@ enum RulesCommand {
     },
     /// Remove a rule
     Remove {
-        /// Its id, as listed
+        /// The id of the rule, as `rules list` shows it
         id: RuleId,
         #[command(flatten)]
         remote: RemoteArgs,
@@ -60,25 +60,25 @@ impl RulesArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             RulesCommand::List { remote } => {
-                let server = remote.human()?;
+                let server = remote.human().await?;
                 let found: Value = server.get("/api/v1/rules").await?;
                 let rules = found.get("rules").and_then(Value::as_array);
                 if remote.json {
                     say!("{}", serde_json::to_string(&rules)?);
                 } else {
                     let rows: Vec<_> = rules.into_iter().flatten().map(row).collect();
-                    table(&["ID", "TO", "KINDS", "PROJECT", "TAG", "PRIORITY"], &rows);
+                    table(&["ID", "DELEGATE", "KINDS", "PROJECT", "TAG", "PRIORITY"], &rows);
                 }
             }
             RulesCommand::Add { to, kind, project, tag, priority, remote } => {
-                let server = remote.human()?;
+                let server = remote.human().await?;
                 let kinds = kind.into_iter().collect();
                 let body = RuleBody { kinds, project, tag, priority, delegate_to: to };
                 let added: Value = server.send(Method::POST, "/api/v1/rules", &body).await?;
                 report(remote.json, &added, &format!("Added {}.", cell(added.get("id"))))?;
             }
             RulesCommand::Remove { id, remote } => {
-                let server = remote.human()?;
+                let server = remote.human().await?;
                 let path = format!("/api/v1/rules/{id}");
                 let () = server.call(Method::DELETE, &path).await?;
                 report(

@@ -18,12 +18,11 @@ use crate::telemetry;
 pub(super) struct ServeArgs {
     #[command(flatten)]
     local: LocalArgs,
-    /// Make new server keys for a database whose keys are lost; what they signed or encrypted
-    /// cannot be proven or read any more
+    /// Create new server keys for a database whose keys are lost. Receipts that the lost keys signed
+    /// can no longer be verified, and secrets that they encrypted can no longer be read
     #[arg(long)]
     new_server_keys: bool,
-    /// Start although acknowledged events are missing from the database; the loss stays written
-    /// down
+    /// Start although acknowledged events are missing from the database; the loss stays recorded
     #[arg(long)]
     accept_loss: bool,
 }
@@ -75,24 +74,24 @@ fn welcome(server: &Server) -> String {
     }
     if let Some(human) = &server.welcome().sign_in_elsewhere {
         lines.push(format!(
-            "  Sign in    another node printed a sign-in link for {human}; it still works"
+            "  Sign in    another node printed a sign-in link for {human}, which is still valid"
         ));
         lines.push(format!(
-            "             (`countersign people link {human} --offline` makes another)"
+            "             (`countersign people link {human} --offline` creates another)"
         ));
     }
     if let Some(first) = &server.welcome().first {
         lines.push(format!("  Agent key  {}", first.agent_key));
-        lines.push("             (shown this once; give it to your agent)".to_owned());
+        lines.push("             (shown only once; give it to your agent)".to_owned());
     }
     if config.dev {
         lines.push("  Agent key  dev-agent-key     Human token  dev-human-token".to_owned());
-        lines.push(
-            "\n  DEV MODE: these credentials are known to everybody. Loopback only.".to_owned(),
-        );
+        lines.push("\n  DEV MODE: these credentials are publicly known. Loopback only.".to_owned());
     }
     lines.push(match &config.location.database {
-        DatabaseLocation::Memory => "  Data       in memory: nothing is kept\n".to_owned(),
+        DatabaseLocation::Memory => {
+            "  Data       in memory: data is lost when the server stops\n".to_owned()
+        }
         DatabaseLocation::Sqlite(path) => format!("  Data       {}\n", path.display()),
         DatabaseLocation::Postgres(url) => format!("  Data       {url}\n"),
     });

@@ -19,24 +19,25 @@ pub(super) struct SessionsArgs {
 
 #[derive(Subcommand)]
 enum SessionsCommand {
-    /// List where somebody is signed in
+    /// List the browsers in which a person is signed in
     List {
-        /// Who; yourself, if not given
+        /// The person [default: yourself]
         #[arg(long, value_name = "ID")]
         human: Option<HumanId>,
         #[command(flatten)]
         place: TargetArgs,
     },
-    /// Sign a browser out at once
+    /// Sign a browser out, effective immediately
+    #[command(alias = "remove")]
     Revoke {
-        /// The session, as listed
+        /// The id of the session: `key_…`
         id: KeyId,
         #[command(flatten)]
         place: TargetArgs,
     },
-    /// Sign somebody out everywhere at once
+    /// Sign a person out everywhere, effective immediately
     RevokeAll {
-        /// Who; yourself, if not given
+        /// The person [default: yourself]
         #[arg(long, value_name = "ID")]
         human: Option<HumanId>,
         #[command(flatten)]

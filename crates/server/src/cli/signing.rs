@@ -12,10 +12,11 @@ use gateway::signing::{DestroyedBy, SigningKeySummary, list, revoke, rotate};
 use gateway::vault::Vault;
 use gateway::vault::shared::MasterKey;
 use reqwest::Method;
+use serde_json::json;
 use store::Clock;
 
 use super::erase::ConfirmArgs;
-use super::output::{report_table, say};
+use super::output::{report, report_table, say};
 use super::remote::RemoteArgs;
 use super::{Exit, StoredDataArgs};
 use crate::config::SecretString;
@@ -29,7 +30,7 @@ pub(super) struct SigningArgs {
 
 #[derive(Subcommand)]
 enum SigningCommand {
-    /// List the keys, never their secrets
+    /// List the keys, without their secrets
     List {
         /// Print JSON
         #[arg(long)]
@@ -37,19 +38,25 @@ enum SigningCommand {
         #[command(flatten)]
         stored: StoredDataArgs,
     },
-    /// Make a new key; what the old one signed stays valid
+    /// Create a new key; receipts signed by the old one stay valid
     Rotate {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         stored: StoredDataArgs,
     },
-    /// Call a key back: nothing it signed counts any more
+    /// Revoke a key: receipts that it signed are no longer valid
     Revoke {
-        /// The name of the key, as listed
+        /// The id of the key, as `signing list` shows it
         #[arg(allow_hyphen_values = true)]
         kid: String,
-        /// Why; published with the revocations
+        /// Why the key is revoked; published with the revocations
         #[arg(long, value_name = "TEXT")]
         reason: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         stored: StoredDataArgs,
     },
@@ -58,7 +65,7 @@ enum SigningCommand {
     /// Talks to a running server as an administrator. Receipts keep their bytes and stay valid; the
     /// public key stays published. If it is interrupted, run it again.
     Destroy {
-        /// The name of the key, as listed
+        /// The id of the key, as `signing list` shows it
         #[arg(allow_hyphen_values = true)]
         kid: String,
         #[command(flatten)]
@@ -68,9 +75,12 @@ enum SigningCommand {
     },
     /// Encrypt the server's keys under another master key
     Rewrap {
-        /// File that holds the new master key, from now on the one to give to every server
+        /// File that holds the new master key; give it to every server afterwards
         #[arg(long, value_name = "FILE")]
         new_master_key_file: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         stored: StoredDataArgs,
     },
@@ -82,30 +92,35 @@ impl SigningArgs {
         match self.command {
             SigningCommand::List { json, stored } => {
                 let keys = list(&*vault(stored, KeyAccess::Look).await?).await?;
-                report_table(json, &keys, &["KEY", "MADE", "STATE"], row)?;
+                report_table(json, &keys, &["KEY", "CREATED", "STATE"], row)?;
             }
-            SigningCommand::Rotate { stored } => {
+            SigningCommand::Rotate { json, stored } => {
                 let (kid, from) = rotate(&*vault(stored, KeyAccess::Change).await?, now).await?;
-                say!("{kid} signs from {from} on. What was signed before stays valid.");
+                let sentence = format!("{kid} signs from {from} on. Earlier receipts stay valid.");
+                report(json, &json!({ "kid": kid, "signs_from": from }), &sentence)?;
             }
-            SigningCommand::Revoke { kid, reason, stored } => {
+            SigningCommand::Revoke { kid, reason, json, stored } => {
                 let next =
                     revoke(&*vault(stored, KeyAccess::Change).await?, &kid, &reason, now).await?;
-                say!("{kid} is revoked: nothing it signed counts any more.");
-                if let Some(next) = next {
-                    say!("{next} signs from now on.");
-                }
+                let next_line = next.as_ref().map(|next| format!("\n{next} signs from now on."));
+                let sentence = format!(
+                    "{kid} is revoked. Receipts that it signed are no longer valid.{}",
+                    next_line.unwrap_or_default()
+                );
+                report(json, &json!({ "revoked": kid, "current": next }), &sentence)?;
             }
             SigningCommand::Destroy { kid, sure, remote } => {
                 return destroy(&kid, &sure, &remote).await;
             }
-            SigningCommand::Rewrap { new_master_key_file: path, stored } => {
+            SigningCommand::Rewrap { new_master_key_file: path, json, stored } => {
                 let text = std::fs::read_to_string(&path);
                 let text = text.with_context(|| format!("cannot read {}", path.display()))?;
                 let next = MasterKey::read(&SecretString::new(text))?;
                 vault(stored, KeyAccess::Change).await?.rewrap(&next).await?;
-                say!("The server's keys are encrypted under the new master key.");
-                say!("Give it to every server and start them again: with the old one they cannot.");
+                let sentence = "The server's keys are encrypted under the new master key.\n\
+                                Give it to every server and restart them: they cannot start with \
+                                the old one.";
+                report(json, &json!({ "rewrapped": true }), sentence)?;
             }
         }
         Ok(Exit::Done)
@@ -118,7 +133,7 @@ async fn destroy(kid: &str, sure: &ConfirmArgs, remote: &RemoteArgs) -> anyhow::
         say!("Nothing was destroyed.");
         return Ok(Exit::Denied);
     }
-    let server = remote.human()?;
+    let server = remote.human().await?;
     let path = format!("/api/v1/signing-keys/{kid}/destroy");
     let done = loop {
         let done: Destruction = server.call(Method::POST, &path).await?;
@@ -132,10 +147,10 @@ async fn destroy(kid: &str, sure: &ConfirmArgs, remote: &RemoteArgs) -> anyhow::
     if remote.json {
         say!("{}", serde_json::to_string(&done)?);
     } else if done.examined == 0 {
-        say!("The private half of {kid} is gone already.");
+        say!("The private half of {kid} was destroyed before.");
     } else {
         say!("The private half of {kid} is destroyed; {} signatures were stored.", done.stored);
-        say!("Its receipts keep their bytes and stay valid. Old backups may still hold the key.");
+        say!("Its receipts are unchanged and stay valid. Old backups may still contain the key.");
     }
     Ok(Exit::Done)
 }

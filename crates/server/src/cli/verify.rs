@@ -36,40 +36,39 @@ use super::output::say;
 
 #[derive(Args)]
 #[command(
-    after_help = "Exits with 0 if the receipt is valid, 1 if it is not, 4 if that could not \
-                        be found out."
+    after_help = "Exits with 0 if the receipt is valid, 1 if it is not, 4 if it could not be checked."
 )]
 pub(super) struct VerifyArgs {
     /// The receipt: a file, `-` for standard input, or the receipt itself
     receipt: String,
-    /// The keys to trust, a JWKS as the issuer publishes it [default: those of the data folder,
-    /// else the issuer's]
+    /// The trusted keys, a JWKS as the issuer publishes it [default: those of the data folder, else
+    /// the issuer's]
     #[arg(long, value_name = "FILE|URL")]
     jwks: Option<String>,
-    /// The data folder whose keys to trust, unless --jwks is given [default: ./countersign-data, if
-    /// it is there]
+    /// The data folder with the trusted keys, unless --jwks is given [default: ./countersign-data, if
+    /// it exists]
     #[arg(long, env = "COUNTERSIGN_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// The issuer it must come from
+    /// The issuer that the receipt must have
     #[arg(long, value_name = "URL")]
     issuer: Option<String>,
-    /// The question it must be about, as JSON
+    /// The question that the receipt must be about, as JSON
     #[arg(long, value_name = "FILE")]
     question: Option<PathBuf>,
     /// The issuer's revocations, one page or several
     #[arg(long, value_name = "FILE")]
     revocations: Option<PathBuf>,
-    /// The proof that it stands in the audit record, as JSON
+    /// The proof that the answer is in the audit log, as JSON
     #[arg(long, value_name = "FILE")]
     proof: Option<PathBuf>,
-    /// The passkey evidence that came with the receipt, as JSON [default: in the file of the
-    /// receipt, if it is the JSON of `countersign receipt --json`]
+    /// The passkey evidence that came with the receipt, as JSON [default: in the receipt's file, if
+    /// it is the output of `countersign receipts show --json`]
     #[arg(long, value_name = "FILE")]
     evidence: Option<PathBuf>,
     /// The enrolment of the passkey: the proof from `…/receipt/enrolment`, or an audit export
     #[arg(long, value_name = "FILE")]
     enrolment: Option<PathBuf>,
-    /// Where answers were confirmed with a passkey, if not at the issuer's address
+    /// The address at which answers were confirmed with a passkey, if it is not the issuer's
     #[arg(long, value_name = "URL")]
     origin: Option<String>,
     /// Print JSON
@@ -140,7 +139,7 @@ impl VerifyArgs {
         if let Some(expected) = &self.issuer
             && *expected.trim_end_matches('/') != *issuer
         {
-            found.why = Some(format!("it names {issuer} as its issuer, not {expected}"));
+            found.why = Some(format!("its issuer is {issuer}, not {expected}"));
             return Ok(found);
         }
         let trust = TrustedKeys::find(self.jwks, self.data, &issuer).await?;
@@ -265,7 +264,7 @@ async fn revoked(
         let mut pages = Vec::new();
         for page in text.split_whitespace() {
             let page = RevocationClaims::verify(page, &trust.keys);
-            pages.push(page.with_context(|| format!("{} does not count", path.display()))?);
+            pages.push(page.with_context(|| format!("{} is not valid", path.display()))?);
         }
         return listed(receipt, claims, &pages);
     }
@@ -295,7 +294,7 @@ async fn revoked(
             let address = format!("{}/api/v1/receipts/revocations?cursor={cursor}", claims.iss);
             let page = fetch(&address).await?;
             let page = RevocationClaims::verify(page.trim(), &trust.keys)
-                .with_context(|| format!("{address} does not count"))?;
+                .with_context(|| format!("{address} is not valid"))?;
             listed(receipt, claims, &[page])
         }
         TrustSource::File(_) | TrustSource::Named(_) => Ok(Ok(unknown())),
@@ -330,7 +329,7 @@ fn listed(
     }
     let at = Time::from_millis(oldest.saturating_mul(1000));
     Ok(Ok(if pages.iter().any(|page| page.covers(&claims.jti)) {
-        format!("It is not among the revocations of {at}.")
+        format!("It is not revoked, as of the list of {at}.")
     } else {
         format!(
             "Whether it was revoked is not known: it is not in the part of {at} that was given."
@@ -358,7 +357,7 @@ fn check_inclusion(
             "Its event is in block {} of the audit record, sealed at {} by {}.",
             block.n, block.at, block.issuer
         )),
-        Err(not) => Err(format!("the proof of inclusion does not hold: {not}")),
+        Err(not) => Err(format!("the proof of inclusion is not valid: {not}")),
     })
 }
 
@@ -426,9 +425,9 @@ impl TrustSource {
     pub(super) fn trust_statement(&self) -> String {
         let place = self.place();
         match self {
-            Self::File(_) => format!("Checked with the keys you kept in {place}."),
-            Self::Named(_) => format!("Checked with the keys fetched now from {place}."),
-            Self::Folder(_) => format!("Checked with the keys of the data folder {place}."),
+            Self::File(_) => format!("Verified with the keys in {place}."),
+            Self::Named(_) => format!("Verified with the keys fetched now from {place}."),
+            Self::Folder(_) => format!("Verified with the keys of the data folder {place}."),
             Self::Issuer(_) => format!(
                 "Checked with keys fetched now from {place}, the issuer the receipt itself names. \
                  That proves less than keys you kept: make sure that this is the issuer you mean, \
@@ -512,7 +511,7 @@ pub(super) async fn fetch(url: &str) -> anyhow::Result<String> {
 
 /// The evidence in a file: by itself, or as `countersign receipt --json` prints it.
 pub(super) fn read_evidence(path: &Path) -> anyhow::Result<PasskeyEvidence> {
-    let unreadable = || format!("{} holds no passkey evidence", path.display());
+    let unreadable = || format!("{} contains no passkey evidence", path.display());
     let value: Value = serde_json::from_str(&file(path)?).with_context(unreadable)?;
     let evidence = value.get("evidence").unwrap_or(&value);
     serde_json::from_value(evidence.clone()).with_context(unreadable)
@@ -529,7 +528,7 @@ pub(super) fn check_evidence(
             "The passkey {} of {} signed this very answer; its signature fits.",
             evidence.key, evidence.statement.human
         )),
-        Err(error) => Err(format!("the passkey evidence does not hold: {error}")),
+        Err(error) => Err(format!("the passkey evidence is not valid: {error}")),
     }
 }
 
@@ -579,14 +578,14 @@ pub(super) async fn check_enrolment(
                 "The passkey was enrolled before that: block {} of the audit log, sealed at {} by {}.",
                 block.n, block.at, block.issuer
             )),
-            Err(error) => Err(format!("the enrolment does not hold: {error}")),
+            Err(error) => Err(format!("the enrolment is not valid: {error}")),
         });
     }
     let size = open()?.metadata()?.len();
     let lines = Box::new(BufReader::new(open()?));
     let report = check_export(lines, size, Some(Arc::new(keys.clone())), None, &mut |_| {}).await?;
     if !report.holds() {
-        bail!("the audit export does not hold; run `countersign audit verify --export` on it");
+        bail!("the audit export is not valid; run `countersign audit verify --export` on it");
     }
     let mut found = None;
     for line in BufReader::new(open()?).lines() {
@@ -606,7 +605,7 @@ pub(super) async fn check_enrolment(
         Some(Ok(())) => Ok("The passkey was enrolled before that, as the audit export shows, and \
                             was not removed before the answer."
             .to_owned()),
-        Some(Err(error)) => Err(format!("the enrolment does not hold: {error}")),
+        Some(Err(error)) => Err(format!("the enrolment is not valid: {error}")),
         None => Err("the audit export does not have the enrolment of the passkey".to_owned()),
     })
 }

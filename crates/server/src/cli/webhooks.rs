@@ -13,7 +13,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::Exit;
-use super::output::{report, report_table, say};
+use super::listen::ListenArgs;
+use super::output::{report, report_object, report_table, say};
 use super::remote::{RemoteArgs, RemoteServer};
 use crate::name_spelling::parse_name;
 
@@ -25,17 +26,24 @@ pub(super) struct WebhooksArgs {
 
 #[derive(Subcommand)]
 enum WebhooksCommand {
-    /// List endpoints, never their secrets
+    /// List webhook endpoints, without their secrets
     List {
         #[command(flatten)]
         remote: RemoteArgs,
     },
-    /// Add an endpoint, and print its secret once
+    /// Show a webhook endpoint, without its secret
+    Show {
+        /// The id of the endpoint: `hook_…`
+        id: WebhookId,
+        #[command(flatten)]
+        remote: RemoteArgs,
+    },
+    /// Add a webhook endpoint, and print its signing secret once
     Add {
-        /// Where it is
+        /// The address that the server calls
         #[arg(value_name = "ADDRESS")]
         to: String,
-        /// It hears of this agent's requests
+        /// Send the events of this agent's requests
         #[arg(
             long,
             value_name = "ID",
@@ -43,66 +51,99 @@ enum WebhooksCommand {
             required_unless_present = "project"
         )]
         agent: Option<AgentId>,
-        /// It hears of all agents of this project that have no endpoint of their own
+        /// Send the events of all agents in this project that have no endpoint of their own
         #[arg(long, value_name = "ID")]
         project: Option<ProjectId>,
-        /// What it hears of, such as `ask.answered`; give it several times [default: how requests
-        /// end]
+        /// An event to send, such as `ask.answered`; repeat it for several [default: those that
+        /// close a request]
         #[arg(long, value_name = "EVENT", value_parser = parse_name::<Topic>)]
         event: Vec<Topic>,
-        /// How it is told: `standard`, `humanlayer`, `humanlayer-v1beta1` or `humanlayer-v1beta3`
+        /// The format: `standard`, `humanlayer`, `humanlayer-v1beta1` or `humanlayer-v1beta3`
         #[arg(long, value_name = "FORMAT", value_parser = parse_name::<WebhookFormat>, default_value = "standard")]
         format: WebhookFormat,
-        /// What it is for
+        /// A note about its purpose
         #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
         description: String,
         #[command(flatten)]
         remote: RemoteArgs,
     },
-    /// Replace the secret of an endpoint, and print the new one once
-    Rotate {
-        /// Its id, as listed
+    /// Change a webhook endpoint: only the fields you name
+    Set {
+        /// The id of the endpoint: `hook_…`
         id: WebhookId,
-        /// How many seconds the secret before signs as well: a day unless told, 0 if it leaked
+        #[command(flatten)]
+        change: WebhookChangeArgs,
+        #[command(flatten)]
+        remote: RemoteArgs,
+    },
+    /// Replace the signing secret of an endpoint, and print the new one once
+    Rotate {
+        /// The id of the endpoint: `hook_…`
+        id: WebhookId,
+        /// For how many seconds the old secret signs too; 0 if it leaked [default: 86400, a day]
         #[arg(long, value_name = "SECONDS")]
         grace: Option<u64>,
         #[command(flatten)]
         remote: RemoteArgs,
     },
-    /// Remove an endpoint
+    /// Remove a webhook endpoint
     Remove {
-        /// Its id, as listed
+        /// The id of the endpoint: `hook_…`
         id: WebhookId,
         #[command(flatten)]
         remote: RemoteArgs,
     },
-    /// Send an endpoint something that happened to nothing
+    /// Send a test event to an endpoint
     Test {
-        /// Its id, as listed
+        /// The id of the endpoint: `hook_…`
         id: WebhookId,
         #[command(flatten)]
         remote: RemoteArgs,
     },
-    /// Show what an endpoint was told lately, newest first
+    /// List the recent deliveries to an endpoint, newest first
     Deliveries {
-        /// Its id, as listed
+        /// The id of the endpoint: `hook_…`
         id: WebhookId,
-        /// Only what was given up
+        /// Only deliveries that failed for good
         #[arg(long)]
         dead: bool,
         #[command(flatten)]
         remote: RemoteArgs,
     },
-    /// Tell an endpoint once more
+    /// Send deliveries again
     Redeliver {
-        /// Its id, as listed
+        /// The id of the endpoint: `hook_…`
         id: WebhookId,
-        /// What, as listed: `msg_…`; everything that was given up, if nothing is named
+        /// The deliveries: `msg_…`, as `webhooks deliveries` lists them [default: all that failed
+        /// for good]
         #[arg(value_parser = message)]
         deliveries: Vec<String>,
         #[command(flatten)]
         remote: RemoteArgs,
     },
+    /// Forward events to a local address
+    Listen(ListenArgs),
+}
+
+/// Which fields of a webhook endpoint to change.
+#[derive(Args)]
+#[group(required = true, multiple = true)]
+struct WebhookChangeArgs {
+    /// The address that the server calls
+    #[arg(long, value_name = "ADDRESS")]
+    address: Option<String>,
+    /// An event to send, replacing the current ones; repeat it for several
+    #[arg(long, value_name = "EVENT", value_parser = parse_name::<Topic>)]
+    event: Vec<Topic>,
+    /// The format: `standard`, `humanlayer`, `humanlayer-v1beta1` or `humanlayer-v1beta3`
+    #[arg(long, value_name = "FORMAT", value_parser = parse_name::<WebhookFormat>)]
+    format: Option<WebhookFormat>,
+    /// A note about its purpose
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// Whether events are sent
+    #[arg(long, value_name = "BOOL")]
+    enabled: Option<bool>,
 }
 
 fn message(text: &str) -> Result<String, String> {
@@ -110,7 +151,7 @@ fn message(text: &str) -> Result<String, String> {
     if plain && text.starts_with("msg_") {
         Ok(text.to_owned())
     } else {
-        Err("expected the id of a delivery, msg_…".to_owned())
+        Err("expected the id of a delivery: msg_…".to_owned())
     }
 }
 
@@ -118,11 +159,11 @@ impl WebhooksArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             WebhooksCommand::List { remote } => {
-                let webhooks: Vec<WebhookView> = remote.human()?.all("webhooks").await?;
+                let webhooks: Vec<WebhookView> = remote.human().await?.all("webhooks").await?;
                 report_table(
                     remote.json,
                     &webhooks,
-                    &["ID", "OF", "STATE", "FORMAT", "ADDRESS", "FOR"],
+                    &["ID", "OWNER", "STATE", "FORMAT", "ADDRESS", "DESCRIPTION"],
                     row,
                 )?;
             }
@@ -139,33 +180,40 @@ impl WebhooksArgs {
                     enabled: true,
                 };
                 let body = serde_json::to_value(&new)?;
-                let made = send(&remote.human()?, Method::POST, "", Some(body)).await?;
+                let made = send(&remote.human().await?, Method::POST, "", Some(body)).await?;
                 revealed(&made, remote.json)?;
             }
+            WebhooksCommand::Show { id, remote } => {
+                let found: WebhookView =
+                    send(&remote.human().await?, Method::GET, &format!("/{id}"), None).await?;
+                report_object(remote.json, &found)?;
+            }
+            WebhooksCommand::Set { id, change, remote } => set(&remote, id, change).await?,
+            WebhooksCommand::Listen(listen) => return listen.run().await,
             WebhooksCommand::Rotate { id, grace, remote } => {
                 let mut body = RotateBody::default();
                 body.grace_seconds = grace.unwrap_or(body.grace_seconds);
                 let (path, body) = (format!("/{id}/rotate"), serde_json::to_value(&body)?);
-                let made = send(&remote.human()?, Method::POST, &path, Some(body)).await?;
+                let made = send(&remote.human().await?, Method::POST, &path, Some(body)).await?;
                 revealed(&made, remote.json)?;
             }
             WebhooksCommand::Remove { id, remote } => {
-                let server = remote.human()?;
+                let server = remote.human().await?;
                 let path = format!("/api/v1/webhooks/{id}");
                 let () = server.call(Method::DELETE, &path).await?;
                 report(remote.json, &json!({ "removed": id }), &format!("Removed {id}."))?;
             }
             WebhooksCommand::Test { id, remote } => {
                 let path = format!("/{id}/test");
-                let sent: Value = send(&remote.human()?, Method::POST, &path, None).await?;
-                report(remote.json, &sent, &format!("A test is on its way to {id}."))?;
+                let sent: Value = send(&remote.human().await?, Method::POST, &path, None).await?;
+                report(remote.json, &sent, &format!("A test event is on its way to {id}."))?;
             }
             WebhooksCommand::Deliveries { id, dead, remote } => {
-                let found = deliveries(&remote.human()?, id, dead).await?;
+                let found = deliveries(&remote.human().await?, id, dead).await?;
                 report_table(
                     remote.json,
                     &found,
-                    &["ID", "EVENT", "STATUS", "TRIED", "LAST"],
+                    &["ID", "EVENT", "STATUS", "ATTEMPTS", "LAST RESULT"],
                     delivery,
                 )?;
             }
@@ -192,9 +240,32 @@ fn revealed(made: &WebhookSecret, json: bool) -> anyhow::Result<()> {
         say!("{}", serde_json::to_string(made)?);
     } else {
         say!("{}", made.secret);
-        eprintln!("{} for {}; shown this once.", made.webhook.id, owner_text(&made.webhook));
+        eprintln!("{} for {}; shown only once.", made.webhook.id, owner_text(&made.webhook));
     }
     Ok(())
+}
+
+/// Changes the fields that are named; the others keep their values.
+async fn set(remote: &RemoteArgs, id: WebhookId, change: WebhookChangeArgs) -> anyhow::Result<()> {
+    let server = remote.human().await?;
+    let path = format!("/{id}");
+    let known: WebhookView = send(&server, Method::GET, &path, None).await?;
+    let body = WebhookBody {
+        agent: known.agent,
+        project: known.project,
+        url: change.address.unwrap_or(known.url),
+        events: if change.event.is_empty() {
+            known.events
+        } else {
+            change.event.into_iter().collect()
+        },
+        format: change.format.unwrap_or(known.format),
+        description: change.description.unwrap_or(known.description),
+        enabled: change.enabled.unwrap_or(known.enabled),
+    };
+    let body = Some(serde_json::to_value(&body)?);
+    let saved: WebhookView = send(&server, Method::PUT, &path, body).await?;
+    report(remote.json, &saved, "Saved.")
 }
 
 /// The newest entries of the delivery log.
@@ -210,7 +281,7 @@ async fn deliveries(
 }
 
 async fn redeliver(remote: &RemoteArgs, id: WebhookId, named: Vec<String>) -> anyhow::Result<()> {
-    let server = remote.human()?;
+    let server = remote.human().await?;
     let mut sent: Vec<DeliveryView> = Vec::new();
     if named.is_empty() {
         // A redelivered message is no longer failed, so the next page is the first one again.
@@ -230,9 +301,9 @@ async fn redeliver(remote: &RemoteArgs, id: WebhookId, named: Vec<String>) -> an
         sent.push(send(&server, Method::POST, &path, None).await?);
     }
     let words = match sent.len() {
-        0 => "Nothing was given up.".to_owned(),
-        1 => "1 delivery is sent again.".to_owned(),
-        n => format!("{n} deliveries are sent again."),
+        0 => "No delivery failed for good.".to_owned(),
+        1 => "1 delivery will be sent again.".to_owned(),
+        n => format!("{n} deliveries will be sent again."),
     };
     report(remote.json, &sent, &words)
 }
@@ -247,7 +318,7 @@ fn owner_text(webhook: &WebhookView) -> String {
 
 fn row(webhook: &WebhookView) -> Vec<String> {
     let state = match (webhook.enabled, webhook.disabled) {
-        (true, _) => "live",
+        (true, _) => "active",
         (false, Some(kernel::directory::WebhookDisabledReason::Gone)) => "gone",
         (false, _) => "disabled",
     };

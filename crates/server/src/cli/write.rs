@@ -13,12 +13,12 @@ use super::requests::print;
 
 #[derive(Args)]
 pub(super) struct WriteArgs {
-    /// To whom: an agent that takes conversations
+    /// The agent; it must accept conversations
     agent: AgentId,
-    /// What to say
+    /// The message
     #[arg(required_unless_present = "address")]
     text: Option<String>,
-    /// Show where to write to it by mail, and write nothing
+    /// Only show the email address of the agent
     #[arg(long, conflicts_with = "text")]
     address: bool,
     #[command(flatten)]
@@ -27,7 +27,7 @@ pub(super) struct WriteArgs {
 
 impl WriteArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.remote.human()?;
+        let server = self.remote.human().await?;
         let Some(text) = self.text else {
             return address(&server, &self.agent, self.remote.json).await;
         };
@@ -45,7 +45,7 @@ async fn address(server: &RemoteServer, agent: &AgentId, json: bool) -> anyhow::
     match found.get("email").and_then(Value::as_str) {
         _ if json => say!("{found}"),
         Some(email) => say!("{email}"),
-        None => anyhow::bail!("no mail is heard here: mail_replies is not set"),
+        None => anyhow::bail!("this server receives no email: mail_replies is not set"),
     }
     Ok(Exit::Done)
 }

@@ -101,8 +101,7 @@ pub(super) fn read(
     let Some(given) = &settings.files else {
         ensure!(
             id.is_none() && secret.is_none() && file.is_none(),
-            "files_access_key_id and files_secret_access_key are keys to a bucket: give files, \
-             {EXPECTED}, too"
+            "files_access_key_id and files_secret_access_key require files: {EXPECTED}"
         );
         return Ok(None);
     };
@@ -114,10 +113,7 @@ pub(super) fn read(
             vec![(Key::AccessKeyId, SecretString::new(id)), (Key::SecretAccessKey, secret)]
         }
         (None, None) => environment_credentials(&variable)?,
-        _ => bail!(
-            "files_access_key_id and files_secret_access_key belong together: give both or \
-             neither"
-        ),
+        _ => bail!("files_access_key_id and files_secret_access_key must be set together"),
     };
     Ok(Some(Box::new(bucket)))
 }
@@ -131,8 +127,8 @@ fn parse_url(
     let url = url.with_context(|| format!("files: expected {EXPECTED}"))?;
     ensure!(
         url.username().is_empty() && url.password().is_none() && url.fragment().is_none(),
-        "files: expected {EXPECTED} without keys: they are files_access_key_id and \
-         files_secret_access_key"
+        "files: expected {EXPECTED} without keys; set files_access_key_id and \
+         files_secret_access_key instead"
     );
     let name = url.host_str().unwrap_or_default().to_owned();
     let plain = |byte: u8| {
@@ -140,8 +136,8 @@ fn parse_url(
     };
     ensure!(
         (3..=63).contains(&name.len()) && name.bytes().all(plain) && url.port().is_none(),
-        "files: expected {EXPECTED}, the bucket of 3 to 63 lower-case letters, digits, dots and \
-         hyphens"
+        "files: expected {EXPECTED}, with a bucket name of 3 to 63 characters of a-z, 0-9, dots \
+         and hyphens"
     );
     let prefix = Path::from_url_path(url.path().trim_matches('/')).ok();
     let prefix = prefix.context("files: expected a prefix such as countersign/files")?;
@@ -173,7 +169,8 @@ fn parse_url(
         // Most stores other than Amazon S3 have a single region of this name.
         (None, Some(_)) => "us-east-1".to_owned(),
         (None, None) => bail!(
-            "files: expected {EXPECTED}?region=REGION, or ?endpoint=https://… of another store"
+            "files: expected {EXPECTED}?region=REGION for Amazon S3, or ?endpoint=https://… for \
+             another service"
         ),
     };
     // Wildcard certificates do not cover bucket names with dots.
@@ -187,7 +184,7 @@ fn parse_url(
 /// network or the operator's permission.
 fn address(text: &str, open: bool) -> anyhow::Result<Url> {
     let expected =
-        "files: endpoint, or AWS_ENDPOINT_URL: expected an address such as https://s3.example.com";
+        "files: endpoint (or AWS_ENDPOINT_URL): expected a URL such as https://s3.example.com";
     let url = Url::parse(text).ok().context(expected)?;
     ensure!(
         matches!(url.scheme(), "http" | "https")
@@ -207,8 +204,8 @@ fn address(text: &str, open: bool) -> anyhow::Result<Url> {
     };
     ensure!(
         url.scheme() == "https" || near || open,
-        "files: refusing to send files to {} without TLS: give an https endpoint, or \
-         allow_plain_http=true if the network is yours",
+        "files: refusing to send files to {} without TLS: set an https endpoint, or \
+         allow_plain_http=true if you trust the network",
         url.host_str().unwrap_or_default()
     );
     Ok(url)
@@ -230,9 +227,7 @@ fn environment_credentials(
     ]);
     match keys.len() {
         2 => Ok([keys, found(&[("AWS_SESSION_TOKEN", Key::Token)])].concat()),
-        1 => bail!(
-            "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY belong together: give both or neither"
-        ),
+        1 => bail!("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set together"),
         _ => Ok(found(&[
             ("AWS_WEB_IDENTITY_TOKEN_FILE", Key::WebIdentityTokenFile),
             ("AWS_ROLE_ARN", Key::RoleArn),
@@ -284,24 +279,24 @@ mod tests {
             ("", "files: expected s3://BUCKET/PREFIX"),
             ("/var/files", "files: expected s3://BUCKET/PREFIX"),
             ("gs://acme", "files: expected s3://BUCKET/PREFIX"),
-            ("s3:acme", "the bucket of 3 to 63"),
-            ("s3://", "the bucket of 3 to 63"),
-            ("s3://Acme?region=x", "the bucket of 3 to 63"),
-            ("s3://acme:9000/x?region=x", "the bucket of 3 to 63"),
+            ("s3:acme", "with a bucket name of 3 to 63"),
+            ("s3://", "with a bucket name of 3 to 63"),
+            ("s3://Acme?region=x", "with a bucket name of 3 to 63"),
+            ("s3://acme:9000/x?region=x", "with a bucket name of 3 to 63"),
             ("s3://acme/a//b?region=x", "files: expected a prefix"),
             ("s3://acme", "files: expected s3://BUCKET/PREFIX?region=REGION"),
             ("s3://acme?region=", "files: expected s3://BUCKET/PREFIX?region=REGION"),
             ("s3://acme?region=x&style=host", "files: style: expected path or virtual"),
             ("s3://acme?region=x&timeout=0", "files: timeout: expected seconds"),
             ("s3://acme?region=x&colour=red", "files: colour: expected region, endpoint"),
-            ("s3://acme?endpoint=s3.acme.com", "files: endpoint, or AWS_ENDPOINT_URL: expected"),
+            ("s3://acme?endpoint=s3.acme.com", "files: endpoint (or AWS_ENDPOINT_URL): expected"),
             (
                 "s3://acme?endpoint=https://s3.acme.com/x",
-                "files: endpoint, or AWS_ENDPOINT_URL: expected",
+                "files: endpoint (or AWS_ENDPOINT_URL): expected",
             ),
             (
                 "s3://acme?endpoint=https://a:b@s3.acme.com",
-                "files: endpoint, or AWS_ENDPOINT_URL: expected",
+                "files: endpoint (or AWS_ENDPOINT_URL): expected",
             ),
             ("s3://acme?endpoint=http://s3.acme.com", "without TLS"),
             ("s3://key:s3cret@acme?region=x", "without keys"),
@@ -329,7 +324,7 @@ mod tests {
         assert_eq!(kinds(&role), [Key::WebIdentityTokenFile, Key::RoleArn]);
         assert_eq!(kinds(&[]), [], "the machine is asked");
         let half = read(url, &pair[..1]).unwrap_err().to_string();
-        assert!(half.contains("AWS_SECRET_ACCESS_KEY belong together"), "{half}");
+        assert!(half.contains("AWS_SECRET_ACCESS_KEY must be set together"), "{half}");
         let printed = format!("{:?}", read(url, &token).unwrap());
         assert!(!printed.contains("s3cret") && !printed.contains("t0ken"), "{printed}");
         let elsewhere = [("AWS_ENDPOINT_URL", "https://s3.acme.com"), ("AWS_REGION", "here")];
@@ -352,6 +347,6 @@ mod tests {
         assert!(refused.contains("belong together"), "{refused}");
         let nowhere = Settings { files: None, ..own };
         let refused = super::read(&nowhere, |_| None).unwrap_err().to_string();
-        assert!(refused.contains("keys to a bucket"), "{refused}");
+        assert!(refused.contains("require files"), "{refused}");
     }
 }

@@ -69,9 +69,7 @@ fn callback_url(base: &Url, path: &str) -> Url {
 /// Parses a URL of the settings.
 fn address(name: &str, text: &str) -> anyhow::Result<Url> {
     let url = Url::parse(text).ok().filter(Url::has_host);
-    url.with_context(|| {
-        format!("{name}: expected an address such as https://example.com, not {text}")
-    })
+    url.with_context(|| format!("{name}: expected a URL such as https://example.com, not {text}"))
 }
 
 /// The URL of the setting, or the platform's public one.
@@ -85,7 +83,7 @@ fn slack(settings: &Settings) -> anyhow::Result<Option<slack::SlackSettings>> {
     let Some(bot_token) = secret!(settings, slack_bot_token, slack_bot_token_file)? else {
         ensure!(
             signing_secret.is_none() && app_token.is_none(),
-            "slack_bot_token is missing: without it nothing can be sent"
+            "slack_bot_token is required to send messages to Slack"
         );
         return Ok(None);
     };
@@ -96,7 +94,7 @@ fn slack(settings: &Settings) -> anyhow::Result<Option<slack::SlackSettings>> {
 fn telegram(settings: &Settings, base: &Url) -> anyhow::Result<Option<telegram::TelegramSettings>> {
     let secret = secret!(settings, telegram_webhook_secret, telegram_webhook_secret_file)?;
     let Some(token) = secret!(settings, telegram_token, telegram_token_file)? else {
-        ensure!(secret.is_none(), "telegram_token is missing: the bot's, as @BotFather shows it");
+        ensure!(secret.is_none(), "telegram_token is required; @BotFather shows it");
         return Ok(None);
     };
     let hearing = match secret {
@@ -112,14 +110,15 @@ fn telegram(settings: &Settings, base: &Url) -> anyhow::Result<Option<telegram::
 
 /// A Twilio account that sends from this number and posts its status reports to this URL.
 fn account(settings: &Settings, from: &str, status: Url) -> anyhow::Result<twilio::TwilioAccount> {
-    let sid = settings.twilio_account.clone().context("twilio_account is missing: AC…")?;
+    let sid =
+        settings.twilio_account.clone().context("twilio_account is required; it starts with AC")?;
     let auth_token = secret!(settings, twilio_auth_token, twilio_auth_token_file)?;
-    let auth_token = auth_token.context("twilio_auth_token is missing")?;
+    let auth_token = auth_token.context("twilio_auth_token is required")?;
     let key_secret = secret!(settings, twilio_key_secret, twilio_key_secret_file)?;
     let key = match (settings.twilio_key.clone(), key_secret) {
         (Some(key), Some(secret)) => Some((key, secret)),
         (None, None) => None,
-        _ => bail!("twilio_key and twilio_key_secret belong together: give both or neither"),
+        _ => bail!("twilio_key and twilio_key_secret must be set together"),
     };
     let sender = if from.starts_with("MG") {
         twilio::TwilioSender::Service(from.to_owned())
@@ -145,7 +144,7 @@ fn sms(settings: &Settings, base: &Url) -> anyhow::Result<Option<SmsSettings>> {
     let Some(from) = &settings.twilio_sms_from else {
         ensure!(
             settings.twilio_account.is_none() || settings.twilio_whatsapp_from.is_some(),
-            "twilio_account sends nothing: give twilio_sms_from, twilio_whatsapp_from or both"
+            "twilio_account requires twilio_sms_from, twilio_whatsapp_from or both"
         );
         return Ok(None);
     };
@@ -161,7 +160,11 @@ fn whatsapp(settings: &Settings, base: &Url) -> anyhow::Result<Option<WhatsappSe
     let phone = settings.whatsapp_phone_id.clone();
     match (phone, token, app_secret, verify_token, &settings.twilio_whatsapp_from) {
         (None, None, None, None, None) => {
-            ensure!(template.is_none(), "whatsapp_template is set, and nothing carries WhatsApp");
+            ensure!(
+                template.is_none(),
+                "whatsapp_template requires whatsapp_phone_id (Meta) or twilio_whatsapp_from \
+                 (Twilio)"
+            );
             Ok(None)
         }
         (Some(phone_number_id), Some(token), Some(app_secret), Some(verify_token), None) => {
@@ -176,11 +179,12 @@ fn whatsapp(settings: &Settings, base: &Url) -> anyhow::Result<Option<WhatsappSe
             Ok(Some(WhatsappSettings::Twilio(Box::new(account), template)))
         }
         (.., Some(_)) => bail!(
-            "whatsapp_… is for Meta and twilio_whatsapp_from for Twilio: one of them carries WhatsApp"
+            "whatsapp_… (Meta) and twilio_whatsapp_from (Twilio) cannot both be set; choose one \
+             provider for WhatsApp"
         ),
         _ => bail!(
             "whatsapp_phone_id, whatsapp_token, whatsapp_app_secret and whatsapp_verify_token \
-             belong together: give all or none"
+             must be set together"
         ),
     }
 }
@@ -207,7 +211,7 @@ fn template(text: &str) -> anyhow::Result<Template> {
 fn ntfy(settings: &Settings) -> anyhow::Result<Option<ntfy::NtfySettings>> {
     let token = secret!(settings, ntfy_token, ntfy_token_file)?;
     let Some(server) = &settings.ntfy_url else {
-        ensure!(token.is_none(), "ntfy_url is missing: the server, such as https://ntfy.sh");
+        ensure!(token.is_none(), "ntfy_url is required, such as https://ntfy.sh");
         return Ok(None);
     };
     let server = address("ntfy_url", server)?;
@@ -223,7 +227,7 @@ fn webhook(settings: &Settings) -> anyhow::Result<Option<webhook::WebhookSetting
             Ok(Some(webhook::WebhookSettings { url, secret }))
         }
         (None, None) => Ok(None),
-        _ => bail!("channel_webhook_url and channel_webhook_secret belong together"),
+        _ => bail!("channel_webhook_url and channel_webhook_secret must be set together"),
     }
 }
 
@@ -236,17 +240,18 @@ fn replies(settings: &Settings) -> anyhow::Result<Option<ReplySettings>> {
     let Some(address) = settings.mail_replies.clone() else {
         ensure!(
             !any,
-            "mail_replies is missing: the address answers go to, such as ask@example.com"
+            "mail_replies is required: the address that receives email replies, such as \
+             ask@example.com"
         );
         return Ok(None);
     };
     ensure!(
         any,
-        "mail_replies alone takes no answers: give imap_url, mail_listen or mail_inbound as well"
+        "mail_replies requires a way to receive email: set imap_url, mail_listen or mail_inbound"
     );
     ensure!(
         settings.smtp_url.is_some() || settings.smtp_url_file.is_some(),
-        "mail_replies needs smtp_url: answers come to letters that went out"
+        "mail_replies requires smtp_url, because people reply to emails that the server sends"
     );
     let senders = senders(settings)?;
     // The server itself adds the key that signs reply addresses.
@@ -264,8 +269,8 @@ fn senders(settings: &Settings) -> anyhow::Result<SenderSettings> {
         None | Some("system") => Dns::System,
         Some("off") => Dns::Off,
         Some(text) => {
-            let expected = "mail_dns: expected system, off, or IP addresses of name servers such as \
-                            10.0.0.53 or 10.0.0.53:5353, with commas between them";
+            let expected = "mail_dns: expected system, off, or comma-separated IP addresses of \
+                            name servers such as 10.0.0.53 or 10.0.0.53:5353";
             let server = |text: &String| -> Option<SocketAddr> {
                 let bare = || text.parse().ok().map(|ip: IpAddr| SocketAddr::new(ip, 53));
                 text.parse().ok().or_else(bare)
@@ -286,8 +291,8 @@ fn senders(settings: &Settings) -> anyhow::Result<SenderSettings> {
     };
     if let Some(wrong) = arc_sealers.iter().find(|text| !domain(text)) {
         bail!(
-            "mail_arc_sealers: expected domains such as lists.example.org with commas between them, \
-             not {wrong}"
+            "mail_arc_sealers: expected comma-separated domains such as lists.example.org, not \
+             {wrong}"
         );
     }
     Ok(SenderSettings { dns, timeout: Duration::from_secs(seconds), arc_sealers })
@@ -296,8 +301,8 @@ fn senders(settings: &Settings) -> anyhow::Result<SenderSettings> {
 /// `imaps://user:password@host:port/folder`. Errors do not repeat the value, because it holds a
 /// password.
 fn mailbox(given: &SecretString) -> anyhow::Result<ImapSettings> {
-    let expected = "imap_url: expected imaps://USER:PASSWORD@HOST/FOLDER, or imap:// with ?tls=none on \
-                    this machine";
+    let expected = "imap_url: expected imaps://USER:PASSWORD@HOST/FOLDER, or imap:// with \
+                    ?tls=none for a server on this machine";
     let url = Url::parse(given.reveal()).ok().filter(|url| url.host_str().is_some());
     let url = url.context(expected)?;
     let plain = |text: &str| {
@@ -366,20 +371,20 @@ mod tests {
     #[test]
     fn half_of_a_channel_stops_the_start_and_says_what_is_missing() {
         for (text, says) in [
-            ("slack_signing_secret = 'hush'", "slack_bot_token is missing"),
-            ("telegram_webhook_secret = 'hush'", "telegram_token is missing"),
-            ("twilio_account = 'AC1'", "twilio_account sends nothing"),
-            ("twilio_sms_from = '+15005550006'", "twilio_account is missing"),
-            ("twilio_sms_from = '+1'\ntwilio_account = 'AC1'", "twilio_auth_token is missing"),
+            ("slack_signing_secret = 'hush'", "slack_bot_token is required"),
+            ("telegram_webhook_secret = 'hush'", "telegram_token is required"),
+            ("twilio_account = 'AC1'", "twilio_account requires"),
+            ("twilio_sms_from = '+15005550006'", "twilio_account is required"),
+            ("twilio_sms_from = '+1'\ntwilio_account = 'AC1'", "twilio_auth_token is required"),
             ("whatsapp_token = 'hush'", "belong together"),
-            ("whatsapp_template = 'a:en:title'", "nothing carries WhatsApp"),
-            ("ntfy_token = 'hush'", "ntfy_url is missing"),
+            ("whatsapp_template = 'a:en:title'", "whatsapp_template requires"),
+            ("ntfy_token = 'hush'", "ntfy_url is required"),
             ("channel_webhook_secret = 'hush'", "belong together"),
-            ("mail_replies = 'ask@example.com'", "takes no answers"),
-            ("imap_url = 'imaps://u:hush@mail.example.com'", "mail_replies is missing"),
+            ("mail_replies = 'ask@example.com'", "mail_replies requires a way to receive email"),
+            ("imap_url = 'imaps://u:hush@mail.example.com'", "mail_replies is required"),
             (
                 "imap_url = 'imaps://u:hush@mail.example.com'\nmail_replies = 'ask@example.com'",
-                "needs smtp_url",
+                "requires smtp_url",
             ),
             ("imap_url = 'imap://u:hush@mail.example.com?tls=none'", "imap_url: expected"),
             ("imap_url = 'hush'", "imap_url: expected"),

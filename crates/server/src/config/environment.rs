@@ -5,16 +5,17 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::variables;
-use crate::name_spelling::nearest;
+use kernel::spelling::nearest;
 
 const PREFIX: &str = "COUNTERSIGN_";
 
 /// Variables of commands, clients and their tests, which are no settings of the server.
-const NOT_SETTINGS: [&str; 10] = [
+const NOT_SETTINGS: [&str; 11] = [
     "COUNTERSIGN_CONFIG",
     "COUNTERSIGN_URL",
     "COUNTERSIGN_API_KEY",
     "COUNTERSIGN_TOKEN",
+    "COUNTERSIGN_PROFILE",
     "COUNTERSIGN_BIN",
     "COUNTERSIGN_BUILD",
     "COUNTERSIGN_VECTORS",
@@ -34,9 +35,9 @@ pub struct UnknownVariable {
 
 impl fmt::Display for UnknownVariable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the environment variable {} is unknown and has no effect", self.name)?;
+        write!(f, "unknown environment variable {}, which has no effect", self.name)?;
         match &self.meant {
-            Some(meant) => write!(f, "; did you mean {meant}?"),
+            Some(meant) => write!(f, "; did you mean \"{meant}\"?"),
             None => Ok(()),
         }
     }
@@ -109,8 +110,8 @@ mod tests {
         let none: Vec<String> = Vec::new();
         assert_eq!(
             found(&[("COUNTERSIGN_PUBLICURL", "x"), ("COUNTERSIGN_LISTEN", "x"), ("PATH", "x")]),
-            ["the environment variable COUNTERSIGN_PUBLICURL is unknown and has no effect; \
-                 did you mean COUNTERSIGN_PUBLIC_URL?"]
+            ["the environment variable COUNTERSIGN_PUBLICURL is unknown and has no effect; did \
+              you mean \"COUNTERSIGN_PUBLIC_URL\"?"]
         );
         let strange = found(&[("COUNTERSIGN_FLUX_CAPACITOR", "x")]);
         assert!(!strange[0].contains("did you mean"), "{strange:?}");

@@ -38,38 +38,39 @@ pub(super) fn read(settings: &Settings) -> anyhow::Result<Option<OidcSettings>> 
     let (issuer, client_id) = match (&settings.oidc_issuer, &settings.oidc_client_id) {
         (Some(issuer), Some(client_id)) if !client_id.trim().is_empty() => (issuer, client_id),
         (None, None) if secret.is_none() => return Ok(None),
-        _ => bail!("oidc_issuer and oidc_client_id belong together: give both or neither"),
+        _ => bail!("oidc_issuer and oidc_client_id must be set together"),
     };
     let local = matches!(issuer.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
     ensure!(
         issuer.scheme() == "https" || (issuer.scheme() == "http" && local),
-        "oidc_issuer: expected an https address, or http on this machine"
+        "oidc_issuer: expected an https URL, or http on this machine"
     );
     ensure!(
         issuer.query().is_none() && issuer.fragment().is_none(),
-        "oidc_issuer: expected an address without a query"
+        "oidc_issuer: expected a URL without a query"
     );
     let scopes = settings.oidc_scopes.clone();
     let scopes = scopes.unwrap_or_else(|| ["openid", "email", "profile"].map(str::to_owned).into());
     ensure!(
         scopes.iter().any(|scope| scope == "openid"),
-        "oidc_scopes: expected openid among them"
+        "oidc_scopes: expected a list that includes openid"
     );
     let group = |pair: &String| {
         let (theirs, ours) = pair.rsplit_once('=').unwrap_or((pair, pair));
-        let ours = ours.trim().parse().map_err(|_| {
-            anyhow!("oidc_groups: expected THEIRS=OURS with the name of a group, not {pair}")
-        })?;
+        let ours = ours
+            .trim()
+            .parse()
+            .map_err(|_| anyhow!("oidc_groups: expected PROVIDER_GROUP=GROUP, not {pair}"))?;
         Ok((theirs.trim().to_owned(), ours))
     };
     let groups = settings.oidc_groups.iter().flatten().map(group);
     let project = |id: &String| {
-        id.trim().parse::<ProjectId>().context("oidc_projects: expected names of projects")
+        id.trim().parse::<ProjectId>().context("oidc_projects: expected IDs of projects")
     };
     let projects = settings.oidc_projects.iter().flatten().map(project);
     let projects = projects.collect::<anyhow::Result<Vec<_>>>()?;
     let creates = settings.oidc_create.unwrap_or(false);
-    ensure!(creates || projects.is_empty(), "oidc_projects: only with oidc_create");
+    ensure!(creates || projects.is_empty(), "oidc_projects requires oidc_create");
     Ok(Some(OidcSettings {
         issuer: issuer.clone(),
         name: settings.oidc_name.clone().unwrap_or_else(|| "your organisation".to_owned()),
@@ -117,7 +118,7 @@ mod tests {
             (Settings { oidc_groups: Some(vec!["a=b c".to_owned()]), ..given() }, "oidc_groups"),
             (
                 Settings { oidc_projects: Some(vec!["dev".to_owned()]), ..given() },
-                "oidc_projects: only",
+                "oidc_projects requires",
             ),
         ] {
             let refused = read(&settings).unwrap_err().to_string();

@@ -29,11 +29,14 @@ pub(super) fn read_smtp(given: &SecretString) -> anyhow::Result<SmtpSettings> {
                 from = Some(read.ok().context(expected)?);
             }
             ("tls", "none") if url.scheme() == "smtp" => security = SmtpSecurity::None,
-            ("tls", _) => bail!("smtp_url: tls: expected none, and that with smtp:// only"),
+            ("tls", _) => bail!("smtp_url: tls: expected none, with smtp:// only"),
             (other, _) => bail!("smtp_url: {other}: expected from or tls"),
         }
     }
-    let from = from.context("smtp_url: from: expected the address our mail is from")?;
+    let from = from.context(
+        "smtp_url: from: expected the sender address of this server's emails, such as \
+         agents@example.com",
+    )?;
     ensure!(
         matches!(url.path(), "" | "/") && url.fragment().is_none(),
         "smtp_url: expected no path: {EXPECTED}"
@@ -57,8 +60,8 @@ pub(super) fn read_smtp(given: &SecretString) -> anyhow::Result<SmtpSettings> {
     };
     ensure!(
         credentials.is_none() || security != SmtpSecurity::None || local,
-        "smtp_url: refusing to send a password without TLS: expected tls=none with a server on \
-             this machine only"
+        "smtp_url: refusing to send a password without TLS; use tls=none only with a mail server \
+         on this machine"
     );
     let host = url.host_str().unwrap_or_default();
     let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
@@ -95,7 +98,7 @@ mod tests {
         for (url, says) in [
             ("mail.example.com", "expected smtp://"),
             ("https://mail.example.com?from=a%40b.example", "expected smtp://"),
-            ("smtp://u:hush@mail.example.com", "from: expected the address"),
+            ("smtp://u:hush@mail.example.com", "from: expected the sender address"),
             ("smtp://u:hush@mail.example.com?from=ann", "from: expected an address"),
             ("smtp://u:hush@mail.example.com?from=a%40b.example&tls=maybe", "tls: expected none"),
             ("smtps://mail.example.com?from=a%40b.example&tls=none", "tls: expected none"),

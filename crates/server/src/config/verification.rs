@@ -71,11 +71,11 @@ pub(super) fn providers(tables: Option<ProviderTables>) -> anyhow::Result<Vec<Pr
 fn provider(name: String, table: ProviderTable) -> anyhow::Result<ProofIssuer> {
     let named = |text: &str| !text.trim().is_empty() && is_short(text);
     if !named(&name) || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
-        bail!("expected a name of letters, digits, `-`, `_` and `.`");
+        bail!("expected a name with the characters A-Z, a-z, 0-9, `-`, `_` and `.`");
     }
     let text = |key: &str, given: Option<String>| {
         let given = given.with_context(|| format!("{key} is missing"))?;
-        if named(&given) { Ok(given) } else { bail!("{key}: expected a text of 1 to 200 bytes") }
+        if named(&given) { Ok(given) } else { bail!("{key}: expected a string of 1 to 200 bytes") }
     };
     let issuer = text("issuer", table.issuer)?;
     let audience = text("audience", table.audience)?;
@@ -93,8 +93,8 @@ fn provider(name: String, table: ProviderTable) -> anyhow::Result<ProofIssuer> {
         (None, Some(InlineKeys(jwks))) => {
             KeySource::Given(Arc::new(public_keys(&jwks).context("jwks_inline")?))
         }
-        (Some(_), Some(_)) => bail!("give jwks or jwks_inline, not both"),
-        (None, None) => bail!("jwks is missing: a file or a URL, or the keys as jwks_inline"),
+        (Some(_), Some(_)) => bail!("jwks and jwks_inline cannot both be set"),
+        (None, None) => bail!("jwks is required: a file or URL; or set the keys as jwks_inline"),
     };
     let title = table.title.map(|title| text("title", Some(title))).transpose()?;
     let claim = table.assurance_claim;
@@ -104,7 +104,7 @@ fn provider(name: String, table: ProviderTable) -> anyhow::Result<ProofIssuer> {
         url.scheme() == "https" || (url.scheme() == "http" && local)
     };
     if !start_url.as_ref().is_none_or(safe) {
-        bail!("start_url: expected an https address");
+        bail!("start_url: expected an https URL");
     }
     Ok(ProofIssuer {
         issuer,
@@ -145,7 +145,7 @@ mod tests {
         for (text, said) in [
             (format!("[a]\naudience = \"u\"\n{KEYS}"), "verification.a: issuer is missing"),
             (format!("[a]\nissuer = \"i\"\n{KEYS}"), "audience is missing"),
-            (whole(""), "jwks is missing"),
+            (whole(""), "jwks is required"),
             (whole(&format!("jwks = \"k\"\n{KEYS}")), "not both"),
             (whole("jwks = \"/nowhere\""), "cannot read /nowhere"),
             (whole("jwks_inline = { keys = [] }"), "at least one key"),

@@ -52,8 +52,8 @@ impl Callers {
         let secret = bearer(headers)?;
         if is_from_hidden_origin(headers) {
             tracing::warn!(
-                "human token refused: it came from a web page with `Origin: null`, which any website \
-                 can produce"
+                "refused a human token from a web page with `Origin: null`, because any website \
+                 can send that"
             );
             return Err(Denied::Unknown);
         }

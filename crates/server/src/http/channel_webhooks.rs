@@ -52,7 +52,7 @@ async fn inbound_call(
     body: Body,
 ) -> Result<Response, ApiProblem> {
     let Some(channel) = inbound_calls.channels.named(&medium) else {
-        let detail = "no channel of this name is set up here";
+        let detail = "this channel is not configured on this server";
         return Err(ApiProblem::new(404, "not-found").detail(detail));
     };
     let bytes = body::read(body, inbound_calls.config.body_limit).await?;
@@ -71,7 +71,8 @@ async fn inbound_call(
         now: inbound_calls.gateway.wall_time(),
     };
     if let Err(forged) = channel.verify(&call) {
-        tracing::warn!(channel = medium, error = %forged, "a call was not the platform's");
+        tracing::warn!(channel = medium, error = %forged, "refused a channel webhook call: its \
+                                                           signature is not valid");
         metrics::counter!("countersign_knocks_total", "channel" => medium, "result" => "forged")
             .increment(1);
         return Err(ApiProblem::new(401, "unauthorized").detail(forged.to_string()));
@@ -79,7 +80,8 @@ async fn inbound_call(
     let parsed = match channel.parse(&call) {
         Ok(parsed) => parsed,
         Err(unread) => {
-            tracing::warn!(channel = medium, error = %unread, "a call of the platform cannot be read");
+            tracing::warn!(channel = medium, error = %unread, "cannot parse a channel webhook \
+                                                               call");
             return Err(ApiProblem::new(400, "invalid-field").detail(unread.to_string()));
         }
     };
@@ -101,7 +103,7 @@ async fn inbound_call(
         Ok(Ok(Ok(Some((kind, text))))) => {
             Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
         }
-        Err(_) if sheet => Err(ApiProblem::new(503, "unavailable").detail("this takes too long")),
+        Err(_) if sheet => Err(ApiProblem::new(503, "unavailable").detail("the call timed out")),
         // Work that takes longer continues in the background.
         Err(_) | Ok(Ok(Ok(None))) => Ok(StatusCode::OK.into_response()),
         Ok(Ok(Err(error))) => Err(error.into()),

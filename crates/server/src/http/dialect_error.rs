@@ -68,7 +68,8 @@ impl<E: CommonErrors> From<StoreError> for DialectError<E> {
                 Self::later(E::unavailable(), 1)
             }
             StoreError::Damaged { what, source } => {
-                tracing::error!(error = %source, what, "stored data cannot be read");
+                tracing::error!(error = %source, what, "stored data is damaged and cannot be \
+                                                        read; run countersign audit verify");
                 E::internal().into()
             }
         }

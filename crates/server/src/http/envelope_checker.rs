@@ -53,7 +53,7 @@ async fn validate(
         let rules = rules(parts.uri.query().unwrap_or_default())?;
         let message = body::read(body, MAX_MESSAGE_BYTES).await.map_err(|error| match error {
             BodyError::TooLarge => {
-                ApiProblem::new(413, "too-large").detail("a message has at most 8 MiB")
+                ApiProblem::new(413, "too-large").detail("the message exceeds 8 MiB")
             }
             other => other.into(),
         })?;
@@ -126,8 +126,8 @@ async fn validate_blocking(
 ) -> Result<Result<ExperienceReport, Unreadable>, ApiProblem> {
     let judging = move || Checker::new(rules, NamespaceRegistry::default()).check(&message);
     tokio::task::spawn_blocking(judging).await.map_err(|error| {
-        tracing::error!(%error, "a message could not be judged");
-        ApiProblem::new(500, "internal").detail("something went wrong here; the log knows more")
+        tracing::error!(%error, "could not check a message");
+        ApiProblem::new(500, "internal").detail("internal error; the server's log has the details")
     })
 }
 
@@ -148,7 +148,7 @@ fn count_check(
 ) -> Result<(), ApiProblem> {
     check_rate_limit(config, authenticator, parts).map_err(|wait| {
         ApiProblem::new(429, "rate-limited")
-            .detail("too many messages from this address")
+            .detail("too many messages from this IP address")
             .retry_after(wait.as_secs() + 1)
     })
 }
@@ -169,7 +169,7 @@ fn rules(query: &str) -> Result<ValidationOptions, ApiProblem> {
             ("strict", "true" | "1" | "") => rules.strict = true,
             ("strict", "false" | "0") => rules.strict = false,
             ("strict", _) => return Err(bad("strict", "true or false")),
-            (other, _) => return Err(bad(other, "level and strict, and nothing else")),
+            (other, _) => return Err(bad(other, "the parameters level and strict only")),
         }
     }
     Ok(rules)

@@ -44,6 +44,7 @@ use gateway::{DATABASE_USER, Gateway};
 use tower::{Layer, Service, ServiceExt};
 use tower_http::cors::CorsLayer;
 use tracing::Instrument;
+use views::locale;
 
 use crate::config::Config;
 use crate::http::problem::ApiProblem;
@@ -84,7 +85,8 @@ pub fn operations_router(app: AppState, local: bool) -> Router {
 }
 
 async fn no_operation() -> ApiProblem {
-    ApiProblem::new(404, "not-found").detail("only /healthz, /readyz and /metrics are served here")
+    ApiProblem::new(404, "not-found")
+        .detail("this address serves only /healthz, /readyz and /metrics")
 }
 
 /// The response to connections beyond the limits, for every path.
@@ -101,7 +103,7 @@ async fn too_many_connections(uri: Uri) -> Response {
         ErrorFormat::A2h => a2h::A2hError::from(busy).into_response(),
         ErrorFormat::Hacp => hacp::HacpFailure::from(busy).into_response(),
         ErrorFormat::Native | ErrorFormat::Person => ApiProblem::new(503, "unavailable")
-            .detail("too many connections are open; try again in a few seconds")
+            .detail("the server has reached its connection limit; try again in a few seconds")
             .retry_after(5)
             .into_response(),
     }
@@ -194,7 +196,7 @@ async fn not_found(
         ErrorFormat::A2h => a2h::no_route(),
         ErrorFormat::Hacp => hacp::no_route(),
         ErrorFormat::Native => ApiProblem::new(404, "not-found")
-            .detail("there is nothing at this address")
+            .detail("unknown path; check the URL, or see /docs")
             .into_response(),
         ErrorFormat::Person => pages::no_such_page(&gateway),
     }
@@ -207,7 +209,7 @@ async fn method_not_allowed(State(gateway): State<Gateway>, request: Request) ->
         ErrorFormat::A2h => a2h::wrong_method(),
         ErrorFormat::Hacp => hacp::wrong_method(),
         ErrorFormat::Native => ApiProblem::new(405, "method-not-allowed")
-            .detail("this address does not take this method")
+            .detail("this path does not support this method")
             .into_response(),
         ErrorFormat::Person => pages::wrong_method(&gateway),
     }
@@ -245,17 +247,23 @@ async fn request_layer(
         DrainLimits { connection: body_limit, stream: upload_limit.saturating_add(body_limit) };
     if *local && !is_known_host(config, &request) {
         drop(request);
-        let refused = ApiProblem::new(421, "wrong-host")
-            .detail("this server does not answer to that name; see the setting public_url");
+        let refused = ApiProblem::new(421, "wrong-host").detail(
+            "the Host header is not a host name of this server; set public_url to the URL that \
+             clients use",
+        );
         let mut answer = refused.into_response();
         unread.drain_or_close(&mut answer, bounds).await;
         return observed.end(answer);
     }
     let speaks = ErrorFormat::for_path(request.uri().path());
+    // A page is in the language of its reader. Protocols and the API are in English.
+    let reader = matches!(speaks, ErrorFormat::Person).then(|| pages::browser_reader(&request));
     let foreign = cors::needs_cors(&request);
     let answer = if foreign {
         let answer = cors.layer(next).oneshot(request);
-        Either::Left(Box::pin(answer.map(|Ok(answer)| answer)))
+        Either::Left(answer.map(|Ok(answer)| answer).boxed())
+    } else if let Some(reader) = reader.clone() {
+        Either::Left(locale::scope(reader, next.run(request)).boxed())
     } else {
         Either::Right(next.run(request))
     };
@@ -263,7 +271,7 @@ async fn request_layer(
     let answer =
         AssertUnwindSafe(observed.observe(answer)).catch_unwind().instrument(span.clone()).await;
     let said = || in_dialect(gateway, &speaks, answer.unwrap_or_else(panicked));
-    let mut answer = span.in_scope(said);
+    let mut answer = span.in_scope(|| locale::with(reader.unwrap_or_default(), said));
     if let Some(error) = observed.unavailable() {
         gateway.database().failed(DATABASE_USER, error);
     }
@@ -291,10 +299,10 @@ fn in_dialect(gateway: &Gateway, speaks: &ErrorFormat, mut answer: Response) -> 
             (ErrorFormat::A2h, broken) => a2h::unreadable(broken),
             (ErrorFormat::Hacp, broken) => hacp::unreadable(broken),
             (ErrorFormat::Native, false) => ApiProblem::new(400, "invalid-field")
-                .detail("the address or its query cannot be read")
+                .detail("the path or the query is not valid UTF-8 or not percent-encoded correctly")
                 .into_response(),
             (ErrorFormat::Native, true) => ApiProblem::new(500, "internal")
-                .detail("something went wrong here; the log knows more")
+                .detail("internal error; the server's log has the details")
                 .into_response(),
             (ErrorFormat::Person, broken) => pages::unreadable(gateway, broken),
         };
@@ -318,13 +326,13 @@ fn is_known_host(config: &Config, request: &Request) -> bool {
         && hosts.all(|host| host.to_str().is_ok_and(ours))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "a caught panic is handed over")]
+#[expect(clippy::needless_pass_by_value, reason = "a caught panic is passed on")]
 fn panicked(what: Box<dyn std::any::Any + Send>) -> Response {
     let what = what
         .downcast_ref::<String>()
         .map(String::as_str)
         .or_else(|| what.downcast_ref::<&str>().copied())
         .unwrap_or("unknown");
-    tracing::error!(panic = what, "a handler panicked");
+    tracing::error!(panic = what, "a request handler panicked");
     (StatusCode::INTERNAL_SERVER_ERROR, "panicked").into_response()
 }

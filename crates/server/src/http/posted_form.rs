@@ -209,7 +209,7 @@ pub fn refuse_unverified_uploads(reply: &Reply) -> Result<(), Refusal> {
         Some((key, _)) => Err(Refusal::Answer(AnswerError::Fields(vec![FieldError {
             key: key.to_owned(),
             code: FieldErrorCode::InvalidFile,
-            message: "Upload the file on the request's page, or give its address here".to_owned(),
+            message: "Upload the file on the request's page, or enter its URL here".to_owned(),
         }]))),
     }
 }

@@ -22,9 +22,6 @@ macro_rules! pages {
     };
 }
 
-/// The list of all codes, as in `docs/errors`.
-pub const INDEX: &str = include_str!("../../../../docs/errors/README.md");
-
 pages![
     "already-answered",
     "already-cancelled",
@@ -80,36 +77,36 @@ pub struct ApiProblem {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Problem, example = json!({
     "type": "/errors/invalid-field", "title": "invalid field", "status": 422,
-    "detail": "until: expected a moment after the deadline there is",
-    "errors": [{ "field": "until", "expected": "a moment after the deadline there is" }],
+    "detail": "until: expected a time after the current deadline",
+    "errors": [{ "field": "until", "expected": "a time after the current deadline" }],
 }))]
 pub struct ProblemBody<'a> {
-    /// The address of the page that explains the code: `/errors/<code>`.
+    /// The URL of the page that explains the code: `/errors/<code>`.
     #[serde(rename = "type")]
     kind: String,
-    /// The code in words.
+    /// The code as words.
     title: String,
-    /// The status of the answer.
+    /// The HTTP status.
     status: u16,
-    /// What happened, in a sentence.
+    /// A sentence that says what is wrong.
     #[schema(value_type = String)]
     detail: &'a str,
-    /// Which fields were wrong.
+    /// The invalid fields.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(value_type = Vec<FieldProblem>, required = false)]
     errors: &'a [FieldProblem],
 }
 
-/// A field that was wrong.
+/// An invalid field.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = FieldProblem)]
 pub struct FieldProblem {
-    /// Which: a field, a header or a parameter.
+    /// The path of the field, or the name of the header or parameter.
     field: String,
-    /// In which way, for the fields of a form.
+    /// The kind of error, for the fields of a form.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'static str>,
-    /// What would have been accepted.
+    /// The accepted values.
     expected: String,
 }
 
@@ -245,13 +242,18 @@ impl From<StoreError> for ApiProblem {
             StoreError::Unavailable(source) => {
                 request_log::note_unavailable(&source);
                 Self::new(503, "unavailable")
-                    .detail("the store cannot be reached or written right now; try again, with the same \
-                             Idempotency-Key where there is one")
+                    .detail(
+                        "the database is temporarily unavailable; try again, with the same \
+                         Idempotency-Key if you sent one",
+                    )
                     .retry_after(1)
             }
             StoreError::Damaged { what, source } => {
-                tracing::error!(error = %source, what, "stored data cannot be read");
-                Self::new(500, "internal").detail("stored data cannot be read")
+                tracing::error!(error = %source, what, "stored data is damaged and cannot be \
+                                                        read; run countersign audit verify");
+                Self::new(500, "internal").detail(
+                    "internal error: stored data cannot be read; the server's log has the details",
+                )
             }
         }
     }
@@ -261,11 +263,13 @@ impl From<NoProof> for ApiProblem {
     fn from(why: NoProof) -> Self {
         match why {
             NoProof::NotFound => Refusal::NotFound { what: "event" }.into(),
-            NoProof::NotSealed => {
-                Self::new(409, "not-sealed").detail("the block of this event is not closed yet")
-            }
+            NoProof::NotSealed => Self::new(409, "not-sealed")
+                .detail("the block of this event is not sealed yet; try again later"),
             NoProof::Broken => {
-                tracing::error!("a block does not prove an event it covers; run audit verify");
+                tracing::error!(
+                    "a sealed block does not prove an event that it covers; run countersign audit \
+                     verify"
+                );
                 Self::new(500, "internal").detail("the stored block does not prove this event")
             }
             NoProof::Store(error) => error.into(),
@@ -277,17 +281,21 @@ impl From<Denied> for ApiProblem {
     fn from(denied: Denied) -> Self {
         match denied {
             Denied::Missing => Self::new(401, "unauthorized")
-                .detail("send a credential as `Authorization: Bearer …`"),
-            Denied::Unknown => Self::new(401, "unauthorized")
-                .detail("this credential is unknown, revoked, or not for this address"),
+                .detail("missing credential; send one as `Authorization: Bearer …`"),
+            Denied::Unknown => Self::new(401, "unauthorized").detail(
+                "this credential is unknown, expired, revoked, or not accepted by this path",
+            ),
             Denied::TooFast(wait) => Self::new(429, "rate-limited")
-                .detail("too many requests with this credential")
+                .detail(
+                    "too many requests with this credential; retry after the seconds in \
+                     Retry-After",
+                )
                 .retry_after(wait.as_secs().max(1)),
             Denied::TooManyStreams => Self::new(429, "too-many-streams")
-                .detail("too many streams are open with this credential")
+                .detail("too many open streams with this credential; close one first")
                 .retry_after(5),
             Denied::Unavailable => Self::new(503, "unavailable")
-                .detail("the issuer of this token cannot be reached")
+                .detail("the keys of this token's issuer cannot be fetched; try again later")
                 .retry_after(5),
         }
     }
@@ -305,9 +313,9 @@ impl From<BodyError> for ApiProblem {
     fn from(error: BodyError) -> Self {
         match error {
             BodyError::TooLarge => {
-                Self::new(413, "too-large").detail("the body is larger than this server takes")
+                Self::new(413, "too-large").detail("the body exceeds this server's size limit")
             }
-            BodyError::BrokenOff => Self::new(400, "invalid-json").detail("the body broke off"),
+            BodyError::BrokenOff => Self::new(400, "invalid-json").detail("the body is incomplete"),
             BodyError::TooSlow => {
                 Self::new(408, "too-slow").detail("the body took too long to arrive")
             }

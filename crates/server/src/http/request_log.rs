@@ -44,13 +44,13 @@ pub fn note_caller(caller: impl FnOnce() -> RequestCaller) {
     });
 }
 
-/// Notes that the current request failed because the store is not available.
+/// Notes that the current request failed because the database is not available.
 pub fn note_unavailable(error: &dyn std::fmt::Display) {
     let inside = NOTED.try_with(|noted| {
         noted.unavailable.get_or_init(|| error.to_string());
     });
     if inside.is_err() {
-        tracing::error!(%error, "the store is not available");
+        tracing::error!(%error, "the database is not available");
     }
 }
 

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
 use serde::Serialize;
+use views::locale;
 
 /// A comment, so that proxies and clients see that the connection is alive.
 pub const HEARTBEAT: Bytes = Bytes::from_static(b":\n\n");
@@ -34,11 +35,16 @@ pub fn first(frame: &Bytes) -> Bytes {
     Bytes::from([RETRY.as_bytes(), frame].concat())
 }
 
-/// A response that streams the source.
+/// A response that streams the source. The stream outlives the handler, so it keeps the reader for
+/// whom the handler ran.
 pub fn respond(source: impl SseSource) -> Response {
-    let frames = stream::unfold(source, |mut source| async move {
-        let piece = source.next().await?;
-        Some((Ok::<_, Infallible>(piece), source))
+    let reader = locale::current();
+    let frames = stream::unfold(source, move |mut source| {
+        let reader = reader.clone();
+        async move {
+            let piece = locale::scope(reader, source.next()).await?;
+            Some((Ok::<_, Infallible>(piece), source))
+        }
     });
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),

@@ -82,9 +82,9 @@ impl AnswerUploads {
             return Err(UploadRefused::NoFile);
         }
         let kind = match headers.get(header::CONTENT_TYPE) {
-            Some(kind) => {
-                kind.to_str().map_err(|_| UploadRefused::Field("Content-Type", "a media type"))?
-            }
+            Some(kind) => kind.to_str().map_err(|_| {
+                UploadRefused::Field("Content-Type", "a media type such as text/plain")
+            })?,
             None => "application/octet-stream",
         };
         // Name and type are validated before the first byte is read.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::ScriptAnswer;
 
 /// The reason that goes with a no where the question requires one.
-const BECAUSE: &str = "the script says no";
+const BECAUSE: &str = "rejected by the script";
 
 impl ScriptAnswer {
     /// The answer to a question, and its reason if it needs one.
@@ -39,7 +39,7 @@ fn yes(body: &QuestionBody) -> Result<Answer, String> {
                     }
                     None if field.is_required() => {
                         return Err(format!(
-                            "the field {:?} has no default: write answer = {{verdict = \
+                            "the field {:?} has no default; write answer = {{verdict = \
                              \"provided\", values = {{…}}}}",
                             field.key()
                         ));
@@ -65,13 +65,13 @@ fn no(body: &QuestionBody) -> Result<Answer, String> {
         QuestionBody::Confirm { .. } => Answer::Declined,
         QuestionBody::Escalate { .. } => Answer::Abort,
         QuestionBody::Choose { .. } => {
-            return Err("a question with options has no “no”: write answer = {verdict = \
-                        \"chosen\", options = […]}"
+            return Err("a question with options cannot be answered with “no”; write answer = \
+                        {verdict = \"chosen\", options = […]}"
                 .to_owned());
         }
         QuestionBody::Provide { .. } => {
-            return Err("a form has no “no”: write answer = {verdict = \"provided\", values = \
-                        {…}}"
+            return Err("a form cannot be answered with “no”; write answer = {verdict = \
+                        \"provided\", values = {…}}"
                 .to_owned());
         }
         QuestionBody::Converse => Answer::Replied { text: "no".to_owned() },
@@ -114,7 +114,7 @@ mod tests {
                 );
                 let said = says.answer_to(&question);
                 if none && matches!(says, ScriptAnswer::No) {
-                    assert!(said.unwrap_err().contains("has no “no”"));
+                    assert!(said.unwrap_err().contains("cannot be answered with “no”"));
                     continue;
                 }
                 let (answer, comment) = said.unwrap();

@@ -30,36 +30,36 @@ pub struct Script {
     pub rules: Vec<ScriptRule>,
 }
 
-/// What happens to asks of some kind.
+/// What happens to asks that match a condition.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ScriptRule)]
 pub struct ScriptRule {
-    /// What to call it in reports.
+    /// The name of the rule in reports.
     #[serde(default)]
     pub name: Option<String>,
-    /// Which asks; every one if nothing is said.
+    /// The asks that the rule applies to; by default all.
     #[serde(default)]
     pub when: ScriptCondition,
     /// How long the person takes.
     #[serde(default, deserialize_with = "duration")]
     #[schema(value_type = String)]
     pub after: Duration,
-    /// Who plays; whoever was asked, else the agent's owner.
+    /// The person who answers; by default the person who was asked, otherwise the agent's owner.
     #[serde(default)]
     pub by: Option<HumanId>,
-    /// The answer; without one nobody answers.
+    /// The answer; without one, there is no answer.
     #[serde(default)]
     pub answer: Option<ScriptAnswer>,
-    /// The words that go with it, or a remark alone.
+    /// The comment on the answer, or a comment without an answer.
     #[serde(default)]
     pub comment: Option<String>,
-    /// How many asks it plays for; all of them if nothing is said.
+    /// The number of asks that the rule answers; by default all.
     #[serde(default)]
     pub times: Option<u32>,
 }
 
-/// Which asks a rule is for: everything that is said must hold.
+/// The asks that a rule applies to: every given condition must match.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ScriptWhen)]
@@ -71,19 +71,19 @@ pub struct ScriptCondition {
     #[serde(default, deserialize_with = "pattern")]
     #[schema(value_type = String)]
     pub prompt: Option<Regex>,
-    /// Who asks.
+    /// The agent.
     #[serde(default)]
     pub agent: Option<AgentId>,
-    /// In which project.
+    /// The project.
     #[serde(default)]
     pub project: Option<ProjectId>,
-    /// A tag it has.
+    /// A tag of the ask.
     #[serde(default)]
     pub tag: Option<String>,
-    /// How urgent it is.
+    /// The priority.
     #[serde(default)]
     pub priority: Option<Priority>,
-    /// Metadata it has, member by member.
+    /// Metadata of the ask, compared member by member.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
@@ -141,7 +141,8 @@ impl ScriptCondition {
 /// A duration as people write it: `2s`, `1h 30m`, `PT5M`.
 pub fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(from)?;
-    let expected = || D::Error::custom(format!("expected a while such as 2s or 1h, not {text:?}"));
+    let expected =
+        || D::Error::custom(format!("expected a duration such as 2s or 1h, not {text:?}"));
     let while_ = text.parse::<jiff::SignedDuration>().map_err(|_| expected())?;
     while_.try_into().map_err(|_| expected())
 }
@@ -197,8 +198,8 @@ mod tests {
             ("[[rule]]\nanser = \"yes\"", "anser"),
             ("[[rule]]\nanswer = \"maybe\"", "expected \"yes\", \"no\""),
             ("[[rule]]\nanswer = { verdict = \"agreed\" }", "agreed"),
-            ("[[rule]]\nafter = \"soon\"", "expected a while such as 2s"),
-            ("[[rule]]\nafter = \"-2s\"", "expected a while such as 2s"),
+            ("[[rule]]\nafter = \"soon\"", "expected a duration such as 2s"),
+            ("[[rule]]\nafter = \"-2s\"", "expected a duration such as 2s"),
             ("[[rule]]\nwhen = { prompt = \"(\" }", "unclosed group"),
             ("[[rule]]\ntimes = 0", "rule 1: times"),
         ] {

@@ -41,11 +41,11 @@ struct ScriptState {
     played: VecDeque<ScriptedAction>,
 }
 
-/// Something a rule did.
+/// An action of a scripted person.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = Played)]
 pub struct ScriptedAction {
-    /// For which ask.
+    /// The ask.
     pub ask: AskId,
     /// Which rule; `null` when none fits.
     pub rule: Option<String>,
@@ -92,7 +92,7 @@ impl ScriptedPeople {
     ) {
         loop {
             if let Err(error) = self.run_due(&gateway).await {
-                tracing::warn!(error = %error, "the script cannot go on now; trying again");
+                tracing::warn!(error = %error, "the script failed, will retry");
             }
             tokio::select! {
                 () = stop.cancelled() => return,

@@ -40,7 +40,10 @@ pub async fn run(
             return;
         }
         if let Err(error) = blobs.delete_abandoned_uploads().await {
-            tracing::warn!(error = format!("{error:#}"), "cannot take uploads away; trying again");
+            tracing::warn!(
+                error = format!("{error:#}"),
+                "cannot delete expired uploads, will retry"
+            );
         }
         if stopped {
             return;

@@ -68,7 +68,7 @@ def test_screenshots(desk, visit):
     wide.locator("button[value=approve]").click()
     wide.get_by_text("Sent to agent_dev").wait_for()
     wide.goto(f"{desk.url}/asks/{refund['id']}?verify=1")
-    wide.get_by_text("The receipt holds").wait_for()
+    wide.get_by_text("Receipt verified").wait_for()
     take(wide, "receipt")
     wide.goto(f"{desk.url}/history?view=all")
     take(wide, "history")

@@ -56,7 +56,7 @@ def test_an_action_goes_back_to_the_agent(desk, visit, script):
     ask = desk.ask("Rechnung 7 bezahlen?", hxp=ENVELOPE)
     page = desk.sign_in(visit, java_script_enabled=script)
     page.goto(f"{desk.url}/asks/{ask['id']}")
-    assert page.get_by_text("Verify this.").is_visible()
+    assert page.get_by_text("Verify this first.").is_visible()
     page.get_by_role("button", name="Zeig die Rechnung").click()
     page.get_by_text("The agent was told what you want").wait_for()
     state = desk.state(ask, "dev-agent-key")

@@ -47,7 +47,7 @@ def test_a_person_writes_first(tmp_path, visit, receiver, script):
 
         page = server.sign_in(visit, who="user_dev_2", java_script_enabled=script)
         page.get_by_role("link", name="Write to an agent").click()
-        page.get_by_label("What you want to say").fill("Please refund order 7")
+        page.get_by_label("Message").fill("Please refund order 7")
         if script:
             axe.check(page)
         page.get_by_role("button", name="Send this message").click()

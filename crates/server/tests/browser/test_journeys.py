@@ -20,7 +20,7 @@ def test_approval_with_changes_on_a_phone(server, visit):
     assert "token" not in page.url and page.url.endswith(case["case_id"])
     assert server.poll(case)["status"] == "opened"
     page.reload()
-    page.get_by_text("Suggest other details").click()
+    page.get_by_text("Propose changes").click()
     page.get_by_label("Amount").fill("900")
     press(page, "Approve")
     told(page, "this agent cannot go ahead with changed ones")
@@ -39,7 +39,7 @@ def test_selection_among_many(server, visit):
     page = visit(case["review_url"])
     page.get_by_label("Engineer 2,").check()
     page.get_by_label("Engineer 30,").check()
-    send = page.get_by_role("button", name="Send the options you ticked")
+    send = page.get_by_role("button", name="Submit")
     page.evaluate("scrollTo(0, 600)")
     box = send.bounding_box()
     assert 0 <= box["y"] and box["y"] + box["height"] <= 844
@@ -66,14 +66,14 @@ def test_input_survives_a_closed_browser(server, visit):
     assert page.get_by_label("Full name").input_value() == "Ann Example"
     assert page.get_by_label("Country").input_value() == "Norway"
     page.get_by_label("Passport number").fill("X1234567")
-    press(page, "Go on to the next step")
+    press(page, "Continue")
     told(page, "Step 2 of 4")
     press(page, "Go back: You")
     assert page.get_by_label("Passport number").input_value() == ""
     told(page, "You entered this already")
     page.get_by_label("No", exact=True).check()
     assert not page.get_by_label("Country").is_visible()
-    press(page, "Go on to the next step")
+    press(page, "Continue")
     told(page, "Step 3 of 4")
     page.get_by_label("First day").fill("2026-12-24")
     page.get_by_label("Email").fill("ann@example.com")
@@ -82,7 +82,7 @@ def test_input_survives_a_closed_browser(server, visit):
     page.get_by_label("Booking").set_input_files(
         {"name": "booking.txt", "mimeType": "text/plain", "buffer": b"AB12"}
     )
-    press(page, "Go on to the next step")
+    press(page, "Continue")
     told(page, "booking.txt (4 bytes)")
     press(page, "Send to the agent")
     told(page, "Your answer was sent")
@@ -102,15 +102,15 @@ def test_without_javascript(server, visit):
     assert page.get_by_label("Full name").input_value() == "Ann"
     page.get_by_label("Passport number").fill("X1")
     page.get_by_label("Yes").check()
-    press(page, "Go on to the next step")
+    press(page, "Continue")
     told(page, "One thing needs to be corrected")
     page.get_by_label("Country").fill("Norway")
-    press(page, "Go on to the next step")
+    press(page, "Continue")
     page.get_by_label("Visa number").fill("V9")
-    press(page, "Go on to the next step")
+    press(page, "Continue")
     page.get_by_label("First day").fill("2026-12-24")
     page.get_by_label("Email").fill("ann@example.com")
-    press(page, "Go on to the next step")
+    press(page, "Continue")
     told(page, "Step 4 of 4")
     press(page, "Send to the agent")
     told(page, "Your answer was sent")
@@ -175,7 +175,7 @@ def test_confirmation_lost_to_somebody_faster(server, visit):
     press(fast, "Confirm and go ahead")
     told(fast, "Your answer was sent")
     press(slow, "Do not go ahead")
-    told(slow, "Already answered by whoever had the link")
+    told(slow, "Already answered by someone with the link")
     assert slow.locator("#written").input_value() == "Please wait"
     assert server.poll(case)["result"]["data"] == {"confirmed_items": ["s", "k"]}
 
@@ -184,7 +184,7 @@ def test_this_is_not_for_me(server, visit):
     """HITL-113: closed without an answer, and the agent learns why."""
     case = server.case(**cases.SELECTION)
     page = visit(case["review_url"])
-    page.get_by_text("This is not for me").click()
+    page.get_by_text("Decline to answer").click()
     page.get_by_label("Why").fill("Wrong person")
     press(page, "Close this request without an answer")
     told(page, "The agent was told that nobody will answer it")
@@ -202,10 +202,10 @@ def test_answered_elsewhere_while_it_is_open(server, visit):
     told(other, "Your answer was sent")
     alert = open_page.get_by_role("alert")
     alert.wait_for()
-    assert "Approved" in alert.inner_text() and "whoever had the link" in alert.inner_text()
+    assert "Approved" in alert.inner_text() and "someone with the link" in alert.inner_text()
     assert comment.input_value() == "I was just about to say" and not comment.is_editable()
     assert open_page.get_by_role("button", name="Approve").count() == 0
-    assert not open_page.get_by_text("This is not for me").is_visible()
+    assert not open_page.get_by_text("Decline to answer").is_visible()
     comment.press("Enter")
     assert server.poll(case)["result"]["data"] == {}
 

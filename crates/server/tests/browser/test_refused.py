@@ -41,7 +41,7 @@ def test_a_link_that_may_not_approve_offers_to_sign_in(desk, visit, size, scheme
     assert answer.locator("button[value=approve]").count() == 0
     offer = answer.get_by_role("link", name="Sign in to approve")
     assert "/asks/" in offer.get_attribute("href")
-    assert answer.get_by_text("so only somebody who is signed in can approve it").is_visible()
+    assert answer.get_by_text("Only people who are signed in can approve it").is_visible()
     if script:
         looks_right(page, f"sign-in-to-approve-{scheme}", size)
     answer.get_by_role("button", name="Reject").first.click()

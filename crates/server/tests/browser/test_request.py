@@ -183,7 +183,7 @@ def test_changes_are_requested_and_the_next_round_is_in_one_thread(desk, at):
     told(page, "Sent to agent_dev")
     second = desk.ask("Refund 60 to Ada?", question=REFUND, follows=first["id"])
     page = at(second, size=DESK)
-    told(page, "2 rounds of this matter")
+    told(page, "2 revisions")
     told(page, "Half of it")
     page.get_by_role("link", name="Refund 120 to Ada?").click()
     told(page, "Changes requested")
@@ -197,12 +197,12 @@ def test_a_comment_an_extension_and_a_receipt(desk, at):
     page.get_by_label("Add to the discussion").fill("Which order?")
     page.reload()
     assert page.get_by_label("Add to the discussion").input_value() == "Which order?"
-    press(page, "Add this comment")
+    press(page, "Add comment")
     told(page, "Your comment was added")
     assert page.get_by_label("Add to the discussion").input_value() == ""
     assert desk.call("GET", f"/api/v1/asks/{ask['id']}/comments")["comments"][0]["text"] == "Which order?"
     before = desk.state(ask, "dev-agent-key")["expires_at"]
-    page.get_by_text("Give it more time").click()
+    page.get_by_text("Extend deadline").click()
     press(page, "Add one day")
     told(page, "It now expires in")
     assert desk.state(ask, "dev-agent-key")["expires_at"] > before
@@ -210,7 +210,7 @@ def test_a_comment_an_extension_and_a_receipt(desk, at):
     told(page, "Sent to agent_dev")
     page.goto(f"{desk.url}/asks/{ask['id']}")
     page.get_by_role("link", name="Verify this receipt").click()
-    told(page, "The receipt holds")
+    told(page, "Receipt verified")
 
 
 def test_an_open_page_says_who_looks_and_locks(desk, at):
@@ -222,7 +222,7 @@ def test_an_open_page_says_who_looks_and_locks(desk, at):
     page.get_by_label("Comment", exact=True).fill("I was about to say")
     answer = {"answer": {"verdict": "rejected"}}
     desk.call("POST", f"{path}/answer", answer, "dev-human-token-2")
-    told(page, "Rejected: this request is over")
+    told(page, "Already rejected")
     assert not page.locator("button[value=approve]").is_visible()
     assert page.get_by_label("Comment", exact=True).input_value() == "I was about to say"
     assert page.get_by_label("Add to the discussion").is_editable()

@@ -169,7 +169,7 @@ def test_open_pages_show_that_somebody_has_just_answered(desk, visit):
     other = desk.sign_in(visit, "user_dev_2")
     for page in (owner, second, other):
         page.goto(f"{desk.url}/asks/{ask['id']}")
-    other.get_by_role("button", name="Take this request on").click()
+    other.get_by_role("button", name="Claim").click()
     told(other, "Only you are expected to answer it now.")
     for page in (owner, second):
         page.get_by_role("heading", name="Claimed by user_dev_2").wait_for()

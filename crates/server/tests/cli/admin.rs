@@ -30,7 +30,7 @@ fn keys_are_made_listed_and_revoked_through_a_server() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::dev(data.path());
     let made = cli(&server, &["keys", "create", "--agent", "agent_dev", "--label", "ci"]);
-    assert!(made.err.contains("for agent_dev; shown this once."), "{}", made.err);
+    assert!(made.err.contains("for agent_dev; shown only once."), "{}", made.err);
     let secret = made.ok().trim().to_owned();
     assert!(secret.starts_with("cs_agent_"), "{secret}");
     let ask = || run(at(&server, &["ask", "Go?"]).env("COUNTERSIGN_API_KEY", &secret));
@@ -40,7 +40,7 @@ fn keys_are_made_listed_and_revoked_through_a_server() {
     let id = key(&listed, "ci")["id"].as_str().unwrap().to_owned();
     let shown = cli(&server, &["keys", "list"]).ok();
     let line = shown.lines().find(|line| line.contains(&id)).unwrap();
-    assert!(line.contains("agent key") && line.contains("live"), "{line}");
+    assert!(line.contains("agent key") && line.contains("active"), "{line}");
     assert!(!shown.contains(&secret));
     let said = cli(&server, &["keys", "revoke", &id]).ok();
     assert_eq!(said, format!("Revoked {id}.\n"));
@@ -58,7 +58,7 @@ fn keys_are_made_listed_and_revoked_through_a_server() {
     let refused = member(&["keys", "create", "--human", "user_dev"]).failed(4);
     assert!(refused.contains("administrator"), "{refused}");
     let nobody = cli(&server, &["keys", "create", "--agent", "nobody"]).failed(4);
-    assert!(nobody.contains("an agent that exists"), "{nobody}");
+    assert!(nobody.contains("the ID of an existing agent"), "{nobody}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn people_are_added_and_listed_through_a_server() {
     let link = cli(&server, &["people", "link", "ada"]).ok();
     assert!(link.starts_with(&format!("{}/sign-in?token=", server.url)), "{link}");
     let nobody = cli(&server, &["people", "link", "nobody"]).failed(4);
-    assert!(nobody.contains("there is no such person"), "{nobody}");
+    assert!(nobody.contains("person not found"), "{nobody}");
     // The environment of the server does not turn this into work on its folder.
     run(at(&server, &["keys", "list"]).env("COUNTERSIGN_DATA", data.path())).ok();
 }
@@ -93,7 +93,7 @@ fn both_spellings_of_a_name_are_accepted() {
     }
     let wrong = cli(&server, &["projects", "set", "dev", "--floor", "agentattested"]).failed(64);
     let listed = "expected none, agent-attested, link, channel, session or passkey; \
-                  did you mean agent-attested?";
+                  did you mean \"agent-attested\"?";
     assert!(wrong.contains(listed), "{wrong}");
     let hook = ["webhooks", "add", "http://127.0.0.1:9/", "--agent", "agent_dev", "--json"];
     let format = ["--format", "humanlayer_v1beta1", "--event", "ask.changes-requested"];
@@ -161,7 +161,7 @@ fn the_minimum_assurance_for_irreversible_requests_is_a_rule_of_a_project() {
     set(&["--irreversible-assurance", "none"]);
     assert_eq!(rule("dev"), Value::Null);
     let wrong = cli(&server, &["projects", "set", "dev", "--irreversible-assurance", "sesion"]);
-    assert!(wrong.failed(64).contains("did you mean session?"));
+    assert!(wrong.failed(64).contains("did you mean \"session\"?"));
     cli(&server, &["people", "add-project", "billing"]).ok();
     assert_eq!(rule("billing"), Value::Null);
 }
@@ -181,7 +181,7 @@ fn add_refuses_an_existing_person_and_set_changes_only_what_is_named() {
     let through_server = |args: &[&str]| cli(&server, args);
     let refused = through_server(&["people", "add", "bob", "--email", "bob@example.com"]);
     let refused = refused.failed(4);
-    assert!(refused.contains("there is a person called bob already"), "{refused}");
+    assert!(refused.contains("the person bob exists already"), "{refused}");
     assert!(refused.contains("`countersign people set bob`"), "{refused}");
     let project = through_server(&["people", "add-project", "billing"]).failed(4);
     assert!(project.contains("`countersign projects set billing`"), "{project}");
@@ -198,7 +198,7 @@ fn add_refuses_an_existing_person_and_set_changes_only_what_is_named() {
     assert_eq!((&bob["admin"], &bob["email"]), (&true.into(), &Value::Null));
     assert_eq!((&bob["groups"], &bob["name"]), (&serde_json::json!([]), &"Bob".into()));
     let nobody = through_server(&["people", "set", "nobody", "--active=false"]).failed(4);
-    assert!(nobody.contains("there is no such person"), "{nobody}");
+    assert!(nobody.contains("person not found"), "{nobody}");
     let unknown = through_server(&["people", "set", "bob", "--project", "nowhere"]).failed(4);
     assert!(unknown.contains("there is no project called nowhere"), "{unknown}");
     through_server(&["people", "add", "gone"]).ok();
@@ -232,15 +232,15 @@ fn a_stopped_server_is_managed_on_its_folder() {
     let secret = on(data.path(), &["keys", "create", "--agent", "helper"]).ok();
     let token = on(data.path(), &["keys", "create", "--human", "ada", "--json"]).json();
     let token = token["secret"].as_str().unwrap();
-    let shown = on(data.path(), &["people", "list"]).ok();
-    assert!(shown.contains("helper") && shown.contains("Ada"), "{shown}");
+    assert!(on(data.path(), &["agents", "list"]).ok().contains("helper"));
+    assert!(on(data.path(), &["people", "list"]).ok().contains("Ada"));
     let link = on(data.path(), &["people", "link", "ada"]).ok();
     assert!(link.starts_with("http://localhost:3402/sign-in?token="), "{link}");
     let public = ["people", "link", "ada", "--public-url", "https://ask.example.com", "--json"];
     let link = on(data.path(), &public).json();
     assert!(link["url"].as_str().unwrap().starts_with("https://ask.example.com/sign-in?"));
     let nobody = on(data.path(), &["people", "link", "nobody"]).failed(4);
-    assert!(nobody.contains("there is nobody called nobody"), "{nobody}");
+    assert!(nobody.contains("there is no person nobody"), "{nobody}");
     // The same by the settings of the server.
     let mut described = offline(data.path(), &["keys", "list", "--offline", "--json"]);
     let listed = run(described.env("COUNTERSIGN_DATA", data.path())).json();
@@ -262,8 +262,8 @@ fn a_folder_in_use_is_left_alone() {
     for words in [&["keys", "list"][..], &["people", "add", "ada"], &["people", "link", "user_dev"]]
     {
         let busy = on(data.path(), words).failed(4);
-        assert!(busy.contains("another countersign uses"), "{busy}");
-        assert!(busy.contains("stop it, or talk to it with --url"), "{busy}");
+        assert!(busy.contains("another Countersign process is using"), "{busy}");
+        assert!(busy.contains("stop it, or connect to it with --url"), "{busy}");
     }
 }
 
@@ -278,7 +278,7 @@ fn sessions_are_listed_and_ended_through_a_server_and_without() {
     let said = cli(&server, &["sessions", "revoke-all", "--human", "user_dev_2", "--json"]).json();
     assert_eq!(said, serde_json::json!({ "signed_out": "user_dev_2" }));
     let nobody = cli(&server, &["sessions", "list", "--human", "nobody"]).failed(4);
-    assert!(nobody.contains("no such person"), "{nobody}");
+    assert!(nobody.contains("person not found"), "{nobody}");
     drop(server);
     let who = on(data.path(), &["sessions", "list"]).failed(4);
     assert!(who.contains("--human"), "{who}");
@@ -296,7 +296,7 @@ fn access_and_tokens_are_ended_and_passkeys_confirmed() {
     let inbox = || run(at(&server, &["inbox"]).env("COUNTERSIGN_TOKEN", token));
     inbox().ok();
     let said = cli(&server, &["people", "end-access", "user_dev_2"]).ok();
-    assert!(said.starts_with("Nothing lets user_dev_2 in any more."), "{said}");
+    assert!(said.starts_with("All access of user_dev_2 is revoked."), "{said}");
     inbox().failed(4);
     let own = cli(&server, &["people", "end-access", "user_dev"]).failed(4);
     assert!(own.contains("another administrator"), "{own}");

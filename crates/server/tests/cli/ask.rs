@@ -122,17 +122,17 @@ fn the_exit_code_is_the_decision() {
     let id = asking.id.clone();
     let ran = asking.ended();
     assert_eq!(ran.code, 2);
-    assert!(ran.out.contains("→ nobody answered\n    until 2"), "{}", ran.out);
+    assert!(ran.out.contains("→ no one answered\n    until 2"), "{}", ran.out);
     assert_eq!(cli(&server, &["wait", &id]).code, 2);
 
     let asking = wait();
     let id = asking.id.clone();
     let said = cli(&server, &["cancel", &id, "--reason", "shipped already"]).ok();
-    assert!(said.contains("→ withdrawn (shipped already)"), "{said}");
+    assert!(said.contains("→ cancelled (shipped already)"), "{said}");
     let ran = asking.ended();
     assert_eq!(ran.code, 3);
     assert!(
-        ran.out.contains("→ withdrawn (shipped already)\n    by agent_dev on 2"),
+        ran.out.contains("→ cancelled (shipped already)\n    by agent_dev on 2"),
         "{}",
         ran.out
     );
@@ -193,7 +193,7 @@ fn options_and_values_from_the_command_line() {
     let server = Server::dev(data.path());
     let id = asked(&server, &["Which?", "--option", "Monday", "--option", "next week"]);
     let wrong = cli(&server, &["answer", &id, "never"]).failed(4);
-    assert!(wrong.contains("there are Monday, next week"), "{wrong}");
+    assert!(wrong.contains("the options are Monday, next week"), "{wrong}");
     assert!(cli(&server, &["answer", &id, "next week"]).ok().contains("→ next week"));
 
     let id = asked(&server, &["How many?", "--provide", "number"]);
@@ -255,9 +255,9 @@ fn who_and_where_are_said_when_they_are_wrong() {
     let server = Server::start(&mut super::support::serve(data.path()));
     // This is no --dev server, so its credentials are not known here.
     let ran = cli(&server, &["ask", "x"]).failed(4);
-    assert!(ran.contains("set COUNTERSIGN_API_KEY"), "{ran}");
+    assert!(ran.contains("Set COUNTERSIGN_API_KEY"), "{ran}");
     let ran = cli(&server, &["inbox"]).failed(4);
-    assert!(ran.contains("set COUNTERSIGN_TOKEN") && ran.contains("/settings/tokens"), "{ran}");
+    assert!(ran.contains("you are not signed in") && ran.contains("/settings/tokens"), "{ran}");
     let wrong =
         run(at(&server, &["ask", "x"]).env("COUNTERSIGN_API_KEY", "one-letter-off")).failed(4);
     assert!(wrong.contains("does not accept COUNTERSIGN_API_KEY"), "{wrong}");
@@ -269,10 +269,10 @@ fn who_and_where_are_said_when_they_are_wrong() {
     assert!(nobody.contains("no server answers at http://127.0.0.1:1"), "{nobody}");
     assert!(nobody.contains("countersign serve"), "{nobody}");
     let far = run(countersign().args(["inbox", "--url", "https://ask.example.com"])).failed(4);
-    assert!(far.contains("set COUNTERSIGN_TOKEN"), "{far}");
+    assert!(far.contains("you are not signed in. Run `countersign login http"), "{far}");
     let odd = run(countersign()
         .args(["inbox", "--url", "ftp://localhost"])
         .env("COUNTERSIGN_TOKEN", "t"))
     .failed(4);
-    assert!(odd.contains("not an http or https address"), "{odd}");
+    assert!(odd.contains("not an http or https URL"), "{odd}");
 }

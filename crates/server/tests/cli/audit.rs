@@ -15,7 +15,7 @@ fn a_sound_record_holds_with_the_server_running_and_stopped() {
     cli(&server, &["answer", &id, "approve"]).ok();
     let (code, said) = verify(data.path());
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.starts_with("The record holds: "), "{said}");
+    assert!(said.starts_with("The audit log is valid: "), "{said}");
     server.stop();
     assert_eq!(verify(data.path()).0, Some(0));
     let mut json = countersign();
@@ -129,7 +129,7 @@ fn an_altered_record_is_named() {
         ("DELETE FROM record WHERE seq = 1 AND subject LIKE ?1", "event 2"),
         ("DELETE FROM record WHERE seq = 2 AND subject LIKE ?1", "event 1"),
         ("DELETE FROM record WHERE subject LIKE ?1", "event 1"),
-        ("DELETE FROM ask WHERE ?1 <> ''", "there are events but no state"),
+        ("DELETE FROM ask WHERE ?1 <> ''", "it has events but no state"),
         ("UPDATE ask SET state = '{}' WHERE ?1 <> ''", "cannot be read"),
         ("UPDATE ask SET state = 'nonsense' WHERE ?1 <> ''", "cannot be read"),
         ("UPDATE ask SET state = replace(state, 'approved', 'rejected') WHERE ?1 <> ''", "event 2"),
@@ -149,7 +149,7 @@ fn an_altered_record_is_named() {
         // What does not match the states is said before what is wrong with the record.
         let named = |line: &str| line.contains(&id) && line.contains(said_of_it);
         assert!(said.lines().any(named), "{sql}: {said}");
-        assert!(said.contains("The record does NOT hold"), "{sql}: {said}");
+        assert!(said.contains("The audit log is NOT valid"), "{sql}: {said}");
         let mut json = countersign();
         let ran = run(json.args(["audit", "verify", "--json", "--data"]).arg(data.path()));
         assert_eq!(ran.code, 1);

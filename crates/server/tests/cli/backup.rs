@@ -204,7 +204,7 @@ fn a_stopped_server_is_backed_up_and_a_backup_too() {
     let (folder, data, id) = stopped();
     let (first, second) = (folder.path().join("first"), folder.path().join("second"));
     let said = run(&mut backup(&data, &first)).ok();
-    assert!(said.contains("The record holds: "), "{said}");
+    assert!(said.contains("The audit log is valid: "), "{said}");
     assert!(said.contains(&format!("Backed up to {}", first.display())), "{said}");
     // An empty folder will do as well, whoever may look into it until then.
     fs::create_dir(&second).unwrap();
@@ -254,7 +254,7 @@ fn what_cannot_be_backed_up_is_said_and_leaves_nothing() {
     let file = data.join("countersign.db");
     assert!(refused(&mut backup(&data, &file)).contains("cannot use"));
     let far = folder.path().join("not/there");
-    assert!(refused(&mut backup(&data, &far)).contains("cannot make a folder in"));
+    assert!(refused(&mut backup(&data, &far)).contains("cannot create a folder in"));
     run(countersign().args(["backup", "--data"]).arg(&data)).failed(64);
 
     // A database of another version, which this program could not check.
@@ -266,7 +266,7 @@ fn what_cannot_be_backed_up_is_said_and_leaves_nothing() {
 
     fs::remove_file(data.join("server-keys.json")).unwrap();
     let keyless = refused(&mut backup(&data, &to));
-    assert!(keyless.contains("server-keys.json: give the --data folder"), "{keyless}");
+    assert!(keyless.contains("server-keys.json: name the data folder"), "{keyless}");
     assert_eq!(names(folder.path()), ["data"]);
 }
 
@@ -317,5 +317,5 @@ fn what_does_not_hold_is_said() {
     assert_eq!(told("altered")["audit"]["valid"], false);
     let said = run(&mut backup(&data, &folder.path().join("again")));
     assert_eq!(said.code, 1);
-    assert!(said.out.contains("The record does NOT hold"), "{}", said.out);
+    assert!(said.out.contains("The audit log is NOT valid"), "{}", said.out);
 }

@@ -28,17 +28,17 @@ fn attempts_are_shown_and_repeated() {
     let said = cli(&server, &["callbacks", &id]).ok();
     assert_eq!(said, "http://127.0.0.1:9 was not called yet.\n");
     let early = cli(&server, &["callbacks", &id, "--again"]).failed(4);
-    assert!(early.contains("once this is over"), "{early}");
+    assert!(early.contains("once it is closed"), "{early}");
     cli(&server, &["cancel", &id]).ok();
     let said = eventually("an attempt", || {
         Some(cli(&server, &["callbacks", &id]).ok()).filter(|said| said.contains("cannot connect"))
     });
     assert!(!said.contains("key=k"), "an address may hold secrets: {said}");
     let said = cli(&server, &["callbacks", &id, "--again"]).ok();
-    assert!(said.ends_with("http://127.0.0.1:9 is called again.\n"), "{said}");
+    assert!(said.ends_with("http://127.0.0.1:9 will be called again.\n"), "{said}");
     let shown = cli(&server, &["callbacks", &id, "--json"]).json();
     assert_eq!(shown["attempts"][0]["result"], "unreached");
     let quiet = asked(&server, &["Well?"]);
     let said = cli(&server, &["callbacks", &quiet]).ok();
-    assert_eq!(said, "This request names no address to call back.\n");
+    assert_eq!(said, "This request has no callback address.\n");
 }

@@ -14,7 +14,7 @@ fn channels(args: &[&str]) -> Command {
 #[test]
 fn what_is_set_up_is_listed() {
     let ran = run(&mut channels(&["list"]));
-    assert!(ran.code == 0 && ran.out.contains("No channel is set up"), "{}", ran.out);
+    assert!(ran.code == 0 && ran.out.contains("No channel is configured"), "{}", ran.out);
     let slack = ["--slack-bot-token", "xoxb-1", "--slack-signing-secret", "s"];
     let mut both = channels(&["list", "--json", "--ntfy-url", "https://ntfy.sh"]);
     let ran = run(both.args(slack));
@@ -25,11 +25,11 @@ fn what_is_set_up_is_listed() {
 #[test]
 fn what_is_wrong_is_said() {
     for (args, code, says) in [
-        (&["list", "--slack-bot-token", "xoxb-1"][..], 4, "messages that nobody can answer"),
-        (&["list", "--slack-bot-token", "hush"], 4, "begins with xoxb-"),
+        (&["list", "--slack-bot-token", "xoxb-1"][..], 4, "so that people can answer"),
+        (&["list", "--slack-bot-token", "hush"], 4, "must start with xoxb-"),
         (&["test", "pigeon"], 4, "there is no channel pigeon"),
-        (&["test", "slack"], 4, "slack is not set up"),
-        (&["test", "ntfy", "--ntfy-url", "http://127.0.0.1:1"], 1, "WRONG  set-up: "),
+        (&["test", "slack"], 4, "the channel slack is not configured"),
+        (&["test", "ntfy", "--ntfy-url", "http://127.0.0.1:1"], 1, "WRONG  settings: "),
     ] {
         let ran = run(&mut channels(args));
         let said = format!("{}{}", ran.out, ran.err);

@@ -43,7 +43,7 @@ fn mistyped_variables_are_reported() {
         run(command.env("COUNTERSIGN_PUBLICURL", "https://ask.example.com"))
     };
     let said = "the environment variable COUNTERSIGN_PUBLICURL is unknown and has no effect; \
-                did you mean COUNTERSIGN_PUBLIC_URL?";
+                did you mean \"COUNTERSIGN_PUBLIC_URL\"?";
     let looked = mistyped(&mut doctor(data.path()));
     assert_eq!(looked.code, 1);
     assert!(looked.out.contains(&format!("WRONG  environment: {said}")), "{}", looked.out);
@@ -68,7 +68,7 @@ fn programs_of_runtimes_are_looked_for() {
         run(doctor(data.path()).env("COUNTERSIGN_RUNTIME_COMMAND", command))
     };
     let good = with("/bin/sh -c true").ok();
-    assert!(good.contains("ok     runtime: agent_dev: /bin/sh can be run"), "{good}");
+    assert!(good.contains("ok     runtime: agent_dev: /bin/sh is executable"), "{good}");
     assert!(good.contains("runtimes    agent_dev"), "{good}");
     for wrong in ["/nowhere/devin", data.path().to_str().unwrap()] {
         let ran = with(wrong);
@@ -126,7 +126,10 @@ fn what_is_wrong_is_said() {
         "mail: 127.0.0.1:1 (no TLS), from a@b.example",
     );
     let half = "smtp://u:hush@mail.example.com";
-    says(doctor(data.path()).args(["--smtp-url", half]), "smtp_url: from: expected the address");
+    says(
+        doctor(data.path()).args(["--smtp-url", half]),
+        "smtp_url: from: expected the sender address",
+    );
     let provider = ["--oidc-issuer", "http://127.0.0.1:1", "--oidc-client-id", "x"];
     says(doctor(data.path()).args(provider), "oidc: http://127.0.0.1:1/");
     says(doctor(data.path()).args(["--oidc-client-id", "x"]), "oidc_issuer and oidc_client_id");
@@ -146,7 +149,7 @@ fn retention_is_told() {
     let data = tempfile::tempdir().unwrap();
     assert!(run(&mut doctor(data.path())).out.contains("retention   off"));
     let kept = run(doctor(data.path()).args(["--retention", "400d"])).out;
-    assert!(kept.contains("retention   words go 400d after the end"), "{kept}");
+    assert!(kept.contains("retention   text of closed requests is erased after 400d"), "{kept}");
     let wrong = run(doctor(data.path()).args(["--retention", "soon"]));
     assert_eq!(wrong.code, 64);
     assert!(wrong.err.contains("such as 30d"), "{}", wrong.err);
@@ -162,9 +165,12 @@ fn projects_that_differ_are_told() {
         run(&mut at(&server, &set)).ok();
     }
     let kept = run(doctor(data.path()).args(["--retention", "400d"])).out;
-    assert!(kept.contains("ok     retention: of dev words go 2d after the end"), "{kept}");
-    assert!(kept.contains("ok     retention: of dev2 words are kept until"), "{kept}");
-    assert!(!kept.contains("of other"), "{kept}");
+    assert!(
+        kept.contains("ok     retention: project dev: text of closed requests is erased after 2d"),
+        "{kept}"
+    );
+    assert!(kept.contains("ok     retention: project dev2: text is kept until"), "{kept}");
+    assert!(!kept.contains("project other"), "{kept}");
 }
 
 #[test]
@@ -173,7 +179,7 @@ fn an_address_in_use_is_wrong_unless_it_is_ours() {
     let server = Server::dev(data.path());
     let address = format!("127.0.0.1:{}", server.port());
     let ours = run(doctor(data.path()).args(["--listen", &address])).ok();
-    assert!(ours.contains("a server runs on this database"), "{ours}");
+    assert!(ours.contains("a server is running on this database"), "{ours}");
     let other = run(doctor(other.path()).args(["--listen", &address]));
     assert_eq!(other.code, 1);
     assert!(other.out.contains("Address already in use"), "{}", other.out);
@@ -195,10 +201,7 @@ fn anchoring_is_recommended() {
     let found = findings.iter().find(|finding| finding["what"] == "anchoring").unwrap();
     assert_eq!((&found["ok"], &found["warning"]), (&true.into(), &true.into()));
     let with = run(doctor(data.path()).args(["--anchor-command", "/bin/cat >> /tmp/x"])).ok();
-    assert!(
-        with.contains("ok     anchoring: every block is handed to the anchor command"),
-        "{with}"
-    );
+    assert!(with.contains("ok     anchoring: the anchor command receives every block"), "{with}");
     let gone = run(doctor(data.path()).args(["--anchor-command", "/nowhere/anchor"]));
     assert!(gone.code == 1 && gone.out.contains("WRONG  anchoring: "), "{}", gone.out);
 }

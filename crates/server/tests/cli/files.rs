@@ -30,7 +30,7 @@ async fn doctor_tries_the_bucket_out() {
     let mut bucket = Bucket::start().await;
     let good = doctor(&bucket.url(), SECRET).ok();
     assert!(good.contains("ok     files: s3://files/kept/here at http://127.0.0.1:"), "{good}");
-    assert!(good.contains("can be written, read and deleted from"), "{good}");
+    assert!(good.contains("can be written, read and deleted"), "{good}");
     assert!(good.contains("files_secret_access_key = \"(hidden)\""), "{good}");
     assert!(!good.contains(SECRET), "{good}");
     assert_eq!(bucket.objects(), Vec::<String>::new(), "nothing is left of it");
@@ -149,6 +149,6 @@ async fn a_server_moves_to_a_bucket() {
     backup.env("COUNTERSIGN_FILES", bucket.url());
     with(&mut backup, SECRET);
     let said = run(&mut backup).ok();
-    assert!(said.contains("Uploads are not in it: they are in s3://files/kept/here"), "{said}");
+    assert!(said.contains("It contains no uploads: they are in s3://files/kept/here"), "{said}");
     server.stop();
 }

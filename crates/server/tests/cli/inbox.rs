@@ -10,7 +10,7 @@ use super::{asked, at, cli, masked, run};
 fn what_waits_is_listed_most_urgent_first() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::dev(data.path());
-    assert_eq!(cli(&server, &["inbox"]).ok(), "Nothing waits for you.\n");
+    assert_eq!(cli(&server, &["inbox"]).ok(), "All caught up: no request waits for you.\n");
     asked(&server, &["A small thing\nin two lines?", "--priority", "low"]);
     asked(&server, &["The house burns?", "--priority", "critical"]);
     asked(&server, &["Hidden \u{202e}?", "--priority", "high"]);
@@ -21,7 +21,7 @@ fn what_waits_is_listed_most_urgent_first() {
     assert_eq!(json["unresolved"], 3);
     // Somebody else has nothing to do.
     let other = run(at(&server, &["inbox"]).env("COUNTERSIGN_TOKEN", "dev-human-token-2")).ok();
-    assert_eq!(other, "Nothing waits for you.\n");
+    assert_eq!(other, "All caught up: no request waits for you.\n");
 }
 
 /// Types these lines at a terminal and gives what it showed.
@@ -55,11 +55,11 @@ fn one_can_answer_in_it() {
     else {
         return;
     };
-    assert!(shown.contains("1 waiting. AI agents ask you:"), "{shown}");
+    assert!(shown.contains("1 waiting\n"), "{shown}");
     assert!(shown.contains("There is no number 7 in the list."), "{shown}");
-    assert!(shown.contains("“perhaps” is no answer to this"), "{shown}");
+    assert!(shown.contains("“perhaps” does not answer this request"), "{shown}");
     assert!(shown.contains("→ approved (after lunch)\n    by user_dev"), "{shown}");
-    assert!(shown.trim_end().ends_with("Nothing waits for you."), "{shown}");
+    assert!(shown.trim_end().ends_with("All caught up: no request waits for you."), "{shown}");
     let state = |id: &str| cli(&server, &["show", id, "--json"]).json()["state"].clone();
     assert_eq!(state(&approve), "completed");
 
@@ -123,7 +123,7 @@ fn forms_are_filled_in_field_by_field() {
     ];
     let Some(shown) = typed(&server, &lines) else { return };
     assert!(shown.contains("Guests (number, optional): "), "{shown}");
-    assert!(shown.contains("Not taken: "), "{shown}");
+    assert!(shown.contains("Not accepted: "), "{shown}");
     assert!(
         shown.contains("→ venue=Town Hall day=2026-12-01 catering=true\n    by user_dev"),
         "{shown}"

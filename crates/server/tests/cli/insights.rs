@@ -22,6 +22,6 @@ fn numbers_are_told_as_a_table_and_as_json() {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     let refused = cli(&server, &["insights", "--from", "tomorrow"]).failed(4);
-    assert!(refused.contains("a day such as"), "{refused}");
+    assert!(refused.contains("a date such as"), "{refused}");
     cli(&server, &["insights", "--agent", "nobody"]).failed(4);
 }

@@ -9,6 +9,7 @@ mod audit;
 mod backup;
 mod callbacks;
 mod channels;
+mod config;
 mod devices;
 mod doctor;
 mod envelope;
@@ -18,7 +19,10 @@ mod health;
 mod help;
 mod inbox;
 mod insights;
+mod listen;
+mod login;
 mod notices;
+mod nouns;
 mod receipts;
 mod start;
 #[path = "../support/stolen_key.rs"]

@@ -30,7 +30,7 @@ fn ways_are_added_verified_ordered_turned_off_and_removed() {
     let notices = |words: &[&str]| cli(&server, &[&["notices"], words].concat());
 
     let added = notices(&["add", "webhook:ada"]).ok();
-    assert!(added.contains("webhook:ada") && added.contains("to be verified"), "{added}");
+    assert!(added.contains("webhook:ada") && added.contains("not verified"), "{added}");
     let sent = notices(&["verify", "webhook:ada"]).ok();
     assert!(sent.contains("on its way to webhook:ada"), "{sent}");
     let code = eventually("a code", || {
@@ -49,14 +49,14 @@ fn ways_are_added_verified_ordered_turned_off_and_removed() {
     let off = notices(&["set", "--off", "devices", "--digest", "hour", "--json"]).json();
     assert_eq!((used(&off), &off["digest"]), (vec!["webhook:ada"], &json!({ "every": "hour" })));
     let shown = notices(&["show"]).ok();
-    for words in ["MEANS", "webhook:ada", "used", "devices", "off", "every hour"] {
+    for words in ["CONTACT METHOD", "webhook:ada", "used", "devices", "off", "every hour"] {
         assert!(shown.contains(words), "{words} in {shown}");
     }
     // What is not given stays; an empty text takes a thing back.
     let back = notices(&["set", "--off", "", "--order", "", "--json"]).json();
     assert_eq!((used(&back), &back["digest"]), (vec!["devices", "webhook:ada"], &off["digest"]));
 
-    assert!(notices(&["remove", "webhook:ada"]).ok().contains("Nothing goes there"));
+    assert!(notices(&["remove", "webhook:ada"]).ok().contains("Removed"));
     assert_eq!(used(&notices(&["show", "--json"]).json()), ["devices"]);
     let gone = notices(&["remove", "webhook:ada"]).failed(4);
     assert!(gone.contains("contact"), "{gone}");
@@ -70,10 +70,10 @@ fn what_cannot_be_meant_is_said() {
     let notices = |words: &[&str]| cli(&server, &[&["notices"], words].concat());
     for (words, code, says) in [
         (&["set", "--digest", "noon"][..], 64, "expected off, hour, or a time of day"),
-        (&["set", "--order", "pigeon:ada"], 4, "expected devices, or an address"),
+        (&["set", "--order", "pigeon:ada"], 4, "expected `devices` or an address"),
         (&["set", "--off", "email:nobody@example.com"], 4, "off"),
-        (&["add", "pigeon:ada"], 64, "expected devices, or an address"),
-        (&["add", "devices"], 4, "devices are added in their browsers"),
+        (&["add", "pigeon:ada"], 64, "expected `devices` or an address"),
+        (&["add", "devices"], 4, "a device is added in its own browser"),
         (&["verify", "sms:+4930123456"], 4, "contact"),
     ] {
         let said = notices(words).failed(code);

@@ -183,7 +183,7 @@ fn memory_keeps_nothing_and_says_so() {
     let data = tempfile::tempdir().unwrap();
     let mut command = serve(data.path().join("never"));
     let server = Server::start(command.args(["--dev", "--database", "memory:"]));
-    assert!(server.stdout().contains("in memory: nothing is kept"));
+    assert!(server.stdout().contains("in memory: data is lost when the server stops"));
     cli(&server, &["ask", "Go?"]).ok();
     server.stop();
     assert!(!data.path().join("never").exists());

@@ -75,7 +75,7 @@ fn a_task_from_its_first_word_to_its_story() {
         "\"v2\"\n"
     );
     let none = cli(&server, &["task", "ledger", "read", "project:dev", "nothing"]);
-    assert_eq!((none.code, none.out.as_str()), (1, "nothing says nothing.\n"));
+    assert_eq!((none.code, none.out.as_str()), (1, "nothing has no value.\n"));
     let history = cli(&server, &["task", "ledger", "history", "project:dev", "notes/last"]).ok();
     assert!(history.contains(&task), "{history}");
     let story = cli(&server, &["task", "replay", &task]).ok();

@@ -66,7 +66,7 @@ fn endpoints_are_managed_and_told_again() {
     assert!(secret.starts_with("whsec_"));
     let listed = cli(&server, &["webhooks", "list"]).ok();
     assert!(
-        listed.contains(id) && listed.contains("live") && listed.contains("staging"),
+        listed.contains(id) && listed.contains("active") && listed.contains("staging"),
         "{listed}"
     );
     assert!(!listed.contains(secret));
@@ -80,19 +80,19 @@ fn endpoints_are_managed_and_told_again() {
     assert!(said.contains("ask.created") && said.contains("waiting"), "{said}");
     let message = said.split_whitespace().find(|word| word.starts_with("msg_")).unwrap();
     let said = cli(&server, &["webhooks", "redeliver", id, message]).ok();
-    assert_eq!(said, "1 delivery is sent again.\n");
+    assert_eq!(said, "1 delivery will be sent again.\n");
     eventually("it is taken", || {
         Some(cli(&server, &["webhooks", "deliveries", id]).ok())
             .filter(|said| said.contains("done"))
     });
     assert_eq!(endpoint.failing.load(Ordering::SeqCst), 0);
-    assert_eq!(cli(&server, &["webhooks", "redeliver", id]).ok(), "Nothing was given up.\n");
+    assert_eq!(cli(&server, &["webhooks", "redeliver", id]).ok(), "No delivery failed for good.\n");
     assert_eq!(cli(&server, &["webhooks", "deliveries", id, "--dead", "--json"]).ok(), "[]\n");
     let odd = cli(&server, &["webhooks", "redeliver", id, "../keys"]).failed(64);
     assert!(odd.contains("msg_"), "{odd}");
 
     let said = cli(&server, &["webhooks", "test", id]).ok();
-    assert_eq!(said, format!("A test is on its way to {id}.\n"));
+    assert_eq!(said, format!("A test event is on its way to {id}.\n"));
     eventually("the test", || {
         let said = cli(&server, &["webhooks", "deliveries", id]).ok();
         Some(said).filter(|said| said.contains("webhook.test"))

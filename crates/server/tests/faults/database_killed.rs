@@ -104,7 +104,7 @@ fn logged_once_per_outage(log: &str) {
     assert!(failures > 34, "{failures}");
     let drivers = |line: &&str| line.contains("tokio_postgres") || line.contains("deadpool");
     assert_eq!(log.lines().filter(drivers).count(), 0, "{log}");
-    let noise = ["the store is not available", "trying again", "not ready"];
+    let noise = ["the database is not available", "trying again", "not ready"];
     let noise: Vec<&str> =
         log.lines().filter(|line| noise.iter().any(|text| line.contains(text))).collect();
     assert!(noise.len() <= 8, "{noise:#?}");

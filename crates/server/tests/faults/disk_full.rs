@@ -92,7 +92,7 @@ async fn check_full(caller: &Caller, kept: &[String], refusal: &Value) {
     let ready = caller.request(Method::GET, "/readyz", HUMAN).send().await.unwrap();
     assert_eq!(ready.status(), 503, "a disk that takes no request is not ready");
     let ready: Value = ready.json().await.unwrap();
-    assert_eq!(ready["status"], "the store cannot be written");
+    assert_eq!(ready["status"], "the database is not writable");
     let reason = ready["reason"].as_str().unwrap();
     assert!(reason.contains("full") || reason.contains("disk I/O error"), "{reason}");
 }

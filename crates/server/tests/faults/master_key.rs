@@ -18,13 +18,16 @@ fn refused(place: &Place, key: Option<&str>) -> String {
 async fn a_node_needs_the_master_key_of_the_others() {
     let Some(place) = Place::postgres().await else { return };
     let said = refused(&place, None);
-    assert!(said.contains("master_key: nodes that share a database need the same one"), "{said}");
+    assert!(
+        said.contains("master_key: nodes that share a database need the same master_key"),
+        "{said}"
+    );
     let tables = "SELECT FROM pg_tables WHERE schemaname = 'public'";
     assert!(query(place.url(), tables).await.is_empty(), "nothing was made");
 
     place.nodes().into_iter().for_each(Server::stop);
     let said = refused(&place, Some(&"ab".repeat(32)));
-    assert!(said.contains("cannot be opened with this master_key"), "{said}");
+    assert!(said.contains("cannot be decrypted with this master_key"), "{said}");
     place.sound().await;
 }
 

@@ -41,7 +41,7 @@ async fn an_installation_moves_to_nodes() {
     for _ in 0..2 {
         let (code, said) = migrate(&from, &to);
         assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("The record holds"), "{said}");
+        assert!(said.contains("The audit log is valid"), "{said}");
     }
 
     let nodes = to.nodes();

@@ -83,7 +83,7 @@ fn plain_http_beyond_loopback_is_refused() {
     let data = tempfile::tempdir().unwrap();
     for (more, says) in [
         (&[][..], "refusing to listen on 0.0.0.0:0 without TLS"),
-        (&["--dev"][..], "it listens on loopback only"),
+        (&["--dev"][..], "it can listen on a loopback address only"),
     ] {
         let mut command = serve(data.path().join("never"));
         let refused = Server::try_start(command.args(["--listen", "0.0.0.0:0"]).args(more));

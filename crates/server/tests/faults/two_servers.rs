@@ -11,7 +11,7 @@ fn a_second_server_is_refused_and_says_why() {
     };
     assert_eq!(status.code(), Some(4));
     let folder = data.path().to_str().unwrap();
-    assert!(said.contains("another countersign uses"), "{said}");
+    assert!(said.contains("another Countersign process is using"), "{said}");
     assert!(said.contains(folder) && said.contains("--url"), "{said}");
 
     first.kill();
@@ -27,7 +27,7 @@ fn a_second_server_on_the_same_file_from_another_folder_is_refused() {
     let again = Server::try_start(serve(other.path()).args(["--dev", "--database", &database]));
     let Err((status, said)) = again else { panic!("two servers on one file") };
     assert_eq!(status.code(), Some(4));
-    assert!(said.contains("another countersign uses"), "{said}");
+    assert!(said.contains("another Countersign process is using"), "{said}");
     first.stop();
 }
 

@@ -63,7 +63,7 @@ async fn a_link_that_an_agent_was_given_is_the_agents_word() {
     assert_eq!((&seen["via"], &seen["assurance"]), (&json!("link"), &json!("agent-attested")));
     let (claims, words) = receipt(&world, &ask).await;
     assert_eq!(claims.assurance, Some(Assurance::AgentAttested));
-    assert!(words.contains("a review link that the agent was given"), "{words}");
+    assert!(words.contains("a review link that the agent received"), "{words}");
     assert!(!words.contains("review page"), "{words}");
     let page = world.anonymous().get(&case.path("review_url")).await.is(200);
     assert!(main_text(&page).contains("only the agent vouches"), "{}", page.text);
@@ -82,7 +82,7 @@ async fn a_minimum_of_link_leaves_out_the_agents_copy() {
     let case = Case::make(&world, hitl::approval()).await;
     refused(case.respond(json!({ "action": "approve" })).await, 403, "forbidden");
     let (page, shown) = Page::open(&world, &case).await;
-    assert!(main_text(&shown).contains("needs somebody who is signed in"), "{}", shown.text);
+    assert!(main_text(&shown).contains("Sign in to answer"), "{}", shown.text);
     page.post(&[("action", "approve")]).await.is(403);
     assert_eq!(case.status().await["status"], "opened");
     world.end().await;
@@ -111,7 +111,7 @@ async fn a_link_counts_where_the_server_sent_it_to_a_verified_address() {
     verified(&world.human(), &post, "ada@example.com").await;
     for (to, assurance, says) in [
         ("ada@example.com", "link", "sent this link to a verified address of a person"),
-        ("stranger@example.org", "agent-attested", "a review link that the agent was given"),
+        ("stranger@example.org", "agent-attested", "a review link that the agent received"),
     ] {
         let (ask, link) = mailed(&world, &post, to).await;
         let (path, token) = link.split_once("?token=").unwrap();
@@ -308,7 +308,7 @@ async fn the_rule_is_set_on_the_settings_page() {
     let at = "/settings/projects/dev";
     let page = browser.client.get(at).await.is(200);
     let text = main_text(&page);
-    assert!(text.contains("Who may approve what is irreversible or critical"), "{text}");
+    assert!(text.contains("Required identity check for irreversible or critical approvals"), "{text}");
     assert!(text.contains("review links that agents were given"), "{text}");
     let token = csrf(&page);
     for (sent, saved) in [("session", json!("session")), ("none", Value::Null)] {
@@ -440,7 +440,7 @@ async fn an_answer_in_a_chat_claims_no_more_than_the_message() {
         (claims.assurance, claims.shown),
         (Some(Assurance::Channel), Some(DisplayedContent::Summary))
     );
-    assert!(words.contains("does not claim what was displayed"), "{words}");
+    assert!(words.contains("makes no claim about the displayed text"), "{words}");
     world.end().await;
 }
 
@@ -463,6 +463,6 @@ async fn answers_of_before_keep_their_assurance_and_their_receipt() {
     assert_eq!((claims.shown, claims.shown_sha256), (None, exhibit.shown));
     assert_eq!(claims.assurance, Some(Assurance::Link));
     let words = dialects::proof::explain(&claims).join("\n");
-    assert!(words.contains("the link may have been passed on"), "{words}");
+    assert!(words.contains("the link may have been forwarded"), "{words}");
     world.end().await;
 }

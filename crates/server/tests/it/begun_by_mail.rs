@@ -208,6 +208,6 @@ async fn without_mail_there_is_no_address() {
     opened(&world).await;
     assert_eq!(world.member().get(ADDRESS).await.is(200).json, json!({ "email": null }));
     let browser = signed_in(&world).await.client;
-    assert!(!browser.get("/write").await.is(200).text.contains("By mail"));
+    assert!(!browser.get("/write").await.is(200).text.contains("By email"));
     world.end().await;
 }

@@ -167,7 +167,7 @@ async fn everything_else_works(world: &World, file: Option<&str>) {
         world.agent().get(file).await.problem(503, "unavailable");
     }
     let ready = world.anonymous().get("/readyz").await.is(200);
-    assert_eq!(ready["files"], "the bucket does not answer");
+    assert_eq!(ready["files"], "the bucket does not respond");
     let metrics = world.anonymous().get("/metrics").await.is(200).text;
     assert!(metrics.contains("countersign_files_away 1"), "{metrics}");
 }

@@ -224,7 +224,7 @@ async fn a_letter_that_came_back_is_recorded_as_failed() {
         let page = format!("/asks/{}", ask.rsplit('/').next().unwrap());
         let page = browser.get(&page).await.is(200);
         assert!(
-            page.text.contains("Mail, ") && !page.text.contains("<b>here</b>"),
+            page.text.contains("Email, ") && !page.text.contains("<b>here</b>"),
             "{}",
             page.text
         );

@@ -115,7 +115,7 @@ async fn the_receipt_says_how_the_sender_was_verified() {
             Some(_) => {
                 ("lists.example, a forwarder the operator", "the trusted forwarder lists.example")
             }
-            None => ("was not verified: anybody who reads email", "the sender was not verified"),
+            None => ("was not verified: anyone who reads email", "the sender was not verified"),
         };
         assert!(words.contains(said), "{what}: {words}");
         assert!(page.contains(shown), "{what}: {page}");

@@ -137,7 +137,7 @@ async fn where_nobody_can_be_reached_the_owner_is() {
     let browser = signed_in(&world).await.client;
     let page = browser.get(&format!("/asks/{}", ask.rsplit('/').next().unwrap())).await.is(200);
     for words in
-        ["How people were told", "Slack, where the agent wanted</bdi>: <strong>failed", "invite"]
+        ["Notifications", "Slack, the address that the agent chose</bdi>: <strong>failed", "invite"]
     {
         assert!(page.text.contains(words), "{words}: {}", page.text);
     }

@@ -28,7 +28,7 @@ async fn a_message_is_sent_once_and_answered_on_its_page() {
     let world = World::dev().await;
     let browser = signed_in(&world).await.client;
     let nobody = browser.get("/write").await.is(200);
-    assert!(nobody.text.contains("No agent you may write to takes conversations"));
+    assert!(nobody.text.contains("No agent that you may write to accepts conversations"));
     assert!(!browser.get("/").await.is(200).text.contains("Write to an agent"));
     opened(&world).await;
     assert!(browser.get("/").await.is(200).text.contains("Write to an agent"));
@@ -91,7 +91,7 @@ async fn what_is_wrong_is_said_and_nothing_is_sent() {
     for (agent, text, why) in [
         ("", "hi", "Choose one of these agents"),
         ("nobody", "hi", "Choose one of these agents"),
-        ("agent_dev_2", "hi", "takes no conversations"),
+        ("agent_dev_2", "hi", "no longer accepts conversations"),
         ("agent_dev", " ", "Write something"),
         ("agent_dev", &long, "Write something"),
     ] {
@@ -116,7 +116,7 @@ async fn a_conversation_is_shown_to_those_it_concerns() {
     let at = format!("/asks/{}", made["id"].as_str().unwrap());
     let page = browser.get(&at).await.is(200);
     assert_eq!(texts(&page, "#conversation .said pre"), ["for the agent"]);
-    assert!(page.text.contains("began a conversation"));
+    assert!(page.text.contains("started a conversation"));
     assert!(browser.get("/history").await.is(200).text.contains("Write to agent_dev"));
     world
         .human()
@@ -124,7 +124,7 @@ async fn a_conversation_is_shown_to_those_it_concerns() {
         .await
         .is(200);
     let page = browser.get(&at).await.is(200);
-    assert_eq!(texts(&page, "#conversation .said pre"), ["(These words were erased.)"]);
+    assert_eq!(texts(&page, "#conversation .said pre"), ["(This text was erased.)"]);
     world.end().await;
 }
 

@@ -310,7 +310,7 @@ async fn what_cannot_be_destroyed() {
     signing::rotate(&keys, world.now()).await.unwrap();
     world.advance(30);
     let why = refused(&human, &current, 409, "precondition-failed").await;
-    assert!(why["detail"].as_str().unwrap().contains("it can be destroyed from"), "{why}");
+    assert!(why["detail"].as_str().unwrap().contains("can be destroyed from"), "{why}");
     world.advance(60);
     refused(&world.member(), &current, 403, "not-allowed").await;
     refused(&world.agent(), &current, 403, "not-allowed").await;
@@ -360,7 +360,7 @@ async fn an_upgrade_encrypts_the_keys_and_changes_no_receipt() {
     assert_eq!(receipt(&world.agent(), &id).await, before);
     world.stop().await;
     let without = world.start_with(sqlite()).await.unwrap_err().to_string();
-    assert!(without.contains("give the master_key it was encrypted with"), "{without}");
+    assert!(without.contains("set the master_key that it was encrypted with"), "{without}");
     let master = Settings { master_key: Some(SecretString::new("0e".repeat(32))), ..sqlite() };
     world.start_with(master).await.unwrap();
     assert_eq!(receipt(&world.agent(), &id).await, before);

@@ -158,7 +158,7 @@ async fn a_message_can_be_looked_at() {
     assert!(claims.contains("/hxp/actions/1"), "{claims}");
     assert!(all("main").join("").contains("This message is not valid"));
     for (message, says) in
-        [("", "This is no message"), ("{\"a\":", "line 1, column 6"), ("[]", "not valid")]
+        [("", "This is not a message"), ("{\"a\":", "line 1, column 6"), ("[]", "not valid")]
     {
         let reply = anybody.post_form("/envelope", &[("message", message)]).await.is(200);
         assert!(reply.text.contains(says), "{}", reply.text);

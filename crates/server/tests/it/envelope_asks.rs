@@ -319,7 +319,7 @@ async fn pages_show_what_the_agent_claims() {
         assert!(claims.contains(words), "{words}: {claims}");
     }
     assert!(!claims.contains('\u{202e}'), "what is hidden is shown");
-    assert!(seen(&page, ".paper > .verify").contains("Verify this."));
+    assert!(seen(&page, ".paper > .verify").contains("Verify this first."));
     assert!(seen(&page, ".card .verify").contains("Verify first."));
     assert_eq!(attribute(&page, ".agent", "lang").as_deref(), Some("de"));
     assert_eq!(attribute(&page, ".agent .voice", "lang").as_deref(), Some("en"));

@@ -268,7 +268,7 @@ async fn policies_and_proofs_run_out() {
     let (early, proof) = (claims(&world, &timed, "approve"), claims(&world, &case, "approve"));
     world.advance(100);
     let late = refused(submit(&timed, &early).await, 403, "verification_failed");
-    assert!(late["message"].as_str().unwrap().contains("were taken until"), "{}", late.text);
+    assert!(late["message"].as_str().unwrap().contains("were accepted until"), "{}", late.text);
     world.advance(200);
     submit(&case, &proof).await.is(200);
     world.end().await;

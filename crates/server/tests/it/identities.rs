@@ -188,7 +188,7 @@ async fn both_spellings_of_a_name_are_accepted() {
     assert_eq!(
         detail,
         "floor: expected `none`, `agent-attested`, `link`, `channel`, `session` or `passkey`; \
-         did you mean `agent-attested`?"
+         did you mean \"agent-attested\"?"
     );
     world.end().await;
 }

@@ -307,7 +307,7 @@ async fn a_request_is_put_aside_brought_back_and_handed_over() {
         vec![],
     ] {
         let shown = post("/inbox/snooze", &wrong).await.is(422);
-        assert!(shown.text.contains("Choose a moment that is still to come"), "{wrong:?}");
+        assert!(shown.text.contains("Choose a time in the future"), "{wrong:?}");
     }
     let done = post("/inbox/snooze", &[("until", "tomorrow"), ("zone", "UTC")]).await.is(303);
     let told = browser.client.get(done.header("location")).await.is(200);

@@ -97,7 +97,7 @@ async fn a_mail_server_that_fails_is_logged_once_and_its_recovery_once() {
     })
     .await;
     let (failed, recovered) = (
-        about("dependency failed, trying again; recovery will be logged"),
+        about("dependency failed, will retry; recovery will be logged"),
         about("dependency recovered"),
     );
     assert_eq!((failed.len(), recovered.len()), (1, 1), "{failed:#?} {recovered:#?}");
@@ -127,7 +127,7 @@ async fn a_webhook_endpoint_that_fails_is_logged_once_and_its_recovery_once() {
         world.advance(600);
     }
     let (failed, recovered) = (
-        about("dependency failed, trying again; recovery will be logged"),
+        about("dependency failed, will retry; recovery will be logged"),
         about("dependency recovered"),
     );
     assert_eq!((failed.len(), recovered.len()), (1, 1), "{failed:#?} {recovered:#?}");

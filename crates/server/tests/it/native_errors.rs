@@ -14,10 +14,10 @@ async fn the_field_that_was_written_is_named() {
     let ask = asked(&agent, approval()).await;
     let of = |verb: &str| format!("{ask}/{verb}");
     let asking = |more: Value| (ASKS.to_owned(), with(approval(), more));
-    let unknown = "unknown field; known fields are `details`, `editable`, `reject_requires_reason` and `reject_options`";
+    let unknown = "unknown field; allowed fields: details, editable, reject_requires_reason, reject_options; did you mean \"details\"?";
     let person = "a person who is a member of this project";
     let group = "a group with members in this project";
-    let remark = "a text of 1 to 4000 characters, without NUL";
+    let remark = "a string of 1 to 4000 characters, none of them NUL";
     let keys = || "/api/v1/keys".to_owned();
     let clock = || "/api/v1/dev/clock".to_owned();
     let century = "at most 100 years";
@@ -27,7 +27,7 @@ async fn the_field_that_was_written_is_named() {
             &agent,
             asking(json!({ "route": { "to": "pool", "groups": "ops" } })),
             "route.groups",
-            "unknown field; the only known field is `group`",
+            "unknown field; allowed fields: group; did you mean \"group\"?",
         ),
         (
             &agent,
@@ -46,7 +46,7 @@ async fn the_field_that_was_written_is_named() {
             &human,
             (of("answer"), json!({ "answer": { "verdict": "approved", "edit": {} } })),
             "answer.edit",
-            "unknown field; the only known field is `edits`",
+            "unknown field; allowed fields: edits; did you mean \"edits\"?",
         ),
         (&human, (of("assign"), json!({ "to": "ada" })), "to", person),
         (&human, (of("assign"), json!({ "to": "user_dev_2", "note": "" })), "note", remark),
@@ -62,10 +62,10 @@ async fn the_field_that_was_written_is_named() {
             &human,
             (keys(), json!({ "human": "user_dev", "reach": "agent" })),
             "reach",
-            "it only with `agent`",
+            "no value, because it requires `agent`",
         ),
-        (&human, (keys(), json!({ "agent": "nobody" })), "agent", "an agent that exists"),
-        (&human, (keys(), json!({ "human": "nobody" })), "human", "a person who exists"),
+        (&human, (keys(), json!({ "agent": "nobody" })), "agent", "the ID of an existing agent"),
+        (&human, (keys(), json!({ "human": "nobody" })), "human", "the ID of an existing person"),
         (&agent, (clock(), json!({ "advance": "999999999999999h" })), "advance", century),
     ] {
         let refused = who.post(&path, body.clone()).await.problem(422, "invalid-field");
@@ -104,7 +104,7 @@ async fn an_ask_without_a_deadline_is_not_extended() {
 async fn the_wrong_kind_of_credential_is_told_so() {
     let world = World::dev().await;
     let ask = asked(&world.agent(), approval()).await;
-    let person = "this takes a person's token; this is an agent key";
+    let person = "this path requires a person's token, but this is an agent key";
     for (verb, body) in
         [("answer", yes()), ("claim", json!({})), ("assign", json!({ "to": "user_dev" }))]
     {
@@ -120,7 +120,7 @@ async fn the_wrong_kind_of_credential_is_told_so() {
         world.anonymous().get(&path).await.problem(401, "unauthorized");
     }
     let refused = world.human().post(ASKS, approval()).await.problem(403, "not-allowed");
-    assert_eq!(refused["detail"], "this takes an agent key; this is a person's token");
+    assert_eq!(refused["detail"], "this path requires an agent key, but this is a person's token");
     world.bearer("nobody").post(ASKS, approval()).await.problem(401, "unauthorized");
     world.end().await;
 }

@@ -107,7 +107,7 @@ async fn an_ip_address_has_no_passkeys_and_the_page_says_why() {
     let world = World::with(Settings { public_url, ..dev() }).await;
     let browser = signed_in(&world).await;
     let page = browser.client.get("/settings/passkeys").await.is(404);
-    assert!(page.text.contains("no passkeys for an IP address"), "{}", page.text);
+    assert!(page.text.contains("not an IP address"), "{}", page.text);
     let door = world.anonymous().get("/sign-in").await.is(200);
     assert!(!door.text.contains("passkey"), "{}", door.text);
     world.end().await;

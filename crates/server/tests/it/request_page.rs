@@ -63,7 +63,7 @@ async fn what_was_answered_before_stands_beside_the_question() {
     world.advance(31 * 24 * 3600);
     let path = page_of(&world, approval("Refund order 5?")).await;
     let known = words(&browser_again(&world).await.client.get(&path).await.is(200), ".known");
-    assert!(known.contains("Not asked before in 30 days"), "{known}");
+    assert!(known.contains("First of its kind in 30 days"), "{known}");
     world.end().await;
 }
 
@@ -118,7 +118,7 @@ async fn more_time_is_given_from_the_deadline_on() {
     endless["timeout_seconds"] = json!(0);
     let path = page_of(&world, endless).await;
     let page = browser.client.get(&path).await.is(200);
-    assert!(!page.text.contains("Give it more time"));
+    assert!(!page.text.contains("Extend deadline"));
     press(&browser, &path, "extend", &[("by", "3600")]).await.is(422);
     world.end().await;
 }
@@ -231,7 +231,7 @@ async fn rounds_and_the_record_are_told_and_the_receipt_is_checked() {
     let second = page_of(&world, body).await;
     let page = browser.client.get(&second).await.is(200);
     let rounds = words(&page, "section:has(#rounds)");
-    assert!(rounds.contains("Round 1. Refund 900?"), "{rounds}");
+    assert!(rounds.contains("Revision 1. Refund 900?"), "{rounds}");
     assert!(rounds.contains("Changes requested") && rounds.contains("Too much"), "{rounds}");
     assert!(page.text.contains(&format!("href=\"{first}\"")));
     assert!(words(&browser.client.get(&first).await.is(200), "#rounds").contains("2 rounds"));
@@ -242,7 +242,7 @@ async fn rounds_and_the_record_are_told_and_the_receipt_is_checked() {
     world.let_answers_stand();
     let page = browser.client.get(&second).await.is(200);
     let trail = words(&page, "section:has(#trail)");
-    for step in ["The agent agent_dev asked", "looked at it first", "answered on the web page"] {
+    for step in ["The agent agent_dev asked", "opened it first", "answered on the web page"] {
         assert!(trail.contains(step), "{step}: {trail}");
     }
     let jws = browser.client.get(&format!("{second}/receipt")).await.is(200);
@@ -254,18 +254,18 @@ async fn rounds_and_the_record_are_told_and_the_receipt_is_checked() {
     );
     let page = browser.client.get(&format!("{second}?verify=1")).await.is(200);
     let found = words(&page, "#receipt");
-    assert!(found.contains("The receipt holds") && found.contains("It was not revoked"), "{found}");
+    assert!(found.contains("Receipt verified") && found.contains("It was not revoked"), "{found}");
     world
         .human()
         .post(&format!("/api/v1{second}/revoke"), json!({ "reason": "wrong" }))
         .await
         .is(200);
     let found = words(&browser.client.get(&format!("{second}?verify=1")).await.is(200), "#receipt");
-    assert!(found.contains("The receipt does not hold"), "{found}");
+    assert!(found.contains("Receipt not valid"), "{found}");
     world.human().post(&format!("/api/v1{second}/erase"), json!({})).await.is(200);
     let page = browser.client.get(&second).await.is(200);
     assert!(words(&page, "#receipt").contains("no receipt can be made any more"));
-    assert!(words(&page, "section:has(#trail)").contains("erased the words"));
+    assert!(words(&page, "section:has(#trail)").contains("erased the text"));
     world.end().await;
 }
 

@@ -279,14 +279,14 @@ async fn a_lost_race_shows_the_winner() {
     one.post(&[("action", "reject"), ("comment", "not on a Friday")]).await.is(303);
     let lost = other.post(&[("action", "approve"), ("comment", "fine with me")]).await.is(409);
     let main = main_text(&lost);
-    for part in ["Already answered by whoever had the link", "not on a Friday", "fine with me"] {
+    for part in ["Already answered by someone with the link", "not on a Friday", "fine with me"] {
         assert!(main.contains(part), "{part}: {main}");
     }
     other.post(&[("action", "save"), ("comment", "again")]).await.is(409);
     other.post(&[("action", "draft"), ("comment", "again")]).await.is(204);
     other.post(&[("action", "cancel")]).await.is(409);
     let later = world.anonymous().get(&case.path("review_url")).await.is(200);
-    assert!(main_text(&later).contains("Rejected Answered by whoever had the link"));
+    assert!(main_text(&later).contains("Rejected Answered by someone with the link"));
     world.end().await;
 }
 
@@ -305,7 +305,7 @@ async fn a_request_is_turned_down() {
         (&json!("cancelled"), &json!("wrong person"))
     );
     let shown = page.get().await.is(200);
-    assert!(main_text(&shown).contains("Withdrawn by whoever had the link."));
+    assert!(main_text(&shown).contains("Withdrawn by someone with the link."));
     page.post(&[("action", "provide"), ("field.name", "Ann")]).await.is(409);
     world.end().await;
 }
@@ -336,7 +336,7 @@ async fn a_link_is_not_enough_where_people_must_be_known() {
     assert!(matches!(saved.status, 200 | 201), "{}", saved.text);
     let case = Case::make(&world, approval()).await;
     let (page, shown) = Page::open(&world, &case).await;
-    assert!(main_text(&shown).contains("This needs somebody who is signed in"));
+    assert!(main_text(&shown).contains("Sign in to answer"));
     assert_eq!(find(&shown, "form.answer"), 0);
     page.post(&[("action", "approve")]).await.is(403);
     assert_eq!(case.status().await["status"], "opened");

@@ -164,7 +164,7 @@ async fn a_provider_sends_the_person_back() {
         assert_eq!(reply.header("location"), format!("{}?proof=refused#answer", page.path));
     }
     let refused = page.client.get(&format!("{}?proof=refused", page.path)).await.is(200);
-    assert!(main_text(&refused).contains("What came back confirms nothing here"));
+    assert!(main_text(&refused).contains("The confirmation that came back is not valid"));
     assert_eq!(find(&refused, STEP), 0);
     let reply = provider.post_form(&back, &[("token", &good)]).await.is(303);
     assert_eq!(reply.header("location"), format!("{}?proof=taken#answer", page.path));
@@ -218,7 +218,7 @@ async fn a_proof_that_lay_too_long_is_asked_for_again() {
     world.anonymous().post_form(&back, &[("token", &proof)]).await.is(303);
     world.advance(301);
     let stale = page.post(&[("action", "verify")]).await.is(422);
-    assert!(main_text(&stale).contains("it is not fresh"), "{}", main_text(&stale));
+    assert!(main_text(&stale).contains("it is too old"), "{}", main_text(&stale));
     assert_eq!(find(&stale, STEP), 0);
     let fresh = with(claims(&world, &case, "approve"), json!({ "jti": "second" }));
     world.anonymous().post_form(&back, &[("token", &token(&fresh))]).await.is(303);

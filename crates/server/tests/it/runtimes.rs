@@ -137,8 +137,10 @@ async fn a_command_that_fails_is_tried_again_and_what_was_decided_stands() {
     let world = commanded(folder.path(), said).await;
     let task = assigned(&world).await;
     op(&world.human(), "task.cancel", json!({ "task_id": task })).await;
-    eventually("an attempt", async || crate::world::logged().contains("a runtime did not take"))
-        .await;
+    eventually("an attempt", async || {
+        crate::world::logged().contains("runtime command failed, will retry")
+    })
+    .await;
     assert!(crate::world::logged().contains("down"), "the log says why");
     let stands = op(&world.human(), "task.get", json!({ "task_id": task })).await;
     assert_eq!(stands["state"], "completed", "cancelled all the same");
@@ -172,7 +174,7 @@ async fn an_answer_that_is_none_confirms_nothing() {
         ("echo '{\"run_id\": \"\"}'", "has no run_id"),
         (
             "echo '{\"run_id\": \"r\", \"correlation_id\": \"task_other\"}'",
-            "another correlation_id",
+            "the wrong correlation_id",
         ),
         ("echo '{\"run_id\": \"r\"}'; exit 1", "the command failed"),
     ] {

@@ -103,7 +103,7 @@ async fn a_script_is_replaced_while_the_server_runs() {
     // Not asked by name and not the owner: the rule names somebody who may not answer.
     let report = played(&world, 1).await;
     assert_eq!(report[0]["what"], "refused");
-    assert_eq!(report[0]["why"], "there is no such request");
+    assert_eq!(report[0]["why"], "request not found");
     human.put(SCRIPT, json!({ "rule": [{ "comment": "look again" }] })).await.is(200);
     let remarked = asked(&agent, "Remarked?", json!({})).await;
     assert_eq!(played(&world, 1).await[0]["what"], "commented");

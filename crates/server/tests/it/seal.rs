@@ -238,7 +238,7 @@ async fn blocks_that_were_taken_away_are_missed() {
     assert!(live.execute("DELETE FROM block WHERE n > 1", []).unwrap() > 0);
     asked(&world.agent()).await;
     let refused = world.app().operations.sealer.seal().await.unwrap_err().to_string();
-    assert!(refused.contains("which was sealed here, is not in the record"), "{refused}");
+    assert!(refused.contains("which this server sealed, is not in the audit log"), "{refused}");
     let left: i64 = live.query_row("SELECT count(*) FROM block", [], |row| row.get(0)).unwrap();
     assert_eq!(left, 1, "nothing is sealed on top of it");
     world.end().await;

@@ -61,7 +61,7 @@ async fn what_is_wrong_with_a_profile_is_named() {
         (
             json!({ "quiet_hours": { "from": "22:00", "to": "22:00" } }),
             "about.quiet_hours.to",
-            "another time of day",
+            "a time of day other than",
         ),
         (
             json!({ "quiet_hours": { "from": "25:00", "to": "07:00" } }),

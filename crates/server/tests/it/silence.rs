@@ -45,7 +45,7 @@ async fn failed_requests_have_a_failure_receipt() {
         *receipt,
         json!({
             "request_id": id, "status": "failed", "result": null,
-            "reason": "Timeout — nobody answered", "completed_by": "system",
+            "reason": "Timeout — no answer", "completed_by": "system",
             "completed_at": "2026-03-01T09:00:10.000Z", "duration_seconds": 10,
             "evidence_hash": receipt["evidence_hash"],
         })

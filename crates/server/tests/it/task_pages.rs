@@ -190,7 +190,7 @@ async fn what_is_wrong_with_a_new_task_is_said_at_its_field() {
         ("capabilities", "a b c", "In line 1"),
         ("refs", "github 42", "In line 1"),
         ("refs", "issue github https://x.example", "Expected opaque names"),
-        ("sort", &"x".repeat(201), "a text of at most 200 bytes"),
+        ("sort", &"x".repeat(201), "string of at most 200 bytes"),
         ("criteria", &many, "at most 100 lines"),
     ] {
         let sent = [("goal", "Keep this"), (name, typed)];

@@ -154,7 +154,7 @@ async fn undo_opens_the_request_again_with_what_was_typed() {
     assert_eq!(found(&late, ".banner h2"), ["Too late to undo"]);
     assert_eq!(agent.get(&path).await["result"]["answer"]["verdict"], "approved");
     let trail = found(&late, "section:has(#trail)").join(" ");
-    assert!(trail.contains("took the answer back"), "{trail}");
+    assert!(trail.contains("undid the answer"), "{trail}");
     world.end().await;
 }
 

@@ -71,7 +71,7 @@ async fn a_code_is_tried_five_times_within_ten_minutes() {
     let code = |code: &str| json!({ "code": code });
     let expected = |reply: Reply| reply["errors"][0]["expected"].as_str().unwrap().to_owned();
     let early = me.post(&verify, code("123456")).await.problem(422, "invalid-field");
-    assert!(expected(early).contains("have another sent"));
+    assert!(expected(early).contains("request a new one"));
     me.post(&send, json!({})).await.is(204);
     let letter = post.letter(1).await;
     let sent = letter.code();
@@ -79,7 +79,7 @@ async fn a_code_is_tried_five_times_within_ten_minutes() {
     let wrong = if sent == "000000" { "111111" } else { "000000" };
     for left in (0..5).rev() {
         let reply = me.post(&verify, code(wrong)).await.problem(422, "invalid-field");
-        let none = expected(reply).contains("have another sent");
+        let none = expected(reply).contains("request a new one");
         assert_eq!(none, left == 0, "{left}");
     }
     me.post(&verify, code(&sent)).await.problem(422, "invalid-field");

@@ -367,7 +367,7 @@ async fn calls_go_nowhere_inside() {
         .await;
     answer(&world, &ask(&world).await).await;
     let logged = tried(&world, &made, 1).await;
-    assert_eq!(logged["attempts"][0]["error"], "calls may not go to this address");
+    assert_eq!(logged["attempts"][0]["error"], "outgoing calls to this URL are not allowed");
     world.human().delete(&at(&made, "")).await.is(204);
     world.advance(60);
     world.end().await;

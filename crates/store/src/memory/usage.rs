@@ -1,4 +1,4 @@
-//! Usage counters. Values that databases count with triggers are computed here on each query.
+//! Usage counters. What databases count as they write requests is computed here on each query.
 
 use async_trait::async_trait;
 use kernel::Phase;

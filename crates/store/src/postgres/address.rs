@@ -13,14 +13,14 @@ use crate::{Result, StoreError};
 /// contain a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "this is not the address of a database; expected postgres://user:password@host:port/database, \
-     with special characters in it percent-encoded"
+    "invalid database URL; expected postgres://user:password@host:port/database, with special \
+     characters percent-encoded"
 )]
 pub struct BadAddress;
 
 /// A database URL for display, without its password. Text that is not a URL is not shown at all.
 pub fn redacted(url: &str) -> String {
-    let Some((scheme, rest)) = split_scheme(url) else { return "(not an address)".to_owned() };
+    let Some((scheme, rest)) = split_scheme(url) else { return "(invalid URL)".to_owned() };
     // Up to the last `@`, so that no part of an unencoded password is left over.
     let rest = match rest.rsplit_once('@') {
         Some((user, host)) => match user.split_once(':') {
@@ -96,8 +96,8 @@ mod tests {
             ("postgres://db:5432/x", "postgres://db:5432/x"),
             ("postgres://db/x?password=s3cret&a=b", "postgres://db/x?password=***&a=b"),
             ("postgres://db/x?a=b&pass%77ord=s3cret", "postgres://db/x?a=b&pass%77ord=***"),
-            ("host=db password=s3cret", "(not an address)"),
-            ("s3cret", "(not an address)"),
+            ("host=db password=s3cret", "(invalid URL)"),
+            ("s3cret", "(invalid URL)"),
         ] {
             assert_eq!(redacted(url), shown, "{url}");
         }

@@ -85,7 +85,7 @@ impl Postgres {
         let mut driver = JoinSet::new();
         driver.spawn(async move {
             if let Err(error) = connection.await {
-                tracing::warn!(%error, "a lock was lost with its connection");
+                tracing::warn!(%error, "lost a lock because its connection failed");
             }
         });
         let lock = ClusterLock { client, _driver: driver };

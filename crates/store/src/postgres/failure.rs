@@ -12,9 +12,9 @@ use crate::{BoxError, StoreError};
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PostgresFailure {
     /// Another transaction interfered. A retry sees its changes.
-    #[error("another transaction was there first")]
+    #[error("another transaction changed the same data")]
     Conflict,
-    #[error("the database did not do it")]
+    #[error("the database reported an error")]
     Database(#[source] DatabaseError),
     #[error("no connection to the database")]
     Connection(#[source] BoxError),
@@ -22,9 +22,9 @@ pub(super) enum PostgresFailure {
     Slow,
     #[error("{0}")]
     NotDurable(String),
-    #[error("the store is closed")]
+    #[error("the database is closed")]
     Closed,
-    #[error("the store was opened only for reading")]
+    #[error("the database was opened read-only")]
     ReadOnly,
     #[error(transparent)]
     Store(StoreError),

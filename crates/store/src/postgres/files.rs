@@ -59,7 +59,8 @@ impl Postgres {
         let mut driver = JoinSet::new();
         driver.spawn(async move {
             if let Err(error) = connection.await {
-                tracing::warn!(%error, "files are let go of: the connection was lost");
+                tracing::warn!(%error, "lost the connection that holds file locks; the files may \
+                                        be deleted");
             }
         });
         let database = self.database.clone();

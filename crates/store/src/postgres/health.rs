@@ -52,7 +52,7 @@ impl StoreHealth for Postgres {
             Ok(damages) => inspection.damages.extend(damages),
             Err(PostgresFailure::Database(DatabaseError::Said { message, .. })) => {
                 inspection.damages.push(Damage::database(format!(
-                    "lists, deadlines and the search index cannot be compared: {message}"
+                    "cannot check lists, deadlines and the search index: {message}"
                 )));
             }
             Err(failure) => return Err(failure.into()),
@@ -113,7 +113,8 @@ async fn own_check(client: &Client, inspection: &mut Inspection) -> Result<(), P
                 if code == SqlState::INSUFFICIENT_PRIVILEGE =>
             {
                 inspection.notes.push(format!(
-                    "amcheck may not be used, so pages and indexes were not checked: {message}"
+                    "this database user cannot use amcheck, so pages and indexes were not \
+                     checked: {message}"
                 ));
                 return Ok(());
             }
@@ -160,8 +161,7 @@ async fn compare(client: &mut Client) -> Result<Vec<Damage>, PostgresFailure> {
             derived.wrong(&kernel::TaskId::new(id), "its row has the state of another task");
         }
         if row.try_get::<_, Option<i64>>(1)? != task.retention_start().map(Time::millis) {
-            derived
-                .wrong(&task.id, "the moment its retention counts from does not match its state");
+            derived.wrong(&task.id, "the start of its retention period does not match its state");
         }
         derived.task(&task);
         Ok(())
@@ -228,7 +228,7 @@ async fn moments(
         Ok(())
     })
     .await?;
-    let over = "the moment its retention counts from does not match its state";
+    let over = "the start of its retention period does not match its state";
     each(snapshot, "SELECT ask, at FROM ended", |row| {
         let id = id(row, 0)?;
         if ends.remove(&id).map(|(at, _)| at.millis()) != Some(row.try_get(1)?) {

@@ -79,7 +79,8 @@ async fn count_on(client: &mut Client, limit: usize) -> Result<CountedRecords, P
         match read_ask(&row) {
             Ok(ask) => drop(asks.insert(ask.id, ask)),
             Err(error) => {
-                tracing::warn!(%error, "a request cannot be read and is not counted");
+                tracing::warn!(%error, "skipped a request that cannot be read; insights do not \
+                                        count it");
             }
         }
     }

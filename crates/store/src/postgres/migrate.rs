@@ -153,6 +153,13 @@ pub(super) const MIGRATIONS: &[Migration] = &[
         name: "followers",
         sql: include_str!("migrations/0021_followers.sql"),
     },
+    // An older program does not count the requests that it creates.
+    Migration {
+        version: 22,
+        serves: 22,
+        name: "counters",
+        sql: include_str!("migrations/0022_counters.sql"),
+    },
 ];
 
 /// Held during a migration.

@@ -88,7 +88,7 @@ pub(super) async fn list(
     let rows = snapshot.query(&statement, &[&ids]).await?;
     let asks: Vec<Ask> = rows.iter().map(read_ask).collect::<Result<_, _>>()?;
     match found.ids.iter().find(|id| !asks.iter().any(|ask| ask.id == **id)) {
-        Some(missing) => Err(damaged(&missing.to_string(), "it is listed but not there")),
+        Some(missing) => Err(damaged(&missing.to_string(), "it is listed but missing")),
         None => Ok(AskListPage { asks, next: found.next }),
     }
 }

@@ -63,7 +63,7 @@ pub(super) async fn news(
             Err(error) => {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
-                    "an event of the feed cannot be read and is not announced"
+                    "skipped an event of the feed that cannot be read; no one is notified of it"
                 );
             }
         }

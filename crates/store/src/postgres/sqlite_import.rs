@@ -131,11 +131,15 @@ static TABLES: [Table; 32] = [
     Table::same("upload_piece", "upload, n, digest, size"),
     Table::same("running", "project, agent, measure, bin, day, total"),
     Table::same("tally_place", "position, since"),
-    // Triggers on the counted tables create the counters without an expiry.
+    // A trigger on `usage_held` adds the bytes of files.
     Table {
         name: "usage",
         columns: "name, shard, used, until",
-        select: Some("SELECT name, 0, used, until FROM usage WHERE until IS NOT NULL"),
+        select: Some(
+            "SELECT name, 0, used - COALESCE((
+                 SELECT sum(bytes) FROM usage_held WHERE usage_held.name = usage.name
+             ), 0), until FROM usage",
+        ),
     },
     Table::same("usage_held", "holder, name, bytes"),
 ];
@@ -259,7 +263,7 @@ async fn fits(transaction: &Transaction<'_>, source: &ImportSource) -> Result<()
 
 /// The import was refused: the database has a history of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the database has a history of its own; take an empty one")]
+#[error("the target database is not empty; use an empty database")]
 pub struct DatabaseNotEmpty;
 
 /// Reads a table in pages, on a separate thread.

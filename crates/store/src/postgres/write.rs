@@ -16,6 +16,7 @@ use super::{task_rows, uuid};
 use crate::columns::{int, similarity_column};
 use crate::job::{IdempotencyRecord, expired_before};
 use crate::listing::{Deadline, ListEntry};
+use crate::usage::CounterGrowth;
 use crate::{Result, SideRow, StoreError, Work};
 
 const NEW_ASKS: &str = "INSERT INTO ask (id, version, state)
@@ -56,6 +57,12 @@ const NOT_EXPIRING: &str = "DELETE FROM deadline
 
 const EXPIRING: &str = "INSERT INTO deadline (scope, at, id)
     SELECT * FROM unnest($1::text[], $2::bigint[], $3::uuid[])";
+
+/// Each connection has a shard of every counter, so that they do not wait for each other.
+const COUNTERS: &str = "INSERT INTO usage AS known (name, shard, used)
+    SELECT name, pg_backend_pid() % 1024, used
+    FROM unnest($1::text[], $2::bigint[]) AS new (name, used)
+    ON CONFLICT (name, shard) DO UPDATE SET used = known.used + excluded.used";
 
 const ENTITIES: &str = "INSERT INTO entity AS old (kind, id, version, changed, state)
     SELECT new.kind, new.id, new.version, directory.version + 1, new.state
@@ -195,10 +202,12 @@ fn combined_statement(parts: &[TableChange]) -> String {
 
 fn parts(out: &BatchWrites, now: Time) -> Result<Vec<TableChange>> {
     let (changed, new): (Vec<_>, Vec<_>) = out.asks.values().partition(|(read, _)| read.is_some());
+    let (states, changed_states) = (states(&new)?, states(&changed)?);
+    let counters = counters(out, &new, &states);
     let all = [
-        asks(NEW_ASKS, &new)?,
+        asks(NEW_ASKS, &new, states),
         ended(&new),
-        asks(CHANGED_ASKS, &changed)?,
+        asks(CHANGED_ASKS, &changed, changed_states),
         wakes(out),
         asleep(out),
         no_drafts(&changed),
@@ -207,6 +216,7 @@ fn parts(out: &BatchWrites, now: Time) -> Result<Vec<TableChange>> {
         listed(out),
         deadlines(NOT_EXPIRING, &out.not_expiring),
         deadlines(EXPIRING, &out.expiring),
+        counters,
         entities(out)?,
         directory(out),
         records(&out.records)?,
@@ -223,22 +233,43 @@ pub(super) fn if_any<T>(rows: &[T]) -> Option<()> {
     (!rows.is_empty()).then_some(())
 }
 
-fn asks(sql: &'static str, asks: &[&(Option<u64>, Ask)]) -> Result<Option<TableChange>> {
-    if asks.is_empty() {
-        return Ok(None);
-    }
-    let states: Result<Vec<String>> =
-        asks.iter().map(|(_, ask)| json(ask, || ask.id.to_string())).collect();
+fn states(asks: &[&(Option<u64>, Ask)]) -> Result<Vec<String>> {
+    asks.iter().map(|(_, ask)| json(ask, || ask.id.to_string())).collect()
+}
+
+fn asks(
+    sql: &'static str,
+    asks: &[&(Option<u64>, Ask)],
+    states: Vec<String>,
+) -> Option<TableChange> {
+    if_any(asks)?;
     let mut params: Vec<Param> = vec![
         Box::new(column(asks, |(_, ask)| uuid(ask.id.ulid()))),
         Box::new(column(asks, |(_, ask)| int(ask.head.seq))),
-        Box::new(states?),
+        Box::new(states),
     ];
     let read: Vec<i64> = asks.iter().filter_map(|(read, _)| read.map(int)).collect();
     if !read.is_empty() {
         params.push(Box::new(read));
     }
-    Ok(Some(TableChange { sql, params, rows: Some(asks.len() as u64) }))
+    Some(TableChange { sql, params, rows: Some(asks.len() as u64) })
+}
+
+/// The growth of counters by new asks and new places in lists. Triggers of the database count
+/// everything else.
+fn counters(
+    out: &BatchWrites,
+    new: &[&(Option<u64>, Ask)],
+    states: &[String],
+) -> Option<TableChange> {
+    let mut growth = CounterGrowth::default();
+    out.listed.iter().for_each(|(entry, _)| growth.listed(entry, 1));
+    for ((_, ask), state) in new.iter().zip(states) {
+        growth.stored(ask, int(state.len()));
+    }
+    let (names, used): (Vec<String>, Vec<i64>) = growth.take().unzip();
+    if_any(&names)?;
+    Some(TableChange { sql: COUNTERS, params: vec![Box::new(names), Box::new(used)], rows: None })
 }
 
 fn ended(new: &[&(Option<u64>, Ask)]) -> Option<TableChange> {

@@ -128,7 +128,7 @@ fn device(row: SideRow) -> Result<Device> {
     let key = stored.key.map(|key| bytes::<16>(&key)).transpose()?;
     Ok(Device {
         name: digest(&row.key)?,
-        human: row.human.ok_or_else(|| damaged("device", "it belongs to nobody"))?,
+        human: row.human.ok_or_else(|| damaged("device", "it has no owner"))?,
         key: key.map(|key| KeyId::new(Ulid::from_bytes(key))),
         made_at: Time::from_millis(stored.made_at),
         closed: hex::decode(&stored.closed).map_err(|error| damaged("device", error))?,

@@ -188,7 +188,7 @@ async fn page(sql: &mut dyn Statements, list: &TaskListQuery) -> Result<TaskPage
     for id in ids {
         let lost = || StoreError::Damaged {
             what: id.to_string(),
-            source: "it is listed but not there".into(),
+            source: "it is listed but missing".into(),
         };
         tasks.push(states.remove(&id).ok_or_else(lost)?);
     }

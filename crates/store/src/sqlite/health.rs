@@ -74,7 +74,7 @@ fn inspect(path: &Path) -> Inspection {
     match compare(&conn, path) {
         Ok(damages) => inspection.damages.extend(damages),
         Err(error) => inspection.damages.push(Damage::database(format!(
-            "lists, deadlines and the search index cannot be compared: {}",
+            "cannot check lists, deadlines and the search index: {}",
             chain(&error)
         ))),
     }
@@ -182,7 +182,7 @@ fn asks(conn: &Connection, derived: &mut Derived) -> Result<HashMap<i64, Ulid>> 
         // the agent replied.
         let early = over_at.is_none() && ask.starts_conversation();
         if over_at != ask.retention_start().map(Time::millis) && !early {
-            derived.wrong(&ask.id, "the moment its retention counts from does not match its state");
+            derived.wrong(&ask.id, "the start of its retention period does not match its state");
         }
         derived.ask(&ask);
         Ok(())
@@ -200,8 +200,7 @@ fn tasks(conn: &Connection, derived: &mut Derived) -> Result<()> {
             derived.wrong(&TaskId::new(id), "its row has the state of another task");
         }
         if row.get::<_, Option<i64>>(1)? != task.retention_start().map(Time::millis) {
-            derived
-                .wrong(&task.id, "the moment its retention counts from does not match its state");
+            derived.wrong(&task.id, "the start of its retention period does not match its state");
         }
         derived.task(&task);
         Ok(())

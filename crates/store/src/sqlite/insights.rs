@@ -80,7 +80,8 @@ fn uncounted_range(conn: &Connection, limit: usize) -> Result<Option<CountedRang
         match query::ask(&moment, id) {
             Ok(ask) => asks.extend(ask.map(|ask| (id, ask))),
             Err(StoreError::Damaged { .. }) => {
-                tracing::warn!(ask = %id, "a request cannot be read and is not counted");
+                tracing::warn!(ask = %id, "skipped a request that cannot be read; insights do not \
+                                           count it");
             }
             Err(error) => return Err(error),
         }

@@ -14,6 +14,7 @@ use crate::listing::{
     AskListPage, AskListQuery, ChangedAsk, Count, Deadline, ExpiringQuery, Filter, ListEntry,
 };
 use crate::paging::{self, ListRange, ListRows};
+use crate::usage::CounterGrowth;
 use crate::{Result, StoreError};
 
 pub(super) fn list(conn: &Connection, list: &AskListQuery) -> Result<AskListPage> {
@@ -27,7 +28,7 @@ pub(super) fn asks(moment: &Connection, ids: impl IntoIterator<Item = AskId>) ->
     let listed = |id: AskId| {
         ask(moment, id)?.ok_or_else(|| StoreError::Damaged {
             what: id.to_string(),
-            source: "it is listed but not there".into(),
+            source: "it is listed but missing".into(),
         })
     };
     ids.into_iter().map(listed).collect()
@@ -76,11 +77,16 @@ pub(super) fn expiring(conn: &Connection, wanted: &ExpiringQuery) -> Result<Vec<
 }
 
 /// Moves an ask from its old lists to its new ones.
-pub(super) fn relist(conn: &Connection, moved: &ChangedAsk) -> Result<()> {
+pub(super) fn relist(
+    conn: &Connection,
+    moved: &ChangedAsk,
+    counters: &mut CounterGrowth,
+) -> Result<()> {
     let ask = &moved.after;
     let id = ask.id.ulid().to_bytes();
     let (old, new) = ListEntry::row_changes(moved);
     for entry in old {
+        counters.listed(&entry, -1);
         conn.prepare_cached(
             "DELETE FROM listing WHERE scope = ?1 AND phase = ?2 AND rank = ?3 AND id = ?4",
         )
@@ -90,6 +96,7 @@ pub(super) fn relist(conn: &Connection, moved: &ChangedAsk) -> Result<()> {
         .map_err(failed)?;
     }
     for entry in new {
+        counters.listed(&entry, 1);
         conn.prepare_cached(
             "INSERT INTO listing
                  (scope, phase, rank, id, kind, priority, agent_label, project_label, fold)

@@ -37,6 +37,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     step(23, "receipt signatures", include_str!("migrations/0023_receipt_signatures.sql")),
     step(24, "side", include_str!("migrations/0024_side.sql")),
     step(25, "followers", include_str!("migrations/0025_followers.sql")),
+    step(26, "counters", include_str!("migrations/0026_counters.sql")),
 ];
 
 /// Migrates a database to the newest version, in one transaction.

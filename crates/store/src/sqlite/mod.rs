@@ -179,7 +179,7 @@ impl Sqlite {
                 index.run(move |conn| search::catch_up(conn, &from, &behind)).await
             }
             None => {
-                tracing::warn!("the search index is of another record; it is made anew");
+                tracing::warn!("the search index belongs to another database; rebuilding it");
                 index.run(search::clear_index).await?;
                 Ok(limit)
             }
@@ -347,22 +347,22 @@ impl SearchIndex for Sqlite {
 /// Another process has the file open for writing: the source of the
 /// [`Unavailable`](StoreError::Unavailable) error of [`Sqlite::open`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("another process has this store open")]
+#[error("another process has this database open")]
 pub struct DatabaseLocked;
 
 /// Why a write or read failed.
 #[derive(Debug, Clone, thiserror::Error)]
 enum SqliteFailure {
-    #[error("the commit failed, and with it everything that was waiting for it")]
+    #[error("the commit failed, and no waiting change was saved")]
     Commit(#[source] Arc<rusqlite::Error>),
-    #[error("a task failed in a way that left nothing to commit")]
+    #[error("a database task panicked; nothing was saved")]
     Abandoned,
-    #[error("the store is closed")]
+    #[error("the database is closed")]
     Closed,
-    #[error("the store was opened only for reading")]
+    #[error("the database was opened read-only")]
     ReadOnly,
-    #[error("the file system cannot hold a write-ahead log; SQLite offered {0:?}")]
+    #[error("the file system does not support a write-ahead log; SQLite offered {0:?}")]
     NoWal(String),
-    #[error("somebody else uses the copy while it is written")]
+    #[error("another process uses the copy while it is written")]
     CopyInUse,
 }

@@ -74,12 +74,12 @@ fn work(conn: &mut Connection, tasks: &Mutex<Receiver<ReadTask>>) {
         let task = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(task) = task else { return };
         if catch_unwind(AssertUnwindSafe(|| task(conn))).is_err() {
-            tracing::error!("a read panicked");
+            tracing::error!("a database read panicked");
             // A snapshot that stays open would show old data to every later read of this thread.
             if !conn.is_autocommit()
                 && let Err(error) = conn.execute_batch("ROLLBACK")
             {
-                tracing::error!(%error, "a reader could not end its snapshot");
+                tracing::error!(%error, "a database reader could not end its snapshot");
             }
         }
     }
@@ -90,7 +90,7 @@ impl Drop for Readers {
         self.queue = None;
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
-                tracing::error!("a reader thread of the store had panicked");
+                tracing::error!("a database reader thread panicked");
             }
         }
     }

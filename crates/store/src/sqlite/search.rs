@@ -103,7 +103,7 @@ pub(super) fn attach(conn: &Connection, store: &Path) {
     if path.exists()
         && let Err(error) = conn.execute("ATTACH ?1 AS search", [path.to_string_lossy()])
     {
-        tracing::warn!(error = %error, "the search index cannot be read");
+        tracing::warn!(error = %error, "cannot read the search index");
     }
 }
 
@@ -112,7 +112,7 @@ impl IndexWriter {
     pub(super) fn open(store: &Path) -> Result<Self> {
         let path = path(store);
         let conn = prepared(&path).or_else(|error| {
-            tracing::warn!(error = %error, "the search index is made anew");
+            tracing::warn!(error = %error, "the search index is damaged; rebuilding it");
             for end in ["", "-wal", "-shm"] {
                 let mut name = OsString::from(&path);
                 name.push(end);

@@ -18,6 +18,7 @@ use crate::columns::{int, uint};
 use crate::job::{FeedMetadata, IdempotencyRecord, JobWrites, UnitOfWork};
 use crate::listing::{ChangedAsk, ListScope};
 use crate::sql::{SIDE_BY_ASK, values};
+use crate::usage::CounterGrowth;
 use crate::{AnnouncedChange, Change, Idempotency, Result, StoreError, Work};
 
 /// The writing connection, with the changes of the open transaction.
@@ -29,13 +30,16 @@ pub(super) struct WriteTransaction {
     published: Arc<Published>,
     /// The id of the last work ever written: ids are not used again.
     last_work: i64,
+    /// The growth of the counters that is not written yet.
+    counters: CounterGrowth,
 }
 
 impl WriteTransaction {
     pub(super) fn new(conn: Connection, published: Arc<Published>) -> Result<Self> {
         let last_work = work_queue::newest(&conn)?;
         let directory = published.directory();
-        Ok(Self { conn, directory, news: Vec::new(), published, last_work })
+        let (news, counters) = (Vec::new(), CounterGrowth::default());
+        Ok(Self { conn, directory, news, published, last_work, counters })
     }
 
     pub(super) fn begin(&mut self) -> Result<(), SqliteFailure> {
@@ -53,7 +57,22 @@ impl WriteTransaction {
 
     /// Commits the transaction to disk.
     pub(super) fn commit(&mut self) -> Result<(), SqliteFailure> {
-        self.bare("COMMIT").map_err(|error| SqliteFailure::Commit(Arc::new(error)))
+        self.write_counters()
+            .and_then(|()| self.bare("COMMIT"))
+            .map_err(|error| SqliteFailure::Commit(Arc::new(error)))
+    }
+
+    /// Writes the counters, once for all jobs since the last call.
+    fn write_counters(&mut self) -> rusqlite::Result<()> {
+        for (name, by) in self.counters.take() {
+            self.conn
+                .prepare_cached(
+                    "INSERT INTO usage (name, used) VALUES (?1, ?2)
+                     ON CONFLICT (name) DO UPDATE SET used = used + excluded.used",
+                )?
+                .execute(params![name, by])?;
+        }
+        Ok(())
     }
 
     /// The changes to announce after the commit.
@@ -65,6 +84,7 @@ impl WriteTransaction {
     pub(super) fn abandon(&mut self, directory: Arc<Directory>) {
         self.directory = directory;
         self.news.clear();
+        self.counters = CounterGrowth::default();
         self.roll_back();
     }
 
@@ -73,7 +93,7 @@ impl WriteTransaction {
         if self.is_intact()
             && let Err(error) = self.bare("ROLLBACK")
         {
-            tracing::error!(%error, "the store could not roll back");
+            tracing::error!(%error, "could not roll back a transaction");
         }
     }
 
@@ -104,6 +124,11 @@ impl WriteTransaction {
 
     /// The same for work that also writes work of the queue.
     pub(super) fn atomically<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        // The work may read or change the counters.
+        self.write_counters().map_err(|error| {
+            self.roll_back();
+            failed(error)
+        })?;
         self.bare("SAVEPOINT task").map_err(failed)?;
         let result = work(self);
         if result.is_err() && self.is_intact() {
@@ -172,7 +197,8 @@ impl UnitOfWork for WriteTransaction {
         // nothing then, so the page copies of a savepoint are not needed. A later failure comes
         // from the disk or from damage, and ends the whole transaction.
         let alone = work.is_single();
-        let mut job = JobWriter { changed: false, last_work: self.last_work };
+        let counters = CounterGrowth::default();
+        let mut job = JobWriter { changed: false, last_work: self.last_work, counters };
         let written = if alone {
             let written = job.put(&self.conn, work, remember);
             if job.changed && written.is_err() {
@@ -184,6 +210,7 @@ impl UnitOfWork for WriteTransaction {
         };
         self.last_work = job.last_work;
         self.news.extend(written?);
+        self.counters.extend(job.counters);
         if !work.entities.is_empty() {
             let directory = Arc::make_mut(&mut self.directory);
             work.entities.iter().cloned().for_each(|entity| directory.put(entity));
@@ -198,6 +225,8 @@ struct JobWriter {
     changed: bool,
     /// The id of the last work.
     last_work: i64,
+    /// The growth of the counters.
+    counters: CounterGrowth,
 }
 
 impl JobWriter {
@@ -211,9 +240,10 @@ impl JobWriter {
             use_upload(conn, id, work.now)?;
         }
         for moved in &work.asks {
-            put_ask(conn, work, moved)?;
+            let growth = put_ask(conn, work, moved)?;
             self.changed = true;
-            listing::relist(conn, moved)?;
+            self.counters.stored(&moved.after, growth);
+            listing::relist(conn, moved, &mut self.counters)?;
             if moved.ended() {
                 let draft = format!("DELETE FROM {SIDE_BY_ASK} WHERE kind = 'draft' AND ask = $1");
                 execute(conn, &draft, &values![moved.after.id])?;
@@ -275,13 +305,15 @@ fn use_upload(conn: &Connection, id: UploadId, at: Time) -> Result<()> {
     }
 }
 
-fn put_ask(conn: &Connection, work: &JobWrites, moved: &ChangedAsk) -> Result<()> {
+/// Writes the state of an ask. Returns by how many bytes it grew.
+fn put_ask(conn: &Connection, work: &JobWrites, moved: &ChangedAsk) -> Result<i64> {
     let ask = &moved.after;
     let id = ask.id.ulid().to_bytes();
     let wake_at = ask.wake_at().map(Time::millis);
     let over_at = ask.retention_start().map(Time::millis);
     let state = json(ask, || ask.id.to_string())?;
     let version = int(ask.head.seq);
+    let length = int(state.len());
     if moved.before.is_none() {
         let new = conn
             .prepare_cached(
@@ -296,8 +328,11 @@ fn put_ask(conn: &Connection, work: &JobWrites, moved: &ChangedAsk) -> Result<()
             }
             Err(error) => return Err(failed(error)),
         }
+        Ok(length)
     } else {
         let read = int(work.version_before(&Subject::Ask(ask.id)));
+        let sql = "SELECT octet_length(state) FROM ask WHERE id = ?1";
+        let before: Option<i64> = one(conn, sql, [id], |row| row.get(0))?;
         let found = conn
             .prepare_cached(
                 "UPDATE ask SET version = ?2, wake_at = ?3, over_at = ?4, state = ?5
@@ -308,8 +343,8 @@ fn put_ask(conn: &Connection, work: &JobWrites, moved: &ChangedAsk) -> Result<()
             })
             .map_err(failed)?;
         expect_one(found, || ask.id.to_string())?;
+        Ok(length - before.unwrap_or(length))
     }
-    Ok(())
 }
 
 fn put_entity(conn: &Connection, work: &JobWrites, entity: &Entity) -> Result<()> {
@@ -407,7 +442,7 @@ pub(super) fn expect_one(found: usize, what: impl FnOnce() -> String) -> Result<
     if found == 1 {
         return Ok(());
     }
-    let source = "the row is not the version that was read".into();
+    let source = "the row changed after it was read".into();
     Err(StoreError::Damaged { what: what(), source })
 }
 

@@ -72,7 +72,8 @@ fn claim(
             }
             // An unreadable row must not block the rows behind it, and operators must see it.
             Err(error) => {
-                tracing::error!(delivery.id = row.id, %error, "work cannot be read");
+                tracing::error!(delivery.id = row.id, %error, "cannot read a unit of work; it is \
+                                                               not executed");
                 mark_dead(conn, row.id, &error.to_string())?;
             }
         }

@@ -75,7 +75,7 @@ impl Drop for Writer {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            tracing::error!("the store's writer thread had panicked");
+            tracing::error!("the database writer thread panicked");
         }
     }
 }
@@ -140,7 +140,7 @@ impl WriterLoop {
                 }
             }
             Err(failure) => {
-                tracing::error!(error = ?failure, "the store could not commit");
+                tracing::error!(error = ?failure, "could not commit a transaction");
                 self.transaction.abandon(self.published.directory());
                 for answer in answers {
                     answer(Some(&failure));
@@ -158,6 +158,7 @@ mod tests {
 
     use super::*;
     use crate::sqlite::{Sqlite, failed};
+    use crate::suite::stage::bot;
     use crate::suite::{ManualClock, Stage};
     use crate::{Store, job};
 
@@ -221,6 +222,70 @@ mod tests {
         let taken = |refusal: &Refusal| matches!(refusal, Refusal::AlreadyCancelled { .. });
         assert!(matches!(&twice, Err(StoreError::Refused(refusal)) if taken(refusal)), "{twice:?}");
         assert!(!stage.seen(id).await.is_open());
+    }
+
+    /// Counters of open requests and of their bytes, counted anew from the tables.
+    const COUNTED_ANEW: &str = "
+        SELECT 'open_asks/' || scope AS name, count(*) AS used FROM listing
+        WHERE phase IN ('waiting', 'engaged')
+            AND substr(scope, 1, instr(scope, '/')) IN ('agent/', 'project/', 'human/')
+        GROUP BY scope
+        UNION ALL
+        SELECT 'stored_bytes/' || account, sum(octet_length(state)) FROM (
+            SELECT 'agent/' || (state ->> '$.asked.agent') AS account, state FROM ask
+            UNION ALL SELECT 'project/' || (state ->> '$.asked.project'), state FROM ask
+        ) GROUP BY account";
+
+    /// The counters that differ from the tables they count, each as it is and as it should be.
+    async fn wrong_counters(sqlite: &Sqlite) -> Vec<(String, i64, i64)> {
+        let sql = format!(
+            "SELECT name, COALESCE(usage.used, 0), COALESCE(anew.used, 0)
+             FROM usage FULL JOIN ({COUNTED_ANEW}) AS anew USING (name)
+             WHERE COALESCE(usage.used, 0) <> COALESCE(anew.used, 0)"
+        );
+        let found = sqlite.in_writer(move |transaction| {
+            let mut select = transaction.conn().prepare(&sql).map_err(failed)?;
+            let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+            rows.and_then(Iterator::collect).map_err(failed)
+        });
+        found.await.unwrap()
+    }
+
+    /// Counters are written once for all jobs of a commit. A job that fails, or a commit that
+    /// fails, counts nothing.
+    #[tokio::test]
+    async fn counters_match_the_tables_they_count() {
+        let (sqlite, stage, _folder) = stage().await;
+        let first = stage.ask(new_ask()).await;
+        let create = || stage.job(bot(), AskCommand::Create(Box::new(new_ask())));
+        let (now, second, third) = (stage.now(), create(), create());
+        let id = second.envelope.subject().unwrap();
+        let cancel = stage.job(Actor::System, AskCommand::Cancel(id, None));
+        let again = stage.job(Actor::System, AskCommand::Cancel(id, None));
+        let one_commit = sqlite.in_writer(move |transaction| {
+            job::transact(transaction, now, &second, None)?;
+            job::transact(transaction, now, &third, None)?;
+            // A savepoint writes the counters of the jobs before it.
+            transaction.savepoint(|_| Ok(()))?;
+            job::transact(transaction, now, &cancel, None)?;
+            assert!(job::transact(transaction, now, &again, None).is_err());
+            Ok(())
+        });
+        one_commit.await.unwrap();
+        assert_eq!(wrong_counters(&sqlite).await, []);
+        let lost = create();
+        let rolled_back = sqlite
+            .in_writer(move |transaction| {
+                job::transact(transaction, now, &lost, None)?;
+                transaction.conn().execute_batch("ROLLBACK").map_err(failed)
+            })
+            .await;
+        assert!(rolled_back.is_err());
+        stage.run(Actor::System, AskCommand::Cancel(first, None)).await;
+        stage.run(Actor::System, AskCommand::Erase(first)).await;
+        assert_eq!(wrong_counters(&sqlite).await, []);
+        let open = stage.store.used(vec!["open_asks/agent/bot".to_owned()]).await.unwrap();
+        assert_eq!(open, [1]);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

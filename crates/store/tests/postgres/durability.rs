@@ -156,10 +156,7 @@ async fn what_does_not_match_its_state_is_found() {
         ("UPDATE listing SET phase = 'over' WHERE scope LIKE 'agent/%'", lists),
         ("DELETE FROM listing WHERE scope LIKE 'project/%'", lists),
         ("UPDATE listing SET project_label = 'other'", lists),
-        (
-            "UPDATE listing SET fold = fold + 1 WHERE scope LIKE 'agent/%'",
-            "its key of similar requests",
-        ),
+        ("UPDATE listing SET fold = fold + 1 WHERE scope LIKE 'agent/%'", "its similarity key"),
         ("UPDATE deadline SET at = at + 1", "its deadlines do not match"),
         ("DELETE FROM wake", "its next reminder, escalation or deadline"),
         ("UPDATE wake SET at = at - 1", "its next reminder, escalation or deadline"),

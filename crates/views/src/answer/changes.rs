@@ -38,7 +38,7 @@ pub struct ChangedLine {
     /// `+`, `-`, or a space for an unchanged line.
     pub sign: char,
     /// The same as a word, for screen readers.
-    pub word: &'static str,
+    pub word: String,
     pub text: VisibleText,
 }
 
@@ -67,9 +67,9 @@ impl ValueChange {
             let diff = TextDiff::from_lines(was.as_str(), now.as_str());
             let line = |change: similar::Change<&str>| {
                 let (sign, word) = match change.tag() {
-                    ChangeTag::Delete => ('-', "removed"),
-                    ChangeTag::Insert => ('+', "added"),
-                    ChangeTag::Equal => (' ', "kept"),
+                    ChangeTag::Delete => ('-', t!("change-removed")),
+                    ChangeTag::Insert => ('+', t!("change-added")),
+                    ChangeTag::Equal => (' ', t!("change-kept")),
                 };
                 ChangedLine {
                     sign,
@@ -86,11 +86,11 @@ impl ValueChange {
 /// A value as text for people.
 fn text(value: &Value) -> String {
     match value {
-        Value::String(text) if text.is_empty() => "(empty)".to_owned(),
+        Value::String(text) if text.is_empty() => t!("value-empty"),
         Value::String(text) => text.clone(),
-        Value::Bool(true) => "yes".to_owned(),
-        Value::Bool(false) => "no".to_owned(),
-        Value::Null => "(empty)".to_owned(),
+        Value::Bool(true) => t!("value-yes"),
+        Value::Bool(false) => t!("value-no"),
+        Value::Null => t!("value-empty"),
         Value::Number(number) => number.to_string(),
         Value::Array(_) | Value::Object(_) => {
             serde_json::to_string_pretty(value).unwrap_or_default()
@@ -120,7 +120,7 @@ impl ChangedValue {
             ValueChange::Line { was, now } => format!("{}: {was} → {now}", self.label),
             ValueChange::Lines(lines) => {
                 let count = |sign| lines.iter().filter(|line| line.sign == sign).count();
-                format!("{}: {} lines added, {} removed", self.label, count('+'), count('-'))
+                t!("change-lines", label = self.label, added = count('+'), removed = count('-'))
             }
         }
     }

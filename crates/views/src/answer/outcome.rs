@@ -23,7 +23,7 @@ pub struct OutcomeView {
     /// The style class: `yes`, `no` or `over`.
     pub tone: &'static str,
     /// Its state in a word: "Answered", "Closed", "Sent".
-    pub over: &'static str,
+    pub over: String,
     /// The verdict: "Approved", "Expired".
     pub headline: String,
     /// Who ended it and how, as a sentence.
@@ -49,14 +49,15 @@ impl OutcomeView {
     pub fn of(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
         let mut outcome = Self::without_revocation(ask, directory, now)?;
         if let Some(revoked) = &ask.revoked {
-            let why = revoked.reason.value().map(|reason| format!(": {}", reveal(reason)));
-            (outcome.tone, outcome.over) = ("over", "Closed");
-            outcome.headline.push_str(", then revoked");
-            outcome.next = Some(format!(
-                "Its receipt was revoked {}{}. It no longer counts.",
-                RelativeTime::new(revoked.at, now).words,
-                why.unwrap_or_default(),
-            ));
+            let when = RelativeTime::new(revoked.at, now).words;
+            (outcome.tone, outcome.over) = ("over", t!("outcome-closed"));
+            outcome.headline = t!("outcome-then-revoked", headline = outcome.headline);
+            outcome.next = Some(match revoked.reason.value() {
+                Some(reason) => {
+                    t!("outcome-revoked-because", when = when, reason = reveal(reason))
+                }
+                None => t!("outcome-revoked", when = when),
+            });
         }
         Some(outcome)
     }
@@ -77,21 +78,21 @@ impl OutcomeView {
         };
         match ending {
             Ending::Completed(resolution) if ask.starts_conversation() => {
-                Some(message_outcome(answered_outcome(resolution, question, directory, now), ask))
+                Some(message_outcome(resolution, ask, directory, now))
             }
             Ending::Completed(resolution) => {
                 Some(answered_outcome(resolution, question, directory, now))
             }
             Ending::Expired { at, report } => {
-                let next = format!("The agent {}.", wording::default_action(*report));
-                Some(closed_outcome("Expired", "Nobody answered in time.", *at, now, next))
+                let next = format!("{}.", wording::default_action(*report));
+                Some(closed_outcome(t!("outcome-expired"), t!("outcome-nobody"), *at, now, next))
             }
             Ending::Failed { at } => {
-                Some(closed_outcome("Failed", "Nobody answered in time.", *at, now, FAILS))
+                let next = t!("outcome-fails");
+                Some(closed_outcome(t!("outcome-failed"), t!("outcome-nobody"), *at, now, next))
             }
             Ending::Cancelled { at, by, reason, decided } => {
-                let who = wording::actor_name(directory, by);
-                let (headline, sentence, next) = closed(*decided, &who);
+                let (headline, sentence, next) = closed(*decided, &ActorWords::of(directory, by));
                 let mut outcome = closed_outcome(headline, sentence, *at, now, next);
                 outcome.who = Some(wording::actor_name(directory, by));
                 let reason = reason.as_ref().and_then(|reason| reason.value());
@@ -105,50 +106,75 @@ impl OutcomeView {
 
 /// How a request closed without an answer: a headline, a sentence, and the consequence. A decision
 /// on a HACP checkpoint has its own wording.
-fn closed(decided: Option<ResolutionAction>, who: &str) -> (&'static str, String, &'static str) {
+fn closed(
+    decided: Option<ResolutionAction>,
+    ActorWords { by, name }: &ActorWords,
+) -> (String, String, String) {
     match decided {
         None => (
-            "Withdrawn",
-            format!("Withdrawn by {who}."),
-            "Nothing is needed from you: the agent no longer waits for an answer.",
+            t!("outcome-withdrawn"),
+            t!("outcome-withdrawn-by", by = by, name = name),
+            t!("outcome-withdrawn-next"),
         ),
-        Some(ResolutionAction::Reject) => {
-            ("Rejected", format!("Rejected by {who}."), "The task has ended.")
-        }
+        Some(ResolutionAction::Reject) => (
+            t!("outcome-rejected"),
+            t!("outcome-rejected-by", by = by, name = name),
+            t!("outcome-rejected-next"),
+        ),
         Some(ResolutionAction::Approve | ResolutionAction::Choose | ResolutionAction::Provide) => (
-            "Answered",
-            format!("Answered by {who} in other words."),
-            "The agent goes on with that.",
+            t!("outcome-reworded"),
+            t!("outcome-reworded-by", by = by, name = name),
+            t!("outcome-reworded-next"),
         ),
         Some(ResolutionAction::Reassign) => (
-            "Reassigned",
-            format!("{who} gave the task to another agent."),
-            "The other agent goes on with the task.",
+            t!("outcome-reassigned"),
+            t!("outcome-reassigned-by", by = by, name = name),
+            t!("outcome-reassigned-next"),
         ),
     }
 }
 
-const FAILS: &str = "The agent is told that the request failed.";
+/// Who did something, for sentences of the catalog: the catalog selects by `by`, because other
+/// languages decline what is not a name.
+struct ActorWords {
+    /// The kind of actor: `agent`, `link`, `relay`, `guest`, or `other`.
+    by: &'static str,
+    /// The name of a person, the id of an agent.
+    name: String,
+}
+
+impl ActorWords {
+    fn of(directory: &Directory, by: &ActorRef) -> Self {
+        let kind = match by {
+            ActorRef::Agent(id) => return Self { by: "agent", name: id.to_string() },
+            ActorRef::LinkHolder => "link",
+            ActorRef::Relay => "relay",
+            ActorRef::Guest => "guest",
+            ActorRef::Human(_) | ActorRef::System => "other",
+        };
+        Self { by: kind, name: wording::actor_name(directory, by) }
+    }
+}
 
 fn closed_outcome(
-    headline: &str,
-    sentence: impl Into<String>,
+    headline: String,
+    sentence: String,
     at: Time,
     now: Time,
-    next: impl Into<String>,
+    next: String,
 ) -> OutcomeView {
     OutcomeView {
         tone: "over",
-        over: "Closed",
-        headline: headline.to_owned(),
-        sentence: sentence.into(),
+        over: t!("outcome-closed"),
+        headline,
+        sentence,
         who: None,
         at: RelativeTime::new(at, now),
         said: Vec::new(),
         changed: Vec::new(),
         edited: false,
         comment: None,
-        next: Some(next.into()),
+        next: Some(next),
     }
 }
 
@@ -161,30 +187,27 @@ fn unrecorded_expiry(
 ) -> Option<OutcomeView> {
     let next = match on_expiry {
         OnExpiry::StayOpen => return None,
-        OnExpiry::Fail => FAILS.to_owned(),
-        OnExpiry::Report { action } => format!("The agent {}.", wording::default_action(*action)),
-        OnExpiry::Answer { reply } => format!(
-            "The default is taken: {}. It is marked as nobody's answer.",
-            reply
-                .value()
-                .map_or_else(|| "no longer known".to_owned(), |reply| brief(reply, question))
-        ),
+        OnExpiry::Fail => t!("outcome-fails"),
+        OnExpiry::Report { action } => format!("{}.", wording::default_action(*action)),
+        OnExpiry::Answer { reply } => {
+            let reply = reply.value().map(|reply| brief(reply, question));
+            let reply = reply.unwrap_or_else(|| t!("outcome-default-erased"));
+            t!("outcome-falls-back", answer = reply)
+        }
     };
-    Some(closed_outcome("Expired", "Nobody answered in time.", deadline, now, next))
+    Some(closed_outcome(t!("outcome-expired"), t!("outcome-nobody"), deadline, now, next))
 }
 
 /// What happens without an answer, stated before the deadline.
 pub fn on_silence(on_expiry: &OnExpiry, question: Option<&Question>) -> String {
     match on_expiry {
-        OnExpiry::StayOpen => "It stays open and can still be answered".to_owned(),
-        OnExpiry::Fail => "The request fails, and the agent is told so".to_owned(),
-        OnExpiry::Report { action } => {
-            format!("The agent {}", wording::default_action(*action))
-        }
+        OnExpiry::StayOpen => t!("silence-stays-open"),
+        OnExpiry::Fail => t!("silence-fails"),
+        OnExpiry::Report { action } => wording::default_action(*action),
         OnExpiry::Answer { reply } => {
             let reply = reply.value().map(|reply| brief(reply, question));
-            let reply = reply.unwrap_or_else(|| "the agent's default".to_owned());
-            format!("This default is taken, marked as nobody's answer: {reply}")
+            let reply = reply.unwrap_or_else(|| t!("silence-default"));
+            t!("silence-falls-back", answer = reply)
         }
     }
 }
@@ -200,37 +223,46 @@ fn answered_outcome(
     let reply = reply.value();
     let attested = attested.as_ref().and_then(|attested| attested.value());
     let who = attested.map_or_else(|| wording::actor_name(directory, by), wording::attested_user);
-    let sentence = if *by == ActorRef::System {
-        "Nobody answered in time, so the agent's default was taken.".to_owned()
+    let mut sentences = Vec::new();
+    if *by == ActorRef::System {
+        sentences.push(t!("outcome-default"));
     } else if *by == ActorRef::LinkHolder {
+        sentences.push(match attested {
+            Some(_) => t!("outcome-answered-by-attested-link", name = who),
+            None => t!("outcome-answered-by-link"),
+        });
         // Older answers do not record where their link was sent. They have the same assurance
         // for every link.
-        let proves = match (assurance, shown) {
-            (Assurance::AgentAttested, _) => {
-                " The agent was given this link, so only the agent vouches that a person answered."
-            }
-            (_, Some(_)) => " Countersign sent this link to a verified address.",
-            (_, None) => "",
-        };
-        format!("Answered by {who}.{proves}")
+        match (assurance, shown) {
+            (Assurance::AgentAttested, _) => sentences.push(t!("outcome-link-of-agent")),
+            (_, Some(_)) => sentences.push(t!("outcome-link-of-address")),
+            (_, None) => {}
+        }
     } else {
-        format!(
-            "Answered by {who} {} ({}).",
-            wording::channel_name(*via),
-            wording::assurance_words(resolution)
-        )
-    };
-    let sentence = match verification.as_ref().filter(|found| found.satisfied) {
-        Some(found) => format!("{sentence} {}", proof_providers(&found.proofs)),
-        None => sentence,
-    };
+        let ActorWords { by, name } = match attested {
+            Some(_) => ActorWords { by: "other", name: who.clone() },
+            None => ActorWords::of(directory, by),
+        };
+        let channel = wording::channel_name(*via);
+        let assurance = wording::assurance_words(resolution);
+        sentences.push(t!(
+            "outcome-answered-by",
+            by = by,
+            name = name,
+            channel = channel,
+            assurance = assurance,
+        ));
+    }
+    if let Some(found) = verification.as_ref().filter(|found| found.satisfied) {
+        sentences.push(proof_providers(&found.proofs));
+    }
     let comment = reply.and_then(|reply| reply.comment.as_deref());
     let tone = reply.map_or("over", |reply| tone(&reply.answer));
     OutcomeView {
         tone,
-        over: if tone == "over" { "Closed" } else { "Answered" },
-        headline: reply.map_or_else(|| "Answered".to_owned(), |reply| brief(reply, question)),
-        sentence,
+        over: if tone == "over" { t!("outcome-closed") } else { t!("outcome-answered") },
+        headline: reply.map_or_else(|| t!("brief-answered"), |reply| brief(reply, question)),
+        sentence: sentences.join(" "),
         who: Some(who),
         at: RelativeTime::new(*at, now),
         said: reply.map(|reply| answer_facts(&reply.answer, question)).unwrap_or_default(),
@@ -238,26 +270,42 @@ fn answered_outcome(
         edited: reply
             .is_some_and(|reply| matches!(reply.answer, Answer::Approved { edits: Some(_) })),
         comment: comment.map(|text| TextBlock::new("comment-said".to_owned(), text)),
-        next: reply.is_none().then(|| "The words of this answer were erased.".to_owned()),
+        next: reply.is_none().then(|| t!("outcome-answer-erased")),
     }
 }
 
 /// The outcome of a message that a person sent without a question. Its text is shown
 /// in the conversation.
-fn message_outcome(outcome: OutcomeView, ask: &Ask) -> OutcomeView {
-    let sentence = outcome.sentence.replacen("Answered", "Written", 1);
+fn message_outcome(
+    resolution: &RecordedAnswer,
+    ask: &Ask,
+    directory: &Directory,
+    now: Time,
+) -> OutcomeView {
+    let outcome = answered_outcome(resolution, ask.question.value(), directory, now);
     let next = outcome.next.or_else(|| {
-        let agent = &ask.agent;
-        ask.latest.is_none().then(|| format!("{agent} will answer here, and in the inbox."))
+        let agent = ask.agent.as_str();
+        ask.latest.is_none().then(|| t!("outcome-message-next", agent = agent))
     });
-    let headline = "Message sent".to_owned();
-    OutcomeView { over: "Sent", headline, sentence, said: Vec::new(), next, ..outcome }
+    OutcomeView {
+        over: t!("outcome-sent"),
+        headline: t!("outcome-message-sent"),
+        sentence: t!(
+            "outcome-written-by",
+            name = wording::actor_name(directory, &resolution.by),
+            channel = wording::channel_name(resolution.via),
+            assurance = wording::assurance_words(resolution),
+        ),
+        said: Vec::new(),
+        next,
+        ..outcome
+    }
 }
 
 /// The providers that confirmed that the answerer is a person; they do not identify the person.
 fn proof_providers(proofs: &[Proof]) -> String {
     let names: Vec<String> = proofs.iter().map(|proof| reveal(&proof.provider)).collect();
-    format!("That a person answered was confirmed by {}.", names.join(" and "))
+    t!("outcome-proven", providers = names.join(", "))
 }
 
 /// The style class of an answer.
@@ -277,34 +325,34 @@ pub(crate) fn tone(answer: &Answer) -> &'static str {
 /// A summary of an answer in a few words.
 pub fn brief(reply: &Reply, question: Option<&Question>) -> String {
     match &reply.answer {
-        Answer::Approved { edits: None } => "Approved".to_owned(),
-        Answer::Approved { edits: Some(_) } => "Approved with changes".to_owned(),
-        Answer::Rejected { option: None } => "Rejected".to_owned(),
+        Answer::Approved { edits: None } => t!("brief-approved"),
+        Answer::Approved { edits: Some(_) } => t!("brief-approved-edited"),
+        Answer::Rejected { option: None } => t!("brief-rejected"),
         Answer::Rejected { option: Some(option) } => {
-            format!("Rejected: “{}”", option_label(option, question))
+            t!("brief-rejected-option", option = option_label(option, question))
         }
-        Answer::ChangesRequested { .. } => "Changes requested".to_owned(),
+        Answer::ChangesRequested { .. } => t!("brief-changes-requested"),
         Answer::Chosen { options } => match options.as_slice() {
-            [only] => format!("Chose “{}”", option_label(only, question)),
-            several => format!("Chose {} options", several.len()),
+            [only] => t!("brief-chosen", option = option_label(only, question)),
+            several => t!("brief-chosen-several", count = several.len()),
         },
-        Answer::Provided { .. } => "Filled in".to_owned(),
+        Answer::Provided { .. } => t!("brief-provided"),
         Answer::Confirmed { .. } => confirm_label(question, true),
         Answer::Declined => confirm_label(question, false),
-        Answer::Retry { .. } => "Retry".to_owned(),
-        Answer::Skip => "Skip this step".to_owned(),
-        Answer::Abort => "Abort".to_owned(),
-        Answer::Replied { .. } => "Replied".to_owned(),
+        Answer::Retry { .. } => t!("brief-retry"),
+        Answer::Skip => t!("brief-skip"),
+        Answer::Abort => t!("brief-abort"),
+        Answer::Replied { .. } => t!("brief-replied"),
     }
 }
 
 fn confirm_label(question: Option<&Question>, went_ahead: bool) -> String {
     match question.map(Question::body) {
         Some(QuestionBody::Confirm { yes, no, .. }) if !wording::are_protocol_labels(yes, no) => {
-            format!("“{}”", reveal(if went_ahead { yes } else { no }))
+            t!("brief-label", label = reveal(if went_ahead { yes } else { no }))
         }
-        Some(_) | None if went_ahead => "Confirmed".to_owned(),
-        Some(_) | None => "Declined".to_owned(),
+        Some(_) | None if went_ahead => t!("brief-confirmed"),
+        Some(_) | None => t!("brief-declined"),
     }
 }
 
@@ -329,9 +377,12 @@ pub fn answer_facts(answer: &Answer, question: Option<&Question>) -> Vec<Fact> {
         Answer::Retry { params } => all(params, "param"),
         Answer::Chosen { options } if options.len() > 1 => {
             let labels = options.iter().map(|id| option_label(id, question));
-            vec![fact("Chosen", &Value::from(labels.collect::<Vec<_>>().join("\n")), "chosen")]
+            let labels = Value::from(labels.collect::<Vec<_>>().join("\n"));
+            vec![fact(&t!("answer-chosen"), &labels, "chosen")]
         }
-        Answer::Replied { text } => vec![fact("Reply", &Value::from(text.as_str()), "replied")],
+        Answer::Replied { text } => {
+            vec![fact(&t!("answer-replied"), &Value::from(text.as_str()), "replied")]
+        }
         Answer::Provided { values } => match question.map(Question::body) {
             Some(QuestionBody::Provide { form }) => {
                 let shown = values.redacted(form);
@@ -363,14 +414,14 @@ pub(crate) fn display_value(value: &Value, field: Option<&Field>) -> Value {
         option.map_or_else(|| value.clone(), |option| Value::from(option.label.as_str()))
     };
     match value {
-        _ if value == REDACTED => Value::from("(secret, not shown again)"),
+        _ if value == REDACTED => Value::from(t!("answer-secret")),
         Value::Array(chosen) => {
             let labels: Option<Vec<String>> =
                 chosen.iter().map(|item| label(item).as_str().map(str::to_owned)).collect();
             labels.map_or_else(|| value.clone(), |labels| Value::from(labels.join("\n")))
         }
         Value::Object(_) => match serde_json::from_value::<FileRef>(value.clone()) {
-            Ok(file) => Value::from(format!("{} ({} bytes)", file.name(), file.size())),
+            Ok(file) => Value::from(t!("answer-file", name = file.name(), bytes = file.size())),
             Err(_) => value.clone(),
         },
         Value::String(_) => label(value),

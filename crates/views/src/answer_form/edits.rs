@@ -25,9 +25,9 @@ pub struct Edits {
     /// The id of the block, and the prefix of its control names.
     pub name: &'static str,
     /// The label that opens the block.
-    pub summary: &'static str,
+    pub summary: String,
     /// The effect of a change.
-    pub hint: &'static str,
+    pub hint: String,
     /// One control per value.
     pub fields: Vec<FieldView>,
     /// The problem with the changes as a whole.
@@ -46,7 +46,7 @@ impl Edits {
     pub fn new(
         map: &Map<String, Value>,
         form: Option<&Form>,
-        (name, summary, hint): (&'static str, &'static str, &'static str),
+        (name, summary, hint): (&'static str, &str, &str),
         draft: Option<&AnswerDraft>,
     ) -> Self {
         let field = |(n, leaf): (usize, &Leaf<'_>)| match leaf.ticked(form) {
@@ -64,7 +64,16 @@ impl Edits {
             error.is_some() || fields.iter().any(|field| touched(field) || field.is_ticked());
         // Checkboxes are sent whether they were changed or not.
         let touched = fields.iter().any(|field| !field.is_ticked() && entered(field));
-        Self { name, summary, hint, fields, error, open, taken: false, touched }
+        Self {
+            name,
+            summary: summary.to_owned(),
+            hint: hint.to_owned(),
+            fields,
+            error,
+            open,
+            taken: false,
+            touched,
+        }
     }
 }
 
@@ -192,12 +201,12 @@ impl Leaf<'_> {
                 }
                 let read = serde_json::from_str::<Number>(sent);
                 read.map(|number| Some(Value::Number(number)))
-                    .map_err(|_| "Enter a number, such as 12.5".to_owned())
+                    .map_err(|_| t!("problem-number-example"))
             }
             Value::Bool(was) => match sent {
                 "true" => Ok((!was).then_some(Value::Bool(true))),
                 "false" => Ok(was.then_some(Value::Bool(false))),
-                _ => Err("Choose yes or no".to_owned()),
+                _ => Err(t!("problem-boolean")),
             },
             Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => {
                 let read = json(sent)?;
@@ -261,11 +270,11 @@ impl Leaf<'_> {
                     note: None,
                     checked: now == value,
                 };
-                Control::Radios(vec![pick(true, "Yes"), pick(false, "No")])
+                Control::Radios(vec![pick(true, &t!("field-yes")), pick(false, &t!("field-no"))])
             }
             // A text with hidden characters is edited as JSON, where they are visible.
             Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => {
-                hint = Some(VisibleText::of("As JSON."));
+                hint = Some(VisibleText::of(&t!("field-as-json")));
                 area(kept.unwrap_or_else(|| visible_json(self.value)), true)
             }
         };
@@ -316,11 +325,11 @@ fn visible_json(value: &Value) -> String {
 
 fn json(text: &str) -> Result<Value, String> {
     if too_deep(text.as_bytes()) {
-        return Err(format!("Nest the JSON at most {DEEPEST} levels deep"));
+        return Err(t!("problem-json-depth", levels = DEEPEST));
     }
     serde_json::from_str(text).map_err(|error| {
         let (line, column) = (error.line().max(1), error.column());
-        format!("Check the JSON: line {line}, column {column} cannot be read")
+        t!("problem-json", line = line, column = column)
     })
 }
 

@@ -4,8 +4,10 @@ use kernel::form::{Bounds, Condition, Field, FieldKind, Form, Layout, Operator, 
 use kernel::text::is_hidden;
 use serde_json::{Number, Value};
 
+use crate::answer_form::one_of;
 use crate::answer_form::problem::{AnswerDraft, ProblemLocation};
 use crate::components::wording::VisibleText;
+use crate::locale;
 
 /// Up to this many options are shown as radio buttons; more become a list.
 const FEW: usize = 6;
@@ -83,8 +85,21 @@ pub enum Control {
     List(Vec<ControlOption>),
     /// One of many options, with one already selected.
     Select(Vec<ControlOption>),
+    /// One of very many options, in groups.
+    Grouped(GroupedSelect),
     /// A file upload.
     File,
+}
+
+/// A list whose options are in groups.
+#[derive(Debug, Clone)]
+pub struct GroupedSelect {
+    /// The options before the groups.
+    pub options: Vec<ControlOption>,
+    /// The groups: their label and their options.
+    pub groups: Vec<(String, Vec<ControlOption>)>,
+    /// Further HTML attributes: name and value.
+    pub attributes: Vec<(&'static str, String)>,
 }
 
 #[derive(Debug, Clone)]
@@ -239,7 +254,10 @@ fn control(field: &Field, name: &str, draft: Option<&AnswerDraft>) -> Control {
     };
     match field.kind() {
         FieldKind::Boolean => {
-            let both = vec![pick("true".to_owned(), "Yes"), pick("false".to_owned(), "No")];
+            let both = vec![
+                pick("true".to_owned(), &t!("field-yes")),
+                pick("false".to_owned(), &t!("field-no")),
+            ];
             of(both)
         }
         FieldKind::Select(_) => of(options()),
@@ -283,10 +301,10 @@ fn visible_default(field: &Field) -> Option<&Value> {
 fn hint(field: &Field) -> Option<VisibleText> {
     let hint = field.hint().filter(|hint| !hint.trim().is_empty());
     let hides = field.default_value().filter(|_| visible_default(field).is_none());
-    let suggested = hides.map(|value| format!("The agent suggests: {}", plain(value)));
+    let suggested = hides.map(|value| t!("field-suggested", value = plain(value)));
     // The server does not fetch the URL, but shows it, because the person may know its content.
     let kept = field.default_ref();
-    let kept = kept.map(|url| format!("The agent has a value for this elsewhere, at {url}"));
+    let kept = kept.map(|url| t!("field-elsewhere", url = url.to_string()));
     let said = suggested.iter().chain(&kept).map(String::as_str);
     let parts: Vec<&str> = hint.into_iter().chain(said).collect();
     (!parts.is_empty()).then(|| VisibleText::of(&parts.join(" ")))
@@ -313,43 +331,57 @@ pub(crate) fn plain(value: &Value) -> String {
     }
 }
 
+/// A limit for a number, as the reader's language writes it.
+pub(crate) fn limit(number: &Number) -> String {
+    let digits = number.to_string();
+    locale::decimal(&digits).unwrap_or(digits)
+}
+
 fn rules(field: &Field) -> Option<String> {
-    fn between<T: ToString>(bounds: &Bounds<T>) -> Option<String> {
-        range_text(bounds.min().map(T::to_string), bounds.max().map(T::to_string))
-    }
     match field.kind() {
         FieldKind::Text(rules)
         | FieldKind::Textarea(rules)
         | FieldKind::Email(rules)
         | FieldKind::Url(rules)
         | FieldKind::Custom(_, rules) => lengths(rules),
-        FieldKind::Number(bounds) => between(bounds),
-        FieldKind::Range { min, max } => range_text(Some(min.to_string()), Some(max.to_string())),
-        FieldKind::Date(bounds) => between(bounds),
-        FieldKind::Multiselect(_) => Some("Choose all that apply.".to_owned()),
+        FieldKind::Number(bounds) => numbers(bounds.min(), bounds.max()),
+        FieldKind::Range { min, max } => numbers(Some(min), Some(max)),
+        FieldKind::Date(bounds) => dates(bounds),
+        FieldKind::Multiselect(_) => Some(t!("field-choose-all")),
         FieldKind::Boolean | FieldKind::Select(_) | FieldKind::File => None,
     }
 }
 
-fn range_text(min: Option<String>, max: Option<String>) -> Option<String> {
-    match (min, max) {
-        (Some(min), Some(max)) => Some(format!("From {min} to {max}.")),
-        (Some(min), None) => Some(format!("{min} or more.")),
-        (None, Some(max)) => Some(format!("{max} or less.")),
+fn numbers(min: Option<&Number>, max: Option<&Number>) -> Option<String> {
+    match (min.map(limit), max.map(limit)) {
+        (Some(min), Some(max)) => Some(t!("field-range", min = min, max = max)),
+        (Some(min), None) => Some(t!("field-min", min = min)),
+        (None, Some(max)) => Some(t!("field-max", max = max)),
+        (None, None) => None,
+    }
+}
+
+/// Limits of a date. They are written as the agent wrote them, because the field takes the same
+/// form.
+fn dates<T: ToString>(bounds: &Bounds<T>) -> Option<String> {
+    match (bounds.min().map(T::to_string), bounds.max().map(T::to_string)) {
+        (Some(min), Some(max)) => Some(t!("field-range", min = min, max = max)),
+        (Some(min), None) => Some(t!("field-min-date", min = min)),
+        (None, Some(max)) => Some(t!("field-max-date", max = max)),
         (None, None) => None,
     }
 }
 
 fn lengths(rules: &TextRules) -> Option<String> {
     let length = match (rules.min_length(), rules.max_length()) {
-        (Some(min), Some(max)) => Some(format!("{min} to {max} characters.")),
-        (Some(min), None) => Some(format!("At least {min} characters.")),
-        (None, Some(max)) => Some(format!("At most {max} characters.")),
+        (Some(min), Some(max)) => Some(t!("field-length", min = min, max = max)),
+        (Some(min), None) => Some(t!("field-min-length", min = min)),
+        (None, Some(max)) => Some(t!("field-max-length", max = max)),
         (None, None) => None,
     };
-    let pattern = rules.pattern().map(|pattern| {
-        format!("Must match the pattern {}.", kernel::text::reveal(pattern.as_str()))
-    });
+    let pattern = rules
+        .pattern()
+        .map(|pattern| t!("field-pattern", pattern = kernel::text::reveal(pattern.as_str())));
     match (length, pattern) {
         (Some(length), Some(pattern)) => Some(format!("{length} {pattern}")),
         (length, pattern) => length.or(pattern),
@@ -420,9 +452,9 @@ pub fn in_words(condition: &Condition, form: &Form) -> VisibleText {
     let earlier = form.field(condition.field());
     let label = earlier.map_or_else(|| condition.field(), Field::label);
     let shown = |value: &Value| match value {
-        Value::Null => "empty".to_owned(),
-        Value::Bool(true) => "Yes".to_owned(),
-        Value::Bool(false) => "No".to_owned(),
+        Value::Null => t!("field-empty"),
+        Value::Bool(true) => t!("field-yes"),
+        Value::Bool(false) => t!("field-no"),
         other => {
             let value = plain(other);
             let options = earlier.map(Field::options).unwrap_or_default();
@@ -430,12 +462,12 @@ pub fn in_words(condition: &Condition, form: &Form) -> VisibleText {
             option.map_or(value, |option| option.label.clone())
         }
     };
-    let values = condition.operands().iter().map(shown).collect::<Vec<_>>().join(" or ");
-    let relation = match condition.operator() {
-        Operator::Eq | Operator::In => "is",
-        Operator::Neq => "is not",
-        Operator::Gt => "is more than",
-        Operator::Lt => "is less than",
+    let values = one_of(condition.operands().iter().map(shown));
+    let sentence = match condition.operator() {
+        Operator::Eq | Operator::In => t!("field-if-is", label = label, values = values),
+        Operator::Neq => t!("field-if-is-not", label = label, values = values),
+        Operator::Gt => t!("field-if-more", label = label, values = values),
+        Operator::Lt => t!("field-if-less", label = label, values = values),
     };
-    VisibleText::of(&format!("Only if “{label}” {relation} {values}."))
+    VisibleText::of(&sentence)
 }

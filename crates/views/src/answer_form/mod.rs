@@ -25,7 +25,10 @@ use crate::components::wording::{self, VisibleText, subject};
 use crate::site::paths;
 
 /// The label of an approval with edits, because the question shows the old values.
-pub const WITH_CHANGES: &str = "Approve with changes";
+pub fn with_changes() -> String {
+    t!("answer-approve-with-changes")
+}
+
 /// Up to this many options get one button each.
 const FEW: usize = 6;
 
@@ -65,7 +68,7 @@ impl AnswerFormContext {
 pub struct AnswerForm {
     pub desk: AnswerFormContext,
     /// The kind of answer, as a heading.
-    pub heading: &'static str,
+    pub heading: String,
     /// Whether it contains file uploads.
     pub multipart: bool,
     /// The controls above the buttons.
@@ -88,8 +91,8 @@ pub struct AnswerForm {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignInPrompt {
     pub href: String,
-    pub label: &'static str,
-    /// The reason, in one sentence.
+    pub label: String,
+    /// The reason, and what it means.
     pub why: String,
 }
 
@@ -141,9 +144,9 @@ pub struct ConfirmationItem {
 /// The comment field.
 #[derive(Debug, Clone)]
 pub struct CommentField {
-    pub label: &'static str,
+    pub label: String,
     /// When a comment is required.
-    pub hint: &'static str,
+    pub hint: String,
     /// The text entered before.
     pub value: String,
     /// The problem with the text.
@@ -160,7 +163,7 @@ pub struct AnswerButton {
     pub name: &'static str,
     pub value: String,
     /// The action, in the server's words.
-    pub verb: &'static str,
+    pub verb: String,
     /// The object of the action, often in the agent's words.
     pub object: Option<VisibleText>,
     /// The consequence of pressing it.
@@ -172,12 +175,12 @@ pub struct AnswerButton {
 }
 
 impl AnswerButton {
-    pub(crate) fn act(tone: &'static str, value: &str, verb: &'static str) -> Self {
+    pub(crate) fn act(tone: &'static str, value: &str, verb: impl Into<String>) -> Self {
         Self {
             tone,
             name: "action",
             value: value.to_owned(),
-            verb,
+            verb: verb.into(),
             object: None,
             consequence: None,
             anyway: false,
@@ -191,7 +194,7 @@ impl AnswerButton {
     }
 
     /// A button that does not answer yet.
-    fn minor(value: &str, verb: &'static str) -> Self {
+    fn minor(value: &str, verb: impl Into<String>) -> Self {
         Self { anyway: true, ..Self::act("quiet", value, verb) }
     }
 
@@ -204,6 +207,12 @@ impl AnswerButton {
         self.consequence = Some(VisibleText::of(consequence));
         self
     }
+}
+
+/// Several things of which one is enough: "A or B".
+pub(crate) fn one_of(things: impl Iterator<Item = String>) -> String {
+    let either = |first: String, second: String| t!("answer-or", first = first, second = second);
+    things.reduce(either).unwrap_or_default()
 }
 
 /// The value of the button that closes a request without an answer.
@@ -228,7 +237,7 @@ impl AnswerForm {
         // with a comment.
         let changes = matches!(question.body(), QuestionBody::Approve { .. });
         let mut card = Self {
-            heading: "Your answer",
+            heading: t!("answer-heading"),
             multipart: false,
             body: AnswerFormBody::Buttons { error: None },
             buttons: Vec::new(),
@@ -236,11 +245,11 @@ impl AnswerForm {
             apart: None,
             held: draft.and_then(|draft| draft.sealed().map(str::to_owned)),
             comment: Some(CommentField {
-                label: "Comment",
+                label: t!("answer-comment"),
                 hint: if changes {
-                    "Optional. Needed to request changes."
+                    t!("answer-comment-for-changes")
                 } else {
-                    "Optional. It goes to the agent with your answer."
+                    t!("answer-comment-optional")
                 },
                 value: typed("comment"),
                 error: error(ProblemLocation::Comment),
@@ -251,20 +260,17 @@ impl AnswerForm {
         match question.body() {
             QuestionBody::Approve { details, editable, reject_requires_reason, reject_options } => {
                 let (summary, hint) = if editable.is_any() {
-                    (
-                        "Edit the details before you approve",
-                        "The agent gets what stands here if you approve.",
-                    )
+                    (t!("answer-edit"), t!("answer-edit-hint"))
                 } else {
-                    ("Suggest other details", "They go back to the agent when you request changes.")
+                    (t!("answer-propose"), t!("answer-propose-hint"))
                 };
                 let open = editable.offered(details);
                 if !open.is_empty() {
                     let mut edits =
-                        Edits::new(&open, editable.form(), (EDITS, summary, hint), draft);
+                        Edits::new(&open, editable.form(), (EDITS, &summary, &hint), draft);
                     if edits.fields.iter().all(FieldView::is_ticked) {
-                        edits.summary = "Leave something out";
-                        edits.hint = "If you approve, the agent does only what is ticked.";
+                        edits.summary = t!("answer-leave-out");
+                        edits.hint = t!("answer-leave-out-hint");
                     }
                     card.body = AnswerFormBody::Edits(Edits { taken: editable.is_any(), ..edits });
                 }
@@ -273,17 +279,15 @@ impl AnswerForm {
                     AnswerFormBody::Edits(edits) if edits.taken && edits.touched
                 );
                 if let (true, Some(comment)) = (*reject_requires_reason, &mut card.comment) {
-                    comment.label = "Reason or comment";
-                    comment.hint = "Needed to reject or to request changes.";
+                    comment.label = t!("answer-reason");
+                    comment.hint = t!("answer-reason-needed");
                 }
                 let yes = match subject(question.prompt()) {
                     // The question shows the values before the change.
-                    _ if edited => AnswerButton::act(go, "approve", WITH_CHANGES),
-                    Some(subject) => {
-                        AnswerButton::act(go, "approve", "Approve:").with_object(Some(subject))
-                    }
-                    None => AnswerButton::act(go, "approve", "Approve")
-                        .with_object(Some(VisibleText::of("this request"))),
+                    _ if edited => AnswerButton::act(go, "approve", with_changes()),
+                    Some(subject) => AnswerButton::act(go, "approve", t!("answer-approve-subject"))
+                        .with_object(Some(subject)),
+                    None => AnswerButton::act(go, "approve", t!("answer-approve-request")),
                 };
                 card.buttons = approval(yes, reject_options);
             }
@@ -293,7 +297,7 @@ impl AnswerForm {
             }
             QuestionBody::Provide { form } => provide(&mut card, form, go, draft),
             QuestionBody::Confirm { items, yes, no } => {
-                card.heading = "Confirm";
+                card.heading = t!("answer-confirm");
                 if !items.is_empty() {
                     card.body =
                         AnswerFormBody::Items(items.iter().map(ConfirmationItem::from).collect());
@@ -308,8 +312,8 @@ impl AnswerForm {
                     // The protocol's own labels: "Cancel" alone could be read as
                     // cancelling the order.
                     (
-                        AnswerButton::act(go, "confirm", wording::GO_AHEAD),
-                        AnswerButton::act("safe", "decline", wording::DO_NOT_GO_AHEAD),
+                        AnswerButton::act(go, "confirm", wording::go_ahead()),
+                        AnswerButton::act("safe", "decline", wording::do_not_go_ahead()),
                     )
                 } else {
                     let stop = if wording::is_destructive(no) { "danger" } else { "safe" };
@@ -322,71 +326,74 @@ impl AnswerForm {
                     vec![go, stop]
                 } else {
                     vec![
-                        go.with_consequence("The agent does exactly what is listed"),
-                        stop.with_consequence("The agent does none of it"),
+                        go.with_consequence(&t!("answer-confirm-effect")),
+                        stop.with_consequence(&t!("answer-decline-effect")),
                     ]
                 };
             }
             QuestionBody::Escalate { params, .. } => {
-                card.heading = "What should the agent do?";
+                card.heading = t!("answer-escalate");
                 if !params.is_empty() {
-                    let summary = "Change the parameters of the retry";
-                    let hint = "Only what you change is sent, and only if you press Retry.";
-                    let edits = Edits::new(params, None, (PARAMS, summary, hint), draft);
+                    let summary = t!("answer-edit-parameters");
+                    let hint = t!("answer-edit-parameters-hint");
+                    let edits = Edits::new(params, None, (PARAMS, &summary, &hint), draft);
                     card.body = AnswerFormBody::Edits(edits);
                 }
                 card.buttons = vec![
-                    AnswerButton::act(go, "retry", "Retry")
-                        .with_consequence("The agent tries the same step again"),
-                    AnswerButton::act("plain", "skip", "Skip this step")
-                        .with_consequence("The agent goes on without it"),
+                    AnswerButton::act(go, "retry", t!("answer-retry"))
+                        .with_consequence(&t!("answer-retry-effect")),
+                    AnswerButton::act("plain", "skip", t!("answer-skip"))
+                        .with_consequence(&t!("answer-skip-effect")),
                 ];
-                let abort = AnswerButton::act("grave", "abort", "Abort the whole task");
-                card.apart =
-                    Some(abort.with_consequence("The agent stops. This cannot be undone."));
+                let abort = AnswerButton::act("grave", "abort", t!("answer-abort"));
+                card.apart = Some(abort.with_consequence(&t!("answer-abort-effect")));
             }
             QuestionBody::Converse => {
-                card.heading = "Your reply";
+                card.heading = t!("answer-reply");
                 card.comment = None;
                 card.body = AnswerFormBody::Reply {
                     value: typed("reply"),
                     error: error(ProblemLocation::Reply),
                 };
-                let send = AnswerButton::act(go, "reply", "Send this reply");
-                card.buttons.push(send.with_consequence("The agent reads it and goes on"));
+                let send = AnswerButton::act(go, "reply", t!("answer-reply-send"));
+                card.buttons.push(send.with_consequence(&t!("answer-reply-effect")));
             }
         }
         if changes {
-            let changes = AnswerButton::minor("changes", "Request changes");
-            card.minor.push(changes.with_consequence("Goes back to the agent with your comment"));
+            let changes = AnswerButton::minor("changes", t!("answer-request-changes"));
+            card.minor.push(changes.with_consequence(&t!("answer-request-changes-effect")));
         }
         // These questions have no "no" button. With a link, every question has a separate
         // button to decline.
         let declinable =
             matches!(question.body(), QuestionBody::Choose { .. } | QuestionBody::Provide { .. });
         if declinable && card.desk.link.is_none() {
-            let close = AnswerButton::minor(CLOSE, "Close without an answer");
-            card.minor.push(
-                close.with_consequence("The agent is told so, with your comment as the reason"),
-            );
+            let close = AnswerButton::minor(CLOSE, t!("answer-close"));
+            card.minor.push(close.with_consequence(&t!("answer-close-effect")));
         }
         card
     }
 
     /// The form for a link that does not allow the answers that let the agent proceed. A sign-in
     /// link replaces them. The buttons that stop the agent, or return the request to it, stay.
-    /// `because` is the reason, as in "This can't be undone".
+    /// `because` is the reason, as in "This can't be undone."
     #[must_use]
     pub fn with_sign_in(mut self, question: &Question, href: String, because: &str) -> Self {
-        let (label, act) = match question.body() {
-            QuestionBody::Approve { .. } => ("Sign in to approve", "approve it"),
-            QuestionBody::Confirm { .. } => ("Sign in to confirm", "confirm it"),
+        let (label, only) = match question.body() {
+            QuestionBody::Approve { .. } => {
+                (t!("answer-sign-in-approve"), t!("answer-only-signed-in-approve"))
+            }
+            QuestionBody::Confirm { .. } => {
+                (t!("answer-sign-in-confirm"), t!("answer-only-signed-in-confirm"))
+            }
             QuestionBody::Choose { .. }
             | QuestionBody::Provide { .. }
             | QuestionBody::Escalate { .. }
-            | QuestionBody::Converse => ("Sign in to answer", "let the agent go on"),
+            | QuestionBody::Converse => {
+                (t!("answer-sign-in-answer"), t!("answer-only-signed-in-answer"))
+            }
         };
-        let why = format!("{because}, so only somebody who is signed in can {act}.");
+        let why = format!("{because} {only}");
         self.sign_in = Some(SignInPrompt { href, label, why });
         match question.body() {
             QuestionBody::Approve { .. } => {
@@ -394,8 +401,8 @@ impl AnswerForm {
                 if let AnswerFormBody::Edits(edits) = &mut self.body {
                     // The person can still suggest other values with a request for changes.
                     edits.taken = false;
-                    edits.summary = "Suggest other details";
-                    edits.hint = "They go back to the agent when you request changes.";
+                    edits.summary = t!("answer-propose");
+                    edits.hint = t!("answer-propose-hint");
                 }
             }
             QuestionBody::Confirm { .. } => self.buttons.retain(|button| button.value == "decline"),
@@ -411,7 +418,7 @@ impl AnswerForm {
                 self.comment = None;
             }
             QuestionBody::Provide { .. } | QuestionBody::Converse => {
-                self.heading = "Your answer";
+                self.heading = t!("answer-heading");
                 self.buttons.clear();
                 self.minor.clear();
                 self.body = AnswerFormBody::Buttons { error: None };
@@ -424,10 +431,10 @@ impl AnswerForm {
 }
 
 fn provide(card: &mut AnswerForm, form: &Form, go: &'static str, draft: Option<&AnswerDraft>) {
-    card.heading = "Fill in";
+    card.heading = t!("answer-fill-in");
     card.multipart = form.fields().any(|field| matches!(field.kind(), FieldKind::File));
-    let send = AnswerButton::act(go, "provide", "Send to the agent")
-        .with_consequence("The agent goes on with what you filled in");
+    let send = AnswerButton::act(go, "provide", t!("answer-provide"))
+        .with_consequence(&t!("answer-provide-effect"));
     let Some(step) = card.desk.link else {
         card.body = AnswerFormBody::Form { steps: fields::steps(form, draft), stepper: None };
         card.buttons.push(send);
@@ -437,13 +444,14 @@ fn provide(card: &mut AnswerForm, form: &Form, go: &'static str, draft: Option<&
     card.comment = None;
     let (view, stepper) = steps::view(form, step, draft);
     // The next step may depend on the values of this one.
-    let next = AnswerButton::act("yes", "next", "Go on to the next step");
+    let next = AnswerButton::act("yes", "next", t!("answer-continue"));
     card.buttons.push(if stepper.is_last { send } else { next });
     if let Some(back) = &stepper.back {
-        card.minor.push(AnswerButton::minor("back", "Go back:").with_object(Some(back.clone())));
+        let back = Some(back.clone());
+        card.minor.push(AnswerButton::minor("back", t!("answer-back")).with_object(back));
     }
-    let save = AnswerButton::minor("save", "Save and finish later");
-    card.minor.push(save.with_consequence("Open the same link to go on"));
+    let save = AnswerButton::minor("save", t!("answer-save"));
+    card.minor.push(save.with_consequence(&t!("answer-save-effect")));
     let stepper = (stepper.total > 1).then_some(stepper);
     card.body = AnswerFormBody::Form { steps: vec![view], stepper };
 }
@@ -454,15 +462,14 @@ fn approval(yes: AnswerButton, reasons: &[Choice]) -> Vec<AnswerButton> {
     let reason = |choice: &Choice| AnswerButton {
         name: "reject",
         consequence: choice.description.as_deref().map(VisibleText::of),
-        ..AnswerButton::act("safe", &choice.id, "Reject:")
+        ..AnswerButton::act("safe", &choice.id, t!("answer-reject-reason"))
             .with_object(Some(VisibleText::of(&choice.label)))
     };
-    let no = AnswerButton::act("safe", "reject", "Reject")
-        .with_object(Some(VisibleText::of("this request")));
-    [yes.with_consequence("The agent goes ahead")]
+    let no = AnswerButton::act("safe", "reject", t!("answer-reject-request"));
+    [yes.with_consequence(&t!("answer-approve-effect"))]
         .into_iter()
         .chain(reasons.iter().map(reason))
-        .chain([no.with_consequence("The agent does not do it")])
+        .chain([no.with_consequence(&t!("answer-reject-effect"))])
         .collect()
 }
 
@@ -484,7 +491,7 @@ fn choose(
         draft.and_then(|draft| draft.problem_at(&ProblemLocation::Choice)).map(str::to_owned);
     match pick {
         PickMode::One if choices.len() <= FEW => {
-            card.heading = "Choose one";
+            card.heading = t!("answer-choose-one");
             card.body = AnswerFormBody::Buttons { error };
             card.buttons = choices
                 .iter()
@@ -493,7 +500,7 @@ fn choose(
                     tone: if wording::is_destructive(&choice.label) { "danger" } else { "plain" },
                     name: "choose",
                     value: choice.id.clone(),
-                    verb: "Choose",
+                    verb: t!("answer-choose-option"),
                     object: Some(VisibleText::of(&choice.label)),
                     consequence: choice.description.as_deref().map(VisibleText::of),
                     anyway: false,
@@ -502,20 +509,20 @@ fn choose(
                 .collect();
         }
         PickMode::One => {
-            card.heading = "Choose one";
+            card.heading = t!("answer-choose-one");
             let suggested = suggested.map(str::to_owned);
             card.body =
                 AnswerFormBody::Options { error, control: Control::Radios(all()), suggested };
-            let send = AnswerButton::act(go, "choose", "Send the option you picked");
-            card.buttons.push(send.with_consequence("The agent goes on with it"));
+            let send = AnswerButton::act(go, "choose", t!("answer-submit"));
+            card.buttons.push(send.with_consequence(&t!("answer-submit-option-effect")));
         }
         PickMode::Many => {
-            card.heading = "Choose one or more";
+            card.heading = t!("answer-choose-many");
             let suggested = suggested.map(str::to_owned);
             card.body =
                 AnswerFormBody::Options { error, control: Control::Checks(all()), suggested };
-            let send = AnswerButton::act(go, "choose", "Send the options you ticked");
-            card.buttons.push(send.with_consequence("The agent goes on with them"));
+            let send = AnswerButton::act(go, "choose", t!("answer-submit"));
+            card.buttons.push(send.with_consequence(&t!("answer-submit-options-effect")));
         }
     }
 }
@@ -546,7 +553,7 @@ pub struct ProofStep {
     /// The providers that have confirmed it.
     pub confirmed: Vec<String>,
     /// The values that a proof must contain: the case, the action, the challenge.
-    pub made_for: Vec<(&'static str, String)>,
+    pub made_for: Vec<(String, String)>,
     /// The problems with the submitted proofs.
     pub problem: FormProblems,
 }
@@ -578,8 +585,7 @@ impl ProofStep {
 
     /// The providers, as one phrase.
     pub fn who(&self) -> String {
-        let titles: Vec<&str> = self.ways.iter().map(|way| way.title.as_str()).collect();
-        titles.join(" or ")
+        one_of(self.ways.iter().map(|way| way.title.to_string()))
     }
 
     /// Whether the person has to paste a proof.

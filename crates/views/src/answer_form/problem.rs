@@ -1,11 +1,12 @@
 //! The problems of a submitted form, their places, and the entered values.
 
 use kernel::Refusal;
-use kernel::form::Field;
-use kernel::question::{AnswerError, Question, QuestionBody};
+use kernel::form::{Field, FieldError, FieldErrorCode, FieldKind, TextRules};
+use kernel::question::{AnswerError, LONGEST_COMMENT, PickMode, Question, QuestionBody};
 use kernel::text::reveal;
 
 use crate::answer_form::edits;
+use crate::answer_form::fields::limit;
 use crate::answer_form::steps::PartialForm;
 use crate::answer_form::submitted::{EDITS, PARAMS, SubmittedForm};
 use crate::components::wording::VisibleText;
@@ -111,32 +112,33 @@ impl FormProblems {
     /// The problem for an answer error on the form of this question.
     pub fn of(error: &AnswerError, question: &Question) -> Self {
         match error {
-            AnswerError::WrongKind { .. } => Self::one(
-                ProblemLocation::Page,
-                "This answer does not fit the question. Please answer again.",
-            ),
-            AnswerError::UnknownOption => {
-                Self::one(ProblemLocation::Choice, "Choose one of the options")
+            AnswerError::WrongKind { .. } => {
+                Self::one(ProblemLocation::Page, t!("problem-other-question"))
             }
-            AnswerError::WrongCount { expected } => {
-                Self::one(ProblemLocation::Choice, format!("Choose {expected}"))
+            AnswerError::UnknownOption => Self::one(ProblemLocation::Choice, t!("problem-choose")),
+            AnswerError::WrongCount { .. } => {
+                let message = match question.body() {
+                    QuestionBody::Choose { pick: PickMode::Many, .. } => t!("problem-choose-some"),
+                    _ => t!("problem-choose-one"),
+                };
+                Self::one(ProblemLocation::Choice, message)
             }
             AnswerError::ReasonRequired => {
-                Self::one(ProblemLocation::Comment, "Write a reason: it goes back to the agent")
+                Self::one(ProblemLocation::Comment, t!("problem-reason"))
             }
-            AnswerError::NotEditable => Self::one(
-                ProblemLocation::Page,
-                "The agent cannot take changed details here. Request changes instead.",
-            ),
-            AnswerError::BadEdit { place, expected } => {
-                Self::one(ProblemLocation::Edits, format!("{place}: use {expected}"))
+            AnswerError::NotEditable => {
+                Self::one(ProblemLocation::Page, t!("problem-not-editable"))
             }
-            AnswerError::Empty => Self::one(ProblemLocation::Reply, "Write a reply"),
-            AnswerError::BadText { field: "comment", expected } => {
-                Self::one(ProblemLocation::Comment, format!("Use {expected}"))
+            AnswerError::BadEdit { place, .. } => {
+                Self::one(ProblemLocation::Edits, t!("problem-edit", place = place))
             }
-            AnswerError::BadText { expected, .. } => {
-                Self::one(ProblemLocation::Page, format!("Use {expected}"))
+            AnswerError::Empty => Self::one(ProblemLocation::Reply, t!("problem-reply")),
+            AnswerError::BadText { field: "comment", .. } => {
+                let message = t!("problem-comment", max = LONGEST_COMMENT);
+                Self::one(ProblemLocation::Comment, message)
+            }
+            AnswerError::BadText { .. } => {
+                Self::one(ProblemLocation::Page, t!("problem-answer-nul"))
             }
             AnswerError::Fields(errors) => {
                 let form = match question.body() {
@@ -147,14 +149,22 @@ impl FormProblems {
                     | QuestionBody::Escalate { .. }
                     | QuestionBody::Converse => None,
                 };
-                let problem = |error: &kernel::form::FieldError| {
+                // The fields of an approval's edits are not controls of the page.
+                let declared = match question.body() {
+                    QuestionBody::Approve { editable, .. } => editable.form(),
+                    _ => form,
+                };
+                let problem = |error: &FieldError| {
                     let field = form.and_then(|form| form.field(&error.key));
                     InputProblem {
                         place: field.map_or(ProblemLocation::Page, |f| {
                             ProblemLocation::Field(f.key().to_owned())
                         }),
                         label: field.map(|field| VisibleText::of(field.label())),
-                        message: error.message.clone(),
+                        message: field_problem(
+                            error,
+                            declared.and_then(|form| form.field(&error.key)),
+                        ),
                     }
                 };
                 Self { problems: errors.iter().map(problem).collect() }
@@ -167,9 +177,7 @@ impl FormProblems {
     pub fn of_refusal(refusal: &Refusal, question: &Question) -> Option<Self> {
         match refusal {
             Refusal::Answer(error) => Some(Self::of(error, question)),
-            Refusal::Invalid { expected, .. } => {
-                Some(Self::one(ProblemLocation::Page, format!("Expected {expected}")))
-            }
+            Refusal::Invalid { .. } => Some(Self::one(ProblemLocation::Page, t!("problem-answer"))),
             Refusal::NotFound { .. }
             | Refusal::NotAllowed { .. }
             | Refusal::NotOver { .. }
@@ -199,6 +207,90 @@ impl FormProblems {
             | Refusal::Stale { .. }
             | Refusal::NotDue => None,
         }
+    }
+}
+
+/// A refused value of a form, as an instruction in the reader's language. The limits come from the
+/// field.
+fn field_problem(error: &FieldError, field: Option<&Field>) -> String {
+    let kind = field.map(Field::kind);
+    let rules = kind.and_then(text_rules);
+    match error.code {
+        FieldErrorCode::Required => match kind {
+            Some(FieldKind::Number(_) | FieldKind::Range { .. }) => t!("problem-number"),
+            Some(FieldKind::Date(_)) => t!("problem-date"),
+            Some(FieldKind::Boolean) => t!("problem-boolean"),
+            Some(FieldKind::Select(_)) => t!("problem-option"),
+            Some(FieldKind::Multiselect(_)) => t!("problem-options"),
+            Some(FieldKind::File) => t!("problem-file"),
+            _ => t!("problem-fill-in"),
+        },
+        FieldErrorCode::WrongType => match kind {
+            Some(FieldKind::Number(_) | FieldKind::Range { .. }) => t!("problem-number"),
+            Some(FieldKind::Date(_)) => t!("problem-date-example"),
+            Some(FieldKind::Boolean) => t!("problem-boolean"),
+            Some(FieldKind::Select(_) | FieldKind::Multiselect(_)) => t!("problem-unknown-option"),
+            Some(FieldKind::File) => t!("problem-file"),
+            // A page sends text for each of the other kinds. Only a NUL character makes it wrong.
+            _ => t!("problem-nul"),
+        },
+        FieldErrorCode::TooShort => {
+            t!("problem-too-short", min = rules.and_then(TextRules::min_length).unwrap_or(1))
+        }
+        FieldErrorCode::TooLong => match rules.and_then(TextRules::max_length) {
+            Some(max) => t!("problem-too-long", max = max),
+            // The text is too long to check its format.
+            None => t!("problem-shorter"),
+        },
+        FieldErrorCode::TooSmall => match kind {
+            Some(FieldKind::Number(bounds)) => {
+                t!("problem-number-min", min = bounds.min().map(limit).unwrap_or_default())
+            }
+            Some(FieldKind::Range { min, .. }) => t!("problem-number-min", min = limit(min)),
+            Some(FieldKind::Date(bounds)) => {
+                let min = bounds.min().map(ToString::to_string).unwrap_or_default();
+                t!("problem-date-min", min = min)
+            }
+            _ => t!("problem-unknown-option"),
+        },
+        FieldErrorCode::TooLarge => match kind {
+            Some(FieldKind::Number(bounds)) => {
+                t!("problem-number-max", max = bounds.max().map(limit).unwrap_or_default())
+            }
+            Some(FieldKind::Range { max, .. }) => t!("problem-number-max", max = limit(max)),
+            Some(FieldKind::Date(bounds)) => {
+                let max = bounds.max().map(ToString::to_string).unwrap_or_default();
+                t!("problem-date-max", max = max)
+            }
+            _ => t!("problem-unknown-option"),
+        },
+        FieldErrorCode::Pattern => t!("problem-pattern"),
+        FieldErrorCode::NotAnOption => t!("problem-unknown-option"),
+        FieldErrorCode::InvalidEmail => t!("problem-email"),
+        FieldErrorCode::InvalidUrl => t!("problem-url"),
+        FieldErrorCode::InvalidDate => t!("problem-date-example"),
+        FieldErrorCode::InvalidFile => t!("problem-file"),
+        FieldErrorCode::UnknownField => {
+            t!("problem-unknown-field", key = VisibleText::beginning(&error.key, 60))
+        }
+    }
+}
+
+/// The rules of a field that takes a text.
+fn text_rules(kind: &FieldKind) -> Option<&TextRules> {
+    match kind {
+        FieldKind::Text(rules)
+        | FieldKind::Textarea(rules)
+        | FieldKind::Email(rules)
+        | FieldKind::Url(rules)
+        | FieldKind::Custom(_, rules) => Some(rules),
+        FieldKind::Number(_)
+        | FieldKind::Range { .. }
+        | FieldKind::Date(_)
+        | FieldKind::Boolean
+        | FieldKind::Select(_)
+        | FieldKind::Multiselect(_)
+        | FieldKind::File => None,
     }
 }
 
@@ -287,16 +379,11 @@ impl AnswerDraft {
             let name = format!("field.{}", field.key());
             let file = submitted.files.iter().rfind(|(of, _)| *of == name);
             if let Some((_, file)) = file {
-                let words = format!(
-                    "{} is uploaded ({} bytes). Choose another only to replace it.",
-                    reveal(file.name()),
-                    file.size()
-                );
+                let words = t!("field-file-kept", name = reveal(file.name()), bytes = file.size());
                 self.held.push((name, words));
             } else if field.is_sensitive() && submitted.value(&name).is_some_and(|v| !v.is_empty())
             {
-                let words = "You entered this already. Leave it empty to keep it.".to_owned();
-                self.held.push((name, words));
+                self.held.push((name, t!("field-secret-kept")));
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::answer_form::edits;
 use crate::answer_form::problem::AUTHORIZATION_INPUTS;
 use crate::answer_form::submitted::SubmittedForm;
 use crate::answer_form::{
-    AnswerButton, AnswerForm, AnswerFormContext, ConfirmationItem, WITH_CHANGES,
+    AnswerButton, AnswerForm, AnswerFormContext, ConfirmationItem, with_changes,
 };
 use crate::components::facts::Fact;
 use crate::components::wording::{self, VisibleText};
@@ -55,7 +55,7 @@ pub struct SecondStep {
     /// Whether its button was pressed before anyone could have read it.
     pub too_soon: bool,
     /// The reason for the step, as a heading.
-    pub title: &'static str,
+    pub title: String,
     pub irreversible: bool,
     pub critical: bool,
     /// The answer, in a few words.
@@ -121,23 +121,22 @@ impl SecondStep {
         let send = match (&reply.answer, pressed) {
             // The button would repeat the question, which shows the old values.
             (Answer::Approved { edits: Some(_) }, _) => {
-                AnswerButton::act("yes", "approve", WITH_CHANGES).with_consequence(
-                    "The agent gets its proposal and yours, and goes ahead with yours",
-                )
+                AnswerButton::act("yes", "approve", with_changes())
+                    .with_consequence(&t!("second-step-edited-effect"))
             }
             (_, Some(pressed)) => pressed,
             (_, None) => {
                 let action = sent.value("action").unwrap_or_default();
-                AnswerButton::act("yes", action, "Send this answer")
+                AnswerButton::act("yes", action, t!("second-step-send"))
             }
         };
         let tone = if irreversible || critical { "danger" } else { send.tone };
         Self {
             too_soon: before.taken == SecondStepStatus::TooSoon,
             title: match (irreversible, critical) {
-                (true, _) => "This can't be undone",
-                (false, true) => "Confirm this critical request",
-                (false, false) => "You changed what the agent proposed",
+                (true, _) => t!("common-cannot-be-undone"),
+                (false, true) => t!("second-step-title-critical"),
+                (false, false) => t!("second-step-title-changed"),
             },
             irreversible,
             critical,
@@ -176,14 +175,6 @@ impl SecondStep {
         self.send = AnswerButton { name, value, ..self.send };
         self.back = Some(back);
         self
-    }
-
-    /// The number of changed values, for display: "1 change", "2 changes".
-    pub fn count(&self) -> String {
-        match self.changed.len() {
-            1 => "1 change".to_owned(),
-            n => format!("{n} changes"),
-        }
     }
 }
 
@@ -378,10 +369,10 @@ mod tests {
         let edited = || with(approve(json!({ "amount": 40 })));
         let pairs = [("csrf", "x"), ("edits.0", "30"), ("action", "approve")];
         let plain = step(edited(), &pairs, false).unwrap();
-        assert_eq!((plain.count().as_str(), plain.send.tone), ("1 change", "yes"));
-        assert_eq!((plain.send.verb, plain.send.object.is_none()), (WITH_CHANGES, true));
+        assert_eq!((plain.changed.len(), plain.send.tone), (1, "yes"));
+        assert_eq!((plain.send.verb, plain.send.object.is_none()), (with_changes(), true));
         let final_ = step(final_(edited()), &pairs, false).unwrap();
-        assert_eq!((final_.title, final_.changed.len()), ("This can't be undone", 1));
+        assert_eq!((final_.title.as_str(), final_.changed.len()), ("This can't be undone", 1));
         assert!(step(edited(), &pairs, true).is_some(), "changes are shown before a passkey");
         let untouched = [("edits.0", "40"), ("action", "approve")];
         assert!(step(edited(), &untouched, false).is_none());

@@ -141,7 +141,10 @@ pub fn view(form: &Form, step: usize, draft: Option<&AnswerDraft>) -> (StepView,
     let near = |key: &str| shown.iter().any(|field| field.key() == key);
     let title = |n: usize| {
         let page = pages.get(n).and_then(|(page, _)| *page);
-        page.map_or_else(|| VisibleText::of("the form"), |page| VisibleText::of(page.title()))
+        page.map_or_else(
+            || VisibleText::of(&t!("answer-back-to-form")),
+            |page| VisibleText::of(page.title()),
+        )
     };
     let view = StepView {
         title: page.map(|page| VisibleText::of(page.title())),

@@ -72,7 +72,7 @@ fn answer(question: &Question, submitted: &SubmittedForm) -> Result<Answer, Form
     let implied = |name| submitted.value(name).map(|_| name);
     let action =
         submitted.value("action").or_else(|| implied("choose")).or_else(|| implied("reject"));
-    let unfit = || FormProblems::one(ProblemLocation::Page, "Use one of the buttons to answer");
+    let unfit = || FormProblems::one(ProblemLocation::Page, t!("problem-no-button"));
     match (question.body(), action.ok_or_else(unfit)?) {
         (QuestionBody::Approve { details, editable, .. }, "changes") => {
             let edited =
@@ -87,15 +87,13 @@ fn answer(question: &Question, submitted: &SubmittedForm) -> Result<Answer, Form
             let open = editable.offered(details);
             let edits = edits::changed(&open, editable.form(), EDITS, submitted)?;
             if edits.is_none() && action == APPROVE_EDITED {
-                let message =
-                    "You changed nothing. Change a value, or approve the request as it is";
+                let message = t!("problem-nothing-edited");
                 return Err(FormProblems::one(ProblemLocation::Edits, message));
             }
             // An edited approval is never sent without the edits, because the person did
             // not approve that.
             if edits.is_some() && !editable.is_any() {
-                let message = "You changed details, and this agent cannot go ahead with changed \
-                               ones. Request changes, or undo yours";
+                let message = t!("problem-not-editable-edits");
                 return Err(FormProblems::one(ProblemLocation::Edits, message));
             }
             Ok(Answer::Approved { edits })

@@ -56,6 +56,8 @@ pub enum ActionOutcome {
     Refused(Refusal),
     /// Adding, removing or using a passkey failed.
     Passkey(Refusal),
+    /// The browser's passkey response could not be used. Says why, as a sentence.
+    PasskeyUnusable(String),
     /// The person's comment could not be added. Contains its text.
     Unsaid(Refusal, String),
 }
@@ -78,205 +80,150 @@ pub struct Banner {
 impl ActionOutcome {
     /// The note in words. `written` is the person's text if it could not be used.
     pub fn banner(&self, directory: &Directory, now: Time, written: Option<String>) -> Banner {
-        let good = |title: &str, text: &str| Banner {
+        let good = |title: String, text: String| Banner {
             tone: "yes",
             role: "status",
-            title: title.to_owned(),
-            text: text.to_owned(),
+            title,
+            text,
             written: None,
             answered: None,
         };
+        let alert = |title: String, text: String, written: Option<String>| Banner {
+            tone: "no",
+            role: "alert",
+            title,
+            text,
+            written,
+            answered: None,
+        };
         match self {
-            Self::Sent => good("Your answer was sent", "The agent has it now."),
+            Self::Sent => good(t!("banner-sent"), t!("banner-sent-text")),
             Self::Answered(answered) => Banner {
                 tone: answered.tone,
                 answered: Some((**answered).clone()),
-                ..good(&answered.what, &format!("Sent to {}.", answered.agent))
+                ..good(answered.what.clone(), t!("banner-sent-to", agent = answered.agent))
             },
             Self::Undone(undone, late) => undone_banner(*undone, *late, good),
-            Self::Taken => {
-                good("You have taken this on", "Only you are expected to answer it now.")
-            }
+            Self::Taken => good(t!("banner-claimed"), t!("banner-claimed-text")),
             Self::Handed(to) => {
                 let name = wording::person_name(directory, to);
-                good(&format!("Handed to {name}"), "They have been asked to answer.")
+                good(t!("banner-reassigned", name = name), t!("banner-reassigned-text"))
             }
-            Self::Aside(until) => good(
-                &format!("Put aside, back {}", RelativeTime::new(*until, now).words),
-                "It comes back by itself. Until then it is under “Put aside”; for others nothing changes.",
-            ),
-            Self::Back => good("It is back", "The request stands in your inbox again."),
-            Self::Commented => good(
-                "Your comment was added",
-                "Whoever sees this request can read it, and so can the agent.",
-            ),
-            Self::Picked => good(
-                "The agent was told what you want",
-                "This is not an answer: the request still waits for one.",
-            ),
+            Self::Aside(until) => {
+                let until = RelativeTime::new(*until, now).words;
+                good(t!("banner-snoozed", until = until), t!("banner-snoozed-text"))
+            }
+            Self::Back => good(t!("banner-woken"), t!("banner-woken-text")),
+            Self::Commented => good(t!("banner-commented"), t!("banner-commented-text")),
+            Self::Picked => good(t!("banner-picked"), t!("banner-picked-text")),
             Self::Extended(until) => {
-                let until = RelativeTime::new(*until, now);
-                let title = format!("It now expires {}", until.words);
-                good(&title, "The agent was told, and goes on waiting.")
+                let until = RelativeTime::new(*until, now).words;
+                good(t!("banner-extended", until = until), t!("banner-extended-text"))
             }
-            Self::Saved => good(
-                "Saved. Nothing was sent yet",
-                "Open the same link again to go on, on any device. It is kept until the request ends.",
-            ),
-            Self::TurnedDown => {
-                good("The request is closed", "The agent was told that nobody will answer it.")
+            Self::Saved => good(t!("banner-saved"), t!("banner-saved-text")),
+            Self::TurnedDown => good(t!("banner-declined"), t!("banner-declined-text")),
+            Self::SignedOut => good(t!("banner-signed-out"), t!("banner-signed-out-text")),
+            Self::PasskeyAdded => good(t!("banner-passkey-added"), t!("banner-passkey-added-text")),
+            Self::PasskeyRemoved => {
+                good(t!("banner-passkey-removed"), t!("banner-passkey-removed-text"))
             }
-            Self::SignedOut => {
-                good("Signed out", "What was signed in there opens nothing any more.")
+            Self::ClaimedMeanwhile(by) => {
+                let name = wording::person_name(directory, by);
+                let title = t!("banner-claimed-meanwhile", name = name);
+                alert(title, t!("banner-claimed-meanwhile-text"), written)
             }
-            Self::PasskeyAdded => good(
-                "Passkey added",
-                "You can sign in with it from now on. Your other contact methods were notified.",
-            ),
-            Self::PasskeyRemoved => good(
-                "Passkey removed",
-                "It opens nothing here any more. Your device may still list it.",
-            ),
-            Self::ClaimedMeanwhile(by) => Banner {
-                tone: "no",
-                role: "alert",
-                title: format!("{} has claimed this request", wording::person_name(directory, by)),
-                text: "Your answer was not sent; everything you entered is still here. To answer \
-                       anyway, tick the box above your answer."
-                    .to_owned(),
-                written,
-                answered: None,
-            },
-            Self::JustAnswered => Banner {
-                tone: "no",
-                role: "alert",
-                title: "This request was just answered".to_owned(),
-                text: "Your answer was not sent. The other answer takes effect in a moment, unless it \
-                       is undone."
-                    .to_owned(),
-                written,
-                answered: None,
-            },
+            Self::JustAnswered => {
+                alert(t!("banner-just-answered"), t!("banner-just-answered-text"), written)
+            }
             Self::Refused(refusal) => {
                 let (title, text) = refused(refusal, directory, now);
-                Banner { tone: "no", role: "alert", title, text, written, answered: None }
+                alert(title, text, written)
             }
             Self::Passkey(refusal) => {
-                let (mut title, mut text) = refused(refusal, directory, now);
-                if let Refusal::NotAllowed { why } = refusal {
-                    "Your passkey was not accepted".clone_into(&mut title);
-                    text = format!("Nothing was changed: {why}.");
-                }
-                Banner { tone: "no", role: "alert", title, text, written, answered: None }
+                let (title, text) = match refusal {
+                    Refusal::NotAllowed { why } => {
+                        (t!("banner-passkey-refused"), t!("refused-because", why = why))
+                    }
+                    _ => refused(refusal, directory, now),
+                };
+                alert(title, text, written)
             }
+            Self::PasskeyUnusable(why) => alert(t!("banner-passkey-refused"), why.clone(), written),
             Self::Unsaid(refusal, words) => {
                 let (_, text) = refused(refusal, directory, now);
-                let title = "Your comment was not added".to_owned();
-                let written = Some(words.clone());
-                Banner { tone: "no", role: "alert", title, text, written, answered: None }
+                alert(t!("banner-comment-refused"), text, Some(words.clone()))
             }
         }
     }
 }
 
-fn undone_banner(undone: usize, late: usize, good: impl Fn(&str, &str) -> Banner) -> Banner {
-    let sent = match late {
-        1 => "1 answer was already sent and stands.".to_owned(),
-        n => format!("{n} answers were already sent and stand."),
-    };
-    let alert = |title: &str, text: &str| Banner { tone: "no", role: "alert", ..good(title, text) };
+fn undone_banner(undone: usize, late: usize, good: impl Fn(String, String) -> Banner) -> Banner {
+    let alert =
+        |title: String, text: String| Banner { tone: "no", role: "alert", ..good(title, text) };
     match (undone, late) {
-        (0, 0 | 1) => {
-            alert("Too late to undo", "Your answer was already sent to the agent, so it stands.")
+        (0, 0 | 1) => alert(t!("undo-too-late"), t!("undo-too-late-text")),
+        (0, _) => alert(t!("undo-too-late"), t!("undo-late-answers", n = late)),
+        (n, 0) => good(t!("undo-done", n = n), t!("undo-done-text", n = n)),
+        (n, _) => {
+            alert(t!("undo-some", n = n, total = n + late), t!("undo-late-answers", n = late))
         }
-        (0, _) => alert("Too late to undo", &sent),
-        (1, 0) => good("Your answer was undone", "Nothing was sent. The request is open again."),
-        (n, 0) => good(
-            &format!("{n} answers were undone"),
-            "Nothing was sent. The requests are open again.",
-        ),
-        (n, _) => alert(&format!("{n} of {} answers were undone", n + late), &sent),
     }
 }
 
 fn refused(refusal: &Refusal, directory: &Directory, now: Time) -> (String, String) {
-    if let Refusal::Invalid { expected, .. } = refusal {
-        let text = format!("Nothing was changed. Expected: {expected}.");
-        return ("Something needs to be corrected".to_owned(), text);
-    }
-    if let Refusal::Quota(quota) = refusal {
-        return (
-            "A limit of this server was reached".to_owned(),
-            format!("Nothing was changed: {quota}."),
-        );
-    }
-    let (title, text) = refusal_words(refusal, directory, now);
-    (title, text.to_owned())
-}
-
-fn refusal_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String, &'static str) {
     let ago = |at: &Time| RelativeTime::new(*at, now).words;
+    let actor = |by| wording::actor_name(directory, by);
+    let person = |by| wording::person_name(directory, by);
     match refusal {
-        Refusal::AlreadyAnswered { by, at } => (
-            format!("Already answered by {}, {}", wording::actor_name(directory, by), ago(at)),
-            "Your answer was not sent. What they said stands below.",
-        ),
-        Refusal::AlreadyCancelled { by, at } => (
-            format!("Withdrawn by {}, {}", wording::actor_name(directory, by), ago(at)),
-            "Your answer was not sent: nobody waits for it any more.",
-        ),
-        Refusal::TimedOut { at } => (
-            format!("Time ran out {}", ago(at)),
-            "Your answer came too late and was not sent. What happens now stands below.",
-        ),
-        Refusal::TakenBy { by } => (
-            format!("{} has taken this on", wording::person_name(directory, by)),
-            "Your answer was not sent. They are expected to answer.",
-        ),
-        Refusal::BeingAnswered { by } => (
-            format!("{} has just answered this request", wording::person_name(directory, by)),
-            "Nothing was sent from this page. Their answer takes effect in a moment, unless they undo it.",
-        ),
-        Refusal::AssuranceTooLow { need: Assurance::Passkey, .. } => (
-            "This request needs your passkey".to_owned(),
-            "Your answer was not sent: it was not confirmed with a passkey of yours.",
-        ),
-        Refusal::AssuranceTooLow { .. } => (
-            "This request needs a stronger sign-in".to_owned(),
-            "Your answer was not sent. Sign in again, then answer.",
-        ),
-        Refusal::ApprovalTooWeak { need: Assurance::Passkey, .. } => (
-            "Approving this request needs your passkey".to_owned(),
-            "Your answer was not sent: the request is irreversible or critical. Open it and confirm \
-             your approval with a passkey. Rejecting it needs none.",
-        ),
-        Refusal::ApprovalTooWeak { .. } => (
-            "Approving this request needs somebody who is signed in".to_owned(),
-            "Your answer was not sent: the request is irreversible or critical. Sign in to approve it. \
-             Rejecting it needs no sign-in.",
-        ),
-        Refusal::NotAllowed { .. } => {
-            ("You cannot do this".to_owned(), "Nothing was changed. Ask the owner of this agent.")
+        Refusal::Invalid { expected, .. } => {
+            (t!("refused-invalid"), t!("refused-expected", expected = expected.to_string()))
         }
-        Refusal::Answer(_) | Refusal::Invalid { .. } | Refusal::InvalidAt { .. } => {
-            ("Something needs to be corrected".to_owned(), "Nothing was changed.")
+        Refusal::Quota(quota) => {
+            (t!("refused-quota"), t!("refused-because", why = quota.to_string()))
         }
-        Refusal::VerificationRequired { .. } | Refusal::VerificationFailed { .. } => (
-            "This request needs a proof that a person answers".to_owned(),
-            "Your answer was not sent.",
-        ),
-        Refusal::Precondition { .. } | Refusal::Immutable { .. } => (
-            "The task has gone on without this".to_owned(),
-            "Your answer was not sent: its task does not wait for it any more.",
-        ),
-        Refusal::PastDeadline { at } => (
-            format!("The time for this task was up {}", ago(at)),
-            "Nothing was changed. The task shows what happens now.",
-        ),
+        Refusal::AlreadyAnswered { by, at } => {
+            (t!("refused-answered", who = actor(by), ago = ago(at)), t!("refused-answered-text"))
+        }
+        Refusal::AlreadyCancelled { by, at } => {
+            (t!("refused-withdrawn", who = actor(by), ago = ago(at)), t!("refused-withdrawn-text"))
+        }
+        Refusal::TimedOut { at } => {
+            (t!("refused-expired", ago = ago(at)), t!("refused-expired-text"))
+        }
+        Refusal::TakenBy { by } => {
+            (t!("banner-claimed-meanwhile", name = person(by)), t!("refused-claimed-text"))
+        }
+        Refusal::BeingAnswered { by } => {
+            (t!("banner-being-answered", name = person(by)), t!("banner-being-answered-text"))
+        }
+        Refusal::AssuranceTooLow { need: Assurance::Passkey, .. } => {
+            (t!("refused-needs-passkey"), t!("refused-needs-passkey-text"))
+        }
+        Refusal::AssuranceTooLow { .. } => {
+            (t!("refused-needs-sign-in"), t!("refused-needs-sign-in-text"))
+        }
+        Refusal::ApprovalTooWeak { need: Assurance::Passkey, .. } => {
+            (t!("refused-approval-needs-passkey"), t!("refused-approval-needs-passkey-text"))
+        }
+        Refusal::ApprovalTooWeak { .. } => {
+            (t!("refused-approval-needs-sign-in"), t!("refused-approval-needs-sign-in-text"))
+        }
+        Refusal::NotAllowed { .. } => (t!("common-not-allowed"), t!("refused-not-allowed-text")),
+        Refusal::Answer(_) | Refusal::InvalidAt { .. } => {
+            (t!("refused-invalid"), t!("refused-nothing-changed"))
+        }
+        Refusal::VerificationRequired { .. } | Refusal::VerificationFailed { .. } => {
+            (t!("refused-needs-proof"), t!("refused-not-sent"))
+        }
+        Refusal::Precondition { .. } | Refusal::Immutable { .. } => {
+            (t!("refused-task-went-on"), t!("refused-task-went-on-text"))
+        }
+        Refusal::PastDeadline { at } => {
+            (t!("refused-task-expired", ago = ago(at)), t!("refused-task-expired-text"))
+        }
         Refusal::NotFound { .. }
         | Refusal::Stale { .. }
         | Refusal::TooComplex { .. }
-        | Refusal::Quota(_)
         | Refusal::Claims { .. }
         | Refusal::NotOver { .. }
         | Refusal::NotInline
@@ -286,9 +233,7 @@ fn refusal_words(refusal: &Refusal, directory: &Directory, now: Time) -> (String
         | Refusal::Changed { .. }
         | Refusal::IdempotencyMismatch
         | Refusal::NoDeadline
-        | Refusal::NotDue => {
-            ("That did not work".to_owned(), "Nothing was changed. Load the page and try again.")
-        }
+        | Refusal::NotDue => (t!("common-did-not-work"), t!("refused-try-again")),
     }
 }
 
@@ -411,7 +356,7 @@ pub fn answer_line(ask: &Ask, vote: &Vote) -> String {
     let question = ask.question.value();
     let reply = vote.reply.value();
     let said = reply.map(|reply| brief(reply, question));
-    let said = said.unwrap_or_else(|| "Answered".to_owned());
+    let said = said.unwrap_or_else(|| t!("banner-answered"));
     if matches!(reply, Some(Reply { answer: Answer::Approved { edits: Some(_) }, .. })) {
         let changed = changes::of_reply(question, reply);
         let lines: Vec<String> = changed.iter().map(ChangedValue::line).collect();
@@ -458,14 +403,12 @@ impl UnsentAnswer {
         let NextRequest { href, prompt } = NextRequest::of(ask);
         let why = match OutcomeView::of(ask, directory, now) {
             Some(OutcomeView { headline, who: Some(who), .. }) => {
-                format!("{headline} by {who} before your answer took effect.")
+                t!("unsent-ended-by", headline = headline, who = who)
             }
             Some(OutcomeView { headline, .. }) => {
-                format!("{headline} before your answer took effect.")
+                t!("unsent-ended", headline = headline)
             }
-            None => "It was undone on another page, or you may no longer answer this request. The \
-                     request is still open."
-                .to_owned(),
+            None => t!("unsent-undone"),
         };
         Self { prompt, why, href }
     }

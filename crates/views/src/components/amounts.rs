@@ -8,6 +8,7 @@ use kernel::question::{Question, QuestionBody};
 use serde_json::Value;
 
 use crate::components::facts;
+use crate::locale;
 
 /// An amount of money, as an agent wrote it: an integer and its number of decimal places.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,7 +113,8 @@ impl fmt::Display for Amount {
         let (whole, part) = digits.split_at(digits.len() - scale);
         let sign = if self.units < 0 { "-" } else { "" };
         let point = if scale > 0 { "." } else { "" };
-        write!(f, "{sign}{whole}{point}{part} {}", self.currency)
+        let number = format!("{sign}{whole}{point}{part}");
+        write!(f, "{} {}", locale::decimal(&number).unwrap_or(number), self.currency)
     }
 }
 

@@ -33,10 +33,12 @@ pub fn summary(user_agent: &str) -> String {
         names.iter().find(|(part, _)| user_agent.contains(part)).map(|(_, name)| *name)
     };
     match (called(&BROWSERS), called(&SYSTEMS)) {
-        (Some(browser), Some(system)) => format!("{browser} on {system}"),
+        (Some(browser), Some(system)) => {
+            t!("browser-on-system", browser = browser, system = system)
+        }
         (Some(browser), None) => browser.to_owned(),
-        (None, Some(system)) => format!("A browser on {system}"),
-        (None, None) => "A browser".to_owned(),
+        (None, Some(system)) => t!("browser-unknown-on-system", system = system),
+        (None, None) => t!("browser-unknown"),
     }
 }
 

@@ -1,7 +1,10 @@
 //! Charts as inline SVG, with a title and a sentence for people who cannot see them, and their
 //! numbers as a table. No information is carried by colour or height alone.
 
+use kernel::Time;
 use kernel::insight::Day;
+
+use crate::locale;
 
 /// The width of a drawing in its own units: about that of a phone, so that its text
 /// stays readable there.
@@ -17,14 +20,14 @@ const BAR_HEIGHT: u32 = 36;
 pub struct Chart {
     /// The prefix of the element ids on the page.
     pub id: &'static str,
-    pub title: &'static str,
+    pub title: String,
     /// The chart's content as a sentence.
     pub says: String,
     /// The height of the drawing.
     pub height: u32,
     pub marks: Vec<ChartShape>,
     /// The headings of its table.
-    pub head: Vec<&'static str>,
+    pub head: Vec<String>,
     /// The rows of its table.
     pub rows: Vec<Vec<String>>,
 }
@@ -180,8 +183,8 @@ pub fn trend(days: &[(Day, Option<f64>)], least: f64, most: f64) -> (u32, Vec<Ch
     }
     draw(&mut line);
     if let (Some((first, _)), Some((end, _))) = (days.first(), days.last()) {
-        marks.push(text(0, BASE_LINE + 16, "start", "", first.to_string()));
-        marks.push(text(WIDTH, BASE_LINE + 16, "end", "", end.to_string()));
+        marks.push(text(0, BASE_LINE + 16, "start", "", day_label(*first)));
+        marks.push(text(WIDTH, BASE_LINE + 16, "end", "", day_label(*end)));
     }
     (BASE_LINE + 22, marks)
 }
@@ -194,25 +197,40 @@ fn largest(parts: &[ChartValue]) -> f64 {
     parts.iter().map(|part| part.n).fold(0.0, f64::max)
 }
 
-/// Formats a number in groups of three digits.
+/// A count as the reader's language writes it.
 pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            shown.push(',');
-        }
-        shown.push(digit);
-    }
-    shown
+    locale::number(i64::try_from(n).unwrap_or(i64::MAX))
+}
+
+/// When a day in UTC begins.
+fn beginning(day: Day) -> Time {
+    Time::from_millis(day.number().saturating_mul(86_400_000))
+}
+
+/// A day as the reader's language writes it.
+pub fn day_label(day: Day) -> String {
+    locale::utc_date(beginning(day))
+}
+
+/// The same without the year, for a label with little room.
+pub fn short_day_label(day: Day) -> String {
+    locale::utc_day_and_month(beginning(day))
+}
+
+/// A share as a whole percentage.
+pub fn percent(share: f64) -> String {
+    t!("percent", n = format!("{:.0}", share * 100.0))
 }
 
 /// A short form of a number, for places with little room.
 fn rounded(n: f64) -> String {
     match n {
         n if n < 9_999.5 => format!("{n:.0}"),
-        n if n < 999_500.0 => format!("{:.0}k", n / 1e3),
-        n => format!("{:.1}M", n / 1e6),
+        n if n < 999_500.0 => t!("chart-thousands", n = format!("{:.0}", n / 1e3)),
+        n => {
+            let millions = format!("{:.1}", n / 1e6);
+            t!("chart-millions", n = locale::decimal(&millions).unwrap_or(millions))
+        }
     }
 }
 

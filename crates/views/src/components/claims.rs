@@ -7,6 +7,7 @@ use dialects::hxp_experience::{EnvelopeView, is_language};
 use kernel::Ask;
 
 use crate::components::wording::VisibleText;
+use crate::locale;
 
 /// Longer lists are cut with a note; the whole envelope is in the API.
 const MOST: usize = 50;
@@ -20,8 +21,8 @@ pub struct ClaimsView {
     pub lang: Option<String>,
     /// Whether the agent asks a person to verify the message.
     pub verify: bool,
-    /// Its stated confidence: a percentage and a word.
-    pub sure: Option<(String, &'static str)>,
+    /// Its stated confidence as a percentage.
+    pub sure: Option<String>,
     /// The stated effort to read the message.
     pub effort: Option<String>,
     /// What the agent refuses, and how severely.
@@ -77,7 +78,7 @@ impl ClaimsView {
         Some(Self {
             lang: view.language.clone().filter(|tag| is_language(tag)),
             verify: view.verification_needed == Some(true),
-            sure: view.confidence.map(|number| (percent(number), confidence_words(number))),
+            sure: view.confidence.map(percent),
             effort: effort(&view),
             refusal: refusal(&view),
             safety: view.safety.as_ref().and_then(safety),
@@ -104,14 +105,13 @@ impl ClaimsView {
 
     /// The main claims in one line, for lists and messages; `None` if there are none.
     pub fn line(&self) -> Option<String> {
-        let sure = self.sure.as_ref().map(|(percent, words)| format!("{percent} sure ({words})"));
-        let verify = self.verify.then(|| "should be verified".to_owned());
+        let sure = self.sure.as_ref().map(|percent| t!("claims-confidence-of", percent = percent));
+        let verify = self.verify.then(|| t!("claims-verify"));
         let limits = match self.limits.items.len() + self.limits.more {
             0 => None,
-            1 => Some("1 limit".to_owned()),
-            n => Some(format!("{n} limits")),
+            n => Some(t!("claims-limits-count", n = n)),
         };
-        let refuses = self.refusal.as_ref().map(|_| "refuses".to_owned());
+        let refuses = self.refusal.as_ref().map(|_| t!("claims-refuses"));
         let parts: Vec<String> =
             [refuses, sure, verify, limits, self.effort.clone()].into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(" · "))
@@ -119,6 +119,11 @@ impl ClaimsView {
 }
 
 impl TextList {
+    /// How many further items there are.
+    pub fn more_words(&self) -> String {
+        t!("list-more", n = self.more)
+    }
+
     fn of(texts: &[String]) -> Self {
         let said = texts.iter().filter(|text| !text.trim().is_empty());
         let all: Vec<VisibleText> = said.map(|text| VisibleText::of(text.trim())).collect();
@@ -134,39 +139,21 @@ pub fn wants_verification(ask: &Ask) -> bool {
 }
 
 fn percent(confidence: f64) -> String {
-    format!("{} %", (confidence * 1000.0).round() / 10.0)
-}
-
-fn confidence_words(confidence: f64) -> &'static str {
-    match confidence {
-        sure if sure >= 0.95 => "nearly certain",
-        sure if sure >= 0.8 => "quite sure",
-        sure if sure >= 0.6 => "fairly sure",
-        sure if sure >= 0.4 => "in doubt",
-        sure if sure >= 0.2 => "unsure",
-        _ => "a guess",
-    }
+    let percent = format!("{}", (confidence * 1000.0).round() / 10.0);
+    t!("percent", n = locale::decimal(&percent).unwrap_or(percent))
 }
 
 fn effort(view: &EnvelopeView) -> Option<String> {
-    let load = view.load.map(|load| {
-        let words = match load {
-            1..=3 => "easy to read",
-            4..=6 => "takes some attention",
-            7..=8 => "hard to read",
-            _ => "very hard to read",
-        };
-        format!("{words} ({load} of 10)")
-    });
+    let load = view.load.map(|load| t!("claims-complexity", load = load));
     let time = view.read_seconds.map(|seconds| match seconds {
-        0..=90 => format!("{seconds} s to read"),
-        _ => format!("{} min to read", seconds.div_ceil(60)),
+        0..=90 => t!("claims-seconds-to-read", n = seconds),
+        _ => t!("claims-minutes-to-read", n = seconds.div_ceil(60)),
     });
     let parts: Vec<String> = [load, time].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// The refusal as a sentence, also if the agent gives only the intent.
+/// The refusal in sentences, also if the agent gives only the intent.
 fn refusal(view: &EnvelopeView) -> Option<VisibleText> {
     let refuses = view.intent.as_deref() == Some("refuse");
     let AgentRefusal { kind, severity, redirect_available } = match &view.refusal {
@@ -175,34 +162,35 @@ fn refusal(view: &EnvelopeView) -> Option<VisibleText> {
         None => return None,
     };
     let why = match kind {
-        Some("safety") => "The agent refuses, because it would not be safe",
-        Some("legal") => "The agent refuses, because of the law",
-        Some("capability") => "The agent refuses, because it cannot do it",
-        Some("policy") => "The agent refuses, because of a policy",
-        Some(_) | None => "The agent refuses, and does not say why",
+        Some("safety") => t!("refusal-safety"),
+        Some("legal") => t!("refusal-legal"),
+        Some("capability") => t!("refusal-capability"),
+        Some("policy") => t!("refusal-policy"),
+        Some(_) | None => t!("refusal-unknown"),
     };
     let firm = match severity {
-        Some("hard") => ". It will not do it in any form",
-        Some(_) => ". It can be talked about",
-        None => "",
+        Some("hard") => Some(t!("refusal-hard")),
+        Some(_) => Some(t!("refusal-soft")),
+        None => None,
     };
     let instead = match redirect_available {
-        Some(true) => ". It would do something else instead",
-        Some(false) => ". It has nothing else to offer",
-        None => "",
+        Some(true) => Some(t!("refusal-redirect")),
+        Some(false) => Some(t!("refusal-no-redirect")),
+        None => None,
     };
-    Some(VisibleText::of(&format!("{why}{firm}{instead}.")))
+    let sentences: Vec<String> = [Some(why), firm, instead].into_iter().flatten().collect();
+    Some(VisibleText::of(&sentences.join(" ")))
 }
 
 fn safety(safety: &SafetyClaims) -> Option<VisibleText> {
     let risk = match safety.harm_risk {
-        Some("high") => Some("It sees a high risk of harm"),
-        Some("medium") => Some("It sees some risk of harm"),
+        Some("high") => Some(t!("safety-high-risk")),
+        Some("medium") => Some(t!("safety-some-risk")),
         Some(_) | None => None,
     };
-    let flag = safety.flag.filter(|flag| *flag).map(|_| "It says that a policy was triggered");
-    let said: Vec<&str> = [risk, flag].into_iter().flatten().collect();
-    (!said.is_empty()).then(|| VisibleText::of(&format!("{}.", said.join(". "))))
+    let flag = safety.flag.filter(|flag| *flag).map(|_| t!("safety-policy"));
+    let said: Vec<String> = [risk, flag].into_iter().flatten().collect();
+    (!said.is_empty()).then(|| VisibleText::of(&said.join(" ")))
 }
 
 /// All actions, by their index in the envelope.
@@ -227,19 +215,19 @@ fn action_label(action: &EnvelopeAction) -> (VisibleText, bool) {
         return (VisibleText::of(label.trim()), false);
     }
     let known = match action.kind.as_str() {
-        "ask_followup" => "Ask a further question",
-        "refine_request" => "Say it more exactly",
-        "simplify" => "Make it simpler",
-        "expand" => "Say more",
-        "generate_variant" => "Make another version",
-        "compare_options" => "Compare the options",
-        "verify_sources" => "Check the sources",
-        "create_plan" => "Make a plan",
-        "export_schema" => "Give the schema",
-        "show_examples" => "Show examples",
+        "ask_followup" => t!("action-ask-followup"),
+        "refine_request" => t!("action-refine-request"),
+        "simplify" => t!("action-simplify"),
+        "expand" => t!("action-expand"),
+        "generate_variant" => t!("action-generate-variant"),
+        "compare_options" => t!("action-compare-options"),
+        "verify_sources" => t!("action-verify-sources"),
+        "create_plan" => t!("action-create-plan"),
+        "export_schema" => t!("action-export-schema"),
+        "show_examples" => t!("action-show-examples"),
         other => return (VisibleText::of(other), false),
     };
-    (VisibleText::of(known), true)
+    (VisibleText::of(&known), true)
 }
 
 #[cfg(test)]
@@ -268,18 +256,17 @@ mod tests {
             "actions": [{ "type": "simplify" }, { "label": "no type" }, { "type": "x", "label": "Do x" }],
         });
         let claims = shown(&said).unwrap();
-        assert_eq!(claims.sure, Some(("72.5 %".to_owned(), "fairly sure")));
-        assert_eq!(claims.effort.as_deref(), Some("hard to read (8 of 10), 3 min to read"));
+        assert_eq!(claims.sure.as_deref(), Some("72.5 %"));
+        assert_eq!(claims.effort.as_deref(), Some("complexity 8/10, 3 min to read"));
         assert!(claims.verify && claims.lang.as_deref() == Some("de"));
         assert_eq!(claims.limits.items.len(), 2);
         let offers: Vec<_> =
             claims.actions.iter().map(|one| (one.place, one.say.to_string())).collect();
-        assert_eq!(offers, [(0, "Make it simpler".to_owned()), (2, "Do x".to_owned())]);
+        assert_eq!(offers, [(0, "Simplify it".to_owned()), (2, "Do x".to_owned())]);
         assert_eq!(
             claims.line().as_deref(),
             Some(
-                "72.5 % sure (fairly sure) · should be verified · 2 limits · \
-                 hard to read (8 of 10), 3 min to read"
+                "confidence 72.5 % · should be verified · 2 limits · complexity 8/10, 3 min to read"
             )
         );
     }
@@ -304,14 +291,14 @@ mod tests {
     #[test]
     fn refusals_are_explained() {
         for (said, words) in [
-            (json!({ "intent": "refuse" }), "The agent refuses, and does not say why."),
+            (json!({ "intent": "refuse" }), "The agent refuses. It gives no reason."),
             (
                 json!({ "refusal": { "type": "legal", "severity": "hard", "redirect_available": false } }),
-                "The agent refuses, because of the law. It will not do it in any form. It has nothing else to offer.",
+                "The agent refuses for legal reasons. It will not do it in any form. It has no alternative.",
             ),
             (
                 json!({ "intent": "refuse", "refusal": { "type": "policy", "severity": "soft", "redirect_available": true } }),
-                "The agent refuses, because of a policy. It can be talked about. It would do something else instead.",
+                "The agent refuses because of a policy. The refusal can be discussed. It offers an alternative.",
             ),
         ] {
             let refusal = shown(&said).unwrap().refusal.map(|words| words.to_string());

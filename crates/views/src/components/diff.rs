@@ -169,7 +169,7 @@ fn visible_line(line: &str) -> VisibleText {
     match line.char_indices().nth(MAX_LINE_CHARS) {
         Some((at, _)) => {
             let (drawn, rest) = line.split_at(at);
-            VisibleText::of(&format!("{drawn}… ({} more characters)", rest.chars().count()))
+            VisibleText::of(&t!("diff-cut-line", text = drawn, n = rest.chars().count()))
         }
         None => VisibleText::of(line),
     }

@@ -46,9 +46,9 @@ impl TextBlock {
         let lines = text.lines().max(1);
         let written = text.as_str().lines().count();
         let extent = if written > LONG_BLOCK_LINES {
-            format!("{written} lines")
+            t!("text-lines", n = written)
         } else {
-            format!("{} characters", text.as_str().chars().count())
+            t!("text-characters", n = text.as_str().chars().count())
         };
         Self { id, text, lines, extent, long: lines > LONG_BLOCK_LINES }
     }
@@ -169,17 +169,17 @@ pub(crate) fn leaves(map: &Map<String, Value>) -> Vec<Leaf<'_>> {
 fn shown(value: &Value, id: impl FnOnce() -> String) -> FactValue {
     let line = |text: &str| FactValue::Line(VisibleText::of(text));
     match value {
-        Value::Null => line("(empty)"),
-        Value::Bool(true) => line("yes"),
-        Value::Bool(false) => line("no"),
+        Value::Null => line(&t!("value-empty")),
+        Value::Bool(true) => line(&t!("value-yes")),
+        Value::Bool(false) => line(&t!("value-no")),
         Value::Number(number) => line(&number.to_string()),
-        Value::String(text) if text.is_empty() => line("(empty)"),
+        Value::String(text) if text.is_empty() => line(&t!("value-empty")),
         Value::String(text) if text.contains('\n') || text.chars().count() > 120 => {
             FactValue::Block(TextBlock::new(id(), text))
         }
         Value::String(text) => link(text).map_or_else(|| line(text), FactValue::Link),
-        Value::Array(items) if items.is_empty() => line("(none)"),
-        Value::Object(map) if map.is_empty() => line("(none)"),
+        Value::Array(items) if items.is_empty() => line(&t!("value-none")),
+        Value::Object(map) if map.is_empty() => line(&t!("value-none")),
         Value::Array(_) | Value::Object(_) => FactValue::Block(TextBlock::new(
             id(),
             &serde_json::to_string_pretty(value).unwrap_or_default(),
@@ -219,7 +219,7 @@ fn label(key: &str) -> VisibleText {
             VisibleText::of(&format!("{}{rest}", first.to_ascii_uppercase()))
         }
         Some(_) => VisibleText::of(key),
-        None => VisibleText::of("(no name)"),
+        None => VisibleText::of(&t!("value-no-name")),
     }
 }
 

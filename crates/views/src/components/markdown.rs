@@ -100,7 +100,8 @@ impl MarkdownWriter {
             Tag::Strikethrough => ("<s>", "</s>"),
             Tag::Link { dest_url, .. } => return self.open.push(target(dest_url)),
             Tag::Image { dest_url, .. } => {
-                self.html.push_str("[picture, not fetched: ");
+                let note = safe(&t!("markdown-image"));
+                let _ = write!(self.html, "[{note} ");
                 return self.open.push(format!("]{}", target(dest_url)));
             }
             Tag::FootnoteDefinition(_)
@@ -128,10 +129,10 @@ impl MarkdownWriter {
 fn target(to: &str) -> String {
     match link(to) {
         Some(address) => {
-            let address = safe(address.as_str());
+            let (address, note) = (safe(address.as_str()), safe(&t!("link-opens-elsewhere")));
             format!(
                 " (<a class=\"away\" href=\"{address}\" rel=\"noreferrer noopener nofollow\" \
-                 target=\"_blank\">{address}<span class=\"vh\"> (opens elsewhere)</span></a>)"
+                 target=\"_blank\">{address}<span class=\"vh\"> {note}</span></a>)"
             )
         }
         None => format!(" (<code>{}</code>)", safe(to)),

@@ -101,9 +101,9 @@ const MOST: usize = 40;
 pub struct FilterField {
     /// Its name in the URL.
     pub name: &'static str,
-    pub label: &'static str,
+    pub label: String,
     /// The label of the option that does not filter.
-    pub any: &'static str,
+    pub any: String,
     /// The options; empty for a text field.
     pub choices: Vec<FilterOption>,
     /// The value of the text field.
@@ -113,7 +113,7 @@ pub struct FilterField {
 impl FilterField {
     /// A field with these options, or a text field if there are too many.
     pub fn new(
-        (name, label, any): (&'static str, &'static str, &'static str),
+        (name, label, any): (&'static str, String, String),
         choices: impl Iterator<Item = (String, String)>,
         query: &PageQuery,
     ) -> Self {
@@ -154,7 +154,10 @@ mod tests {
     fn long_lists_are_typed_and_a_choice_is_never_lost() {
         let named = |n: usize| (0..n).map(|n| (format!("a{n}"), format!("Agent {n}")));
         let query = PageQuery::read("agent=a3", &KNOWN);
-        let picker = |n: usize| FilterField::new(("agent", "Agent", "Any agent"), named(n), &query);
+        let picker = |n: usize| {
+            let words = ("agent", "Agent".to_owned(), "Any agent".to_owned());
+            FilterField::new(words, named(n), &query)
+        };
         assert!(picker(40).choices[3].chosen && picker(40).choices.len() == 40);
         assert_eq!((picker(41).choices.len(), picker(41).typed.as_str()), (0, "a3"));
         assert_eq!(picker(2).choices[2].label, "a3");

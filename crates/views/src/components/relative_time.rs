@@ -1,6 +1,9 @@
 //! Times in relative form, with the exact time.
 
+use askama::filters::Safe;
 use kernel::Time;
+
+use crate::locale;
 
 /// A time, relative to now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,7 +12,7 @@ pub struct RelativeTime {
     pub words: String,
     /// The machine-readable time: RFC 3339 in UTC.
     pub iso: String,
-    /// The exact time for people.
+    /// The exact time for people, in the reader's time zone.
     pub exact: String,
     /// Whether it is in the past.
     pub past: bool,
@@ -25,29 +28,36 @@ impl RelativeTime {
     /// Describes `at` relative to `now`.
     pub fn new(at: Time, now: Time) -> Self {
         let seconds = (at.millis() - now.millis()) / 1000;
-        let exact = at.timestamp().strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
         Self {
-            words: words(seconds, &at),
+            words: words(seconds, at),
             iso: at.to_string(),
-            exact,
+            exact: locale::date_time(at),
             past: at <= now,
             soon: (0..15 * MINUTE).contains(&seconds),
         }
     }
+
+    /// The `time` element, for a sentence from the catalog.
+    pub fn html(&self) -> Safe<String> {
+        let Self { words, iso, exact, .. } = self;
+        // The server writes all three, and none of them contains markup.
+        Safe(format!("<time datetime=\"{iso}\" title=\"{exact}\">{words}</time>"))
+    }
 }
 
-fn words(seconds: i64, at: &Time) -> String {
+fn words(seconds: i64, at: Time) -> String {
     let distance = seconds.abs();
-    let (n, unit) = match distance {
-        ..MINUTE if seconds <= 0 => return "just now".to_owned(),
-        ..MINUTE => return "in less than a minute".to_owned(),
-        MINUTE..HOUR => (distance / MINUTE, "min"),
-        HOUR..DAY => (distance / HOUR, "h"),
-        _ if distance < 2 * DAY => (1, "day"),
-        _ if distance < 60 * DAY => (distance / DAY, "days"),
-        _ => return at.timestamp().strftime("on %-d %b %Y").to_string(),
-    };
-    if seconds > 0 { format!("in {n} {unit}") } else { format!("{n} {unit} ago") }
+    match (seconds > 0, distance) {
+        (false, ..MINUTE) => t!("time-just-now"),
+        (true, ..MINUTE) => t!("time-within-a-minute"),
+        (false, MINUTE..HOUR) => t!("time-minutes-ago", n = distance / MINUTE),
+        (true, MINUTE..HOUR) => t!("time-in-minutes", n = distance / MINUTE),
+        (false, HOUR..DAY) => t!("time-hours-ago", n = distance / HOUR),
+        (true, HOUR..DAY) => t!("time-in-hours", n = distance / HOUR),
+        (_, _) if distance >= 60 * DAY => t!("time-on-day", day = locale::date(at)),
+        (false, _) => t!("time-days-ago", n = distance / DAY),
+        (true, _) => t!("time-in-days", n = distance / DAY),
+    }
 }
 
 #[cfg(test)]
@@ -77,7 +87,7 @@ mod tests {
     fn the_exact_moment_is_there() {
         let now = Time::from_millis(1_770_372_000_000);
         let when = RelativeTime::new(now, now);
-        assert_eq!(when.exact, "2026-02-06 10:00:00 UTC");
+        assert_eq!(when.exact, "6 Feb 2026, 10:00 UTC");
         assert_eq!(when.iso, "2026-02-06T10:00:00.000Z");
         assert!(when.past && RelativeTime::new(now.plus_seconds(60), now).soon);
     }

@@ -22,18 +22,18 @@ pub fn goal(task: &Task) -> VisibleText {
 }
 
 /// The state of a task in words.
-pub fn state(task: &Task) -> &'static str {
+pub fn state(task: &Task) -> String {
     match task.state {
-        TaskState::Created => "Not given to anybody yet",
-        TaskState::Assigned => "Given to an agent, not begun",
-        TaskState::InProgress => "In progress",
-        TaskState::Blocked => "Waits for a decision",
-        TaskState::ReviewReady => "Delivered, to be judged",
-        TaskState::UnderReview => "Being judged",
-        TaskState::Accepted => "Accepted",
-        TaskState::Completed if ended_well(task) => "Done",
-        TaskState::Completed => "Called off",
-        TaskState::Rejected => "Rejected",
+        TaskState::Created => t!("task-state-created"),
+        TaskState::Assigned => t!("task-state-assigned"),
+        TaskState::InProgress => t!("task-state-in-progress"),
+        TaskState::Blocked => t!("task-state-blocked"),
+        TaskState::ReviewReady => t!("task-state-review-ready"),
+        TaskState::UnderReview => t!("task-state-under-review"),
+        TaskState::Accepted => t!("task-state-accepted"),
+        TaskState::Completed if ended_well(task) => t!("task-state-done"),
+        TaskState::Completed => t!("task-state-cancelled"),
+        TaskState::Rejected => t!("task-state-rejected"),
     }
 }
 
@@ -61,29 +61,29 @@ pub fn ended_well(task: &Task) -> bool {
 pub fn party(directory: &Directory, party: &Party) -> String {
     match party {
         Party::Human(id) => wording::person_name(directory, id),
-        Party::Agent(id) => format!("the agent {id}"),
+        Party::Agent(id) => t!("actor-agent", id = id.to_string()),
     }
 }
 
 /// How a task was handed over.
-pub fn handover(via: Handover) -> &'static str {
+pub fn handover(via: Handover) -> String {
     match via {
-        Handover::Assign => "to work on it",
-        Handover::Checkpoint => "to decide something",
-        Handover::Approve => "to go on",
-        Handover::Reject => "because of what was decided",
-        Handover::Handoff => "handed over",
+        Handover::Assign => t!("handover-assign"),
+        Handover::Checkpoint => t!("handover-checkpoint"),
+        Handover::Approve => t!("handover-approve"),
+        Handover::Reject => t!("handover-reject"),
+        Handover::Handoff => t!("handover-handoff"),
     }
 }
 
 /// The kind of decision that a person has to make.
-pub fn checkpoint(kind: CheckpointKind) -> &'static str {
+pub fn checkpoint(kind: CheckpointKind) -> String {
     match kind {
-        CheckpointKind::Approval => "Approve or reject",
-        CheckpointKind::Choice => "Choose",
-        CheckpointKind::Input => "Say something",
-        CheckpointKind::Escalation => "The agent cannot go on alone",
-        CheckpointKind::Interrupt => "You stopped the agent",
+        CheckpointKind::Approval => t!("kind-approve"),
+        CheckpointKind::Choice => t!("kind-choose"),
+        CheckpointKind::Input => t!("checkpoint-input"),
+        CheckpointKind::Escalation => t!("checkpoint-escalation"),
+        CheckpointKind::Interrupt => t!("checkpoint-interrupt"),
     }
 }
 
@@ -94,54 +94,57 @@ pub fn outcome(
     now: Time,
 ) -> (&'static str, String, Option<RelativeTime>) {
     match outcome {
-        CheckpointOutcome::Pending => ("waits", "Waits for an answer".to_owned(), None),
+        CheckpointOutcome::Pending => ("waits", t!("checkpoint-pending"), None),
         CheckpointOutcome::Resolved(resolution) => {
+            let who = wording::actor_name(directory, &resolution.by);
             let (tone, did) = match resolution.action {
-                ResolutionAction::Approve => ("yes", "Approved".to_owned()),
-                ResolutionAction::Reject => ("no", "Rejected, which ended the task".to_owned()),
-                ResolutionAction::Choose => ("yes", "Decided".to_owned()),
-                ResolutionAction::Provide => ("yes", "Answered".to_owned()),
+                ResolutionAction::Approve => ("yes", t!("checkpoint-approved", who = who)),
+                ResolutionAction::Reject => ("no", t!("checkpoint-rejected", who = who)),
+                ResolutionAction::Choose => ("yes", t!("checkpoint-chosen", who = who)),
+                ResolutionAction::Provide => ("yes", t!("checkpoint-provided", who = who)),
                 ResolutionAction::Reassign => match &resolution.reassign_to {
-                    Some(agent) => ("yes", format!("Given to the agent {agent}")),
-                    None => ("yes", "Given to somebody else".to_owned()),
+                    Some(agent) => {
+                        let agent = agent.to_string();
+                        ("yes", t!("checkpoint-reassigned", who = who, agent = agent))
+                    }
+                    None => ("yes", t!("checkpoint-reassigned-elsewhere", who = who)),
                 },
             };
-            let who = wording::actor_name(directory, &resolution.by);
-            (tone, format!("{did} by {who}"), Some(RelativeTime::new(resolution.at, now)))
+            (tone, did, Some(RelativeTime::new(resolution.at, now)))
         }
         CheckpointOutcome::Expired { at, why } => {
-            ("over", ended_reason(*why).to_owned(), Some(RelativeTime::new(*at, now)))
+            ("over", ended_reason(*why), Some(RelativeTime::new(*at, now)))
         }
     }
 }
 
 /// Why no decision was made.
-pub fn ended_reason(why: Option<LapseReason>) -> &'static str {
+pub fn ended_reason(why: Option<LapseReason>) -> String {
     match why {
-        Some(LapseReason::TimedOut) | None => "Nobody answered in time",
-        Some(LapseReason::Expired) => "Closed without an answer",
-        Some(LapseReason::Withdrawn) => "Withdrawn",
-        Some(LapseReason::Cancelled) => "The task was called off first",
+        Some(LapseReason::TimedOut) | None => t!("checkpoint-timed-out"),
+        Some(LapseReason::Expired) => t!("checkpoint-expired"),
+        Some(LapseReason::Withdrawn) => t!("checkpoint-withdrawn"),
+        Some(LapseReason::Cancelled) => t!("checkpoint-cancelled"),
     }
 }
 
 /// A verdict, with the name of its style class.
-pub fn verdict(verdict: Verdict, kind: ReviewKind) -> (&'static str, &'static str) {
+pub fn verdict(verdict: Verdict, kind: ReviewKind) -> (&'static str, String) {
     match (verdict, kind) {
-        (Verdict::Approved, ReviewKind::Deliverable) => ("yes", "Accepted"),
-        (Verdict::Approved, ReviewKind::Plan) => ("yes", "Plan approved"),
-        (Verdict::ChangesRequested, _) => ("waits", "Changes requested"),
-        (Verdict::Rejected, _) => ("no", "Rejected"),
+        (Verdict::Approved, ReviewKind::Deliverable) => ("yes", t!("verdict-accepted")),
+        (Verdict::Approved, ReviewKind::Plan) => ("yes", t!("verdict-plan-approved")),
+        (Verdict::ChangesRequested, _) => ("waits", t!("verdict-changes-requested")),
+        (Verdict::Rejected, _) => ("no", t!("verdict-rejected")),
     }
 }
 
 /// The weight of a comment.
-pub fn severity(severity: Severity) -> &'static str {
+pub fn severity(severity: Severity) -> String {
     match severity {
-        Severity::Blocker => "Must change",
-        Severity::Major => "Should change",
-        Severity::Minor => "Could be better",
-        Severity::Nit => "A matter of taste",
+        Severity::Blocker => t!("severity-blocker"),
+        Severity::Major => t!("severity-major"),
+        Severity::Minor => t!("severity-minor"),
+        Severity::Nit => t!("severity-nit"),
     }
 }
 
@@ -154,12 +157,12 @@ pub const SEVERITIES: [(Severity, &str); 4] = [
 ];
 
 /// The purpose of a message to the agent.
-pub fn intent(intent: Intent) -> &'static str {
+pub fn intent(intent: Intent) -> String {
     match intent {
-        Intent::Clarify => "What was meant",
-        Intent::Redirect => "Go another way",
-        Intent::Constrain => "Keep within this",
-        Intent::AbortHint => "Better stop",
+        Intent::Clarify => t!("intent-clarify"),
+        Intent::Redirect => t!("intent-redirect"),
+        Intent::Constrain => t!("intent-constrain"),
+        Intent::AbortHint => t!("intent-abort-hint"),
     }
 }
 
@@ -168,33 +171,31 @@ pub const INTENTS: [Intent; 4] =
     [Intent::Clarify, Intent::Redirect, Intent::Constrain, Intent::AbortHint];
 
 /// Whether a permission allows or forbids.
-pub fn permission_effect(leave: GrantDecision) -> &'static str {
+pub fn permission_effect(leave: GrantDecision) -> String {
     match leave {
-        GrantDecision::Allow => "May",
-        GrantDecision::Deny => "May not",
+        GrantDecision::Allow => t!("permission-allow"),
+        GrantDecision::Deny => t!("permission-deny"),
     }
 }
 
 /// How long a grant is valid.
 pub fn grant_validity(permission: &Permission<'_>, now: Time) -> String {
     match permission.grant.until {
-        GrantDuration::Session if !permission.counts => {
-            "while its run lasted, which is over".to_owned()
-        }
-        GrantDuration::Session if permission.run.is_none() => "while the next run lasts".to_owned(),
-        GrantDuration::Session => "while this run lasts".to_owned(),
-        GrantDuration::Task => "for the whole task".to_owned(),
-        GrantDuration::At(at) => format!("until {}", RelativeTime::new(at, now).exact),
+        GrantDuration::Session if !permission.counts => t!("grant-run-over"),
+        GrantDuration::Session if permission.run.is_none() => t!("grant-next-run"),
+        GrantDuration::Session => t!("grant-this-run"),
+        GrantDuration::Task => t!("grant-task"),
+        GrantDuration::At(at) => t!("grant-until", at = RelativeTime::new(at, now).exact),
     }
 }
 
 /// How much an agent may do on its own.
-pub fn autonomy(autonomy: Autonomy) -> &'static str {
+pub fn autonomy(autonomy: Autonomy) -> String {
     match autonomy {
-        Autonomy::Autonomous => "Whatever the task needs",
-        Autonomy::PlanThenImplement => "Nothing before its plan is approved",
-        Autonomy::ConfirmEachAction => "Nothing that was not approved",
-        Autonomy::ReadOnly => "Only look",
+        Autonomy::Autonomous => t!("autonomy-autonomous"),
+        Autonomy::PlanThenImplement => t!("autonomy-plan-then-implement"),
+        Autonomy::ConfirmEachAction => t!("autonomy-confirm-each-action"),
+        Autonomy::ReadOnly => t!("autonomy-read-only"),
     }
 }
 
@@ -207,11 +208,11 @@ pub const AUTONOMIES: [(Autonomy, &str); 4] = [
 ];
 
 /// The kind of a delivery.
-pub fn payload(kind: PayloadKind) -> &'static str {
+pub fn payload(kind: PayloadKind) -> String {
     match kind {
-        PayloadKind::Diff => "changes to something",
-        PayloadKind::Blob => "a file",
-        PayloadKind::Ref => "something kept elsewhere",
-        PayloadKind::Inline => "words",
+        PayloadKind::Diff => t!("payload-diff"),
+        PayloadKind::Blob => t!("payload-blob"),
+        PayloadKind::Ref => t!("payload-ref"),
+        PayloadKind::Inline => t!("payload-inline"),
     }
 }

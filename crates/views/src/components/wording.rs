@@ -1,6 +1,5 @@
 //! Names, channels and urgency in plain words, and agent text made safe to show.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use kernel::actor::{AttestedIdentity, SenderVerification};
@@ -10,6 +9,8 @@ use kernel::directory::{Directory, Human};
 use kernel::question::QuestionKind;
 use kernel::text::reveal;
 use kernel::{ActorRef, AnswerInterface, Assurance, HumanId};
+
+use crate::locale;
 
 /// Text from outside, with hidden characters made visible. Templates escape it
 /// like everything else.
@@ -43,6 +44,12 @@ impl VisibleText {
     }
 }
 
+impl AsRef<str> for VisibleText {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Display for VisibleText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -53,7 +60,7 @@ impl fmt::Display for VisibleText {
 pub fn person_name(directory: &Directory, id: &HumanId) -> String {
     let human = directory.human(id);
     if human.is_some_and(Human::is_erased) {
-        return "erased person".to_owned();
+        return t!("person-erased");
     }
     let profile = human.and_then(|human| human.profile.value());
     match profile.map(|profile| profile.name.trim()) {
@@ -66,10 +73,10 @@ pub fn person_name(directory: &Directory, id: &HumanId) -> String {
 pub fn actor_name(directory: &Directory, by: &ActorRef) -> String {
     match by {
         ActorRef::Human(id) => person_name(directory, id),
-        ActorRef::Agent(id) => format!("the agent {id}"),
-        ActorRef::LinkHolder => "whoever had the link".to_owned(),
-        ActorRef::Relay => "someone the agent speaks for".to_owned(),
-        ActorRef::Guest => "whoever was reached where the agent wanted".to_owned(),
+        ActorRef::Agent(id) => t!("actor-agent", id = id.to_string()),
+        ActorRef::LinkHolder => t!("actor-link-holder"),
+        ActorRef::Relay => t!("actor-relay"),
+        ActorRef::Guest => t!("actor-guest"),
         ActorRef::System => "Countersign".to_owned(),
     }
 }
@@ -82,49 +89,45 @@ pub fn attested_user(attested: &AttestedIdentity) -> String {
 }
 
 /// The channel of an answer.
-pub fn channel_name(via: AnswerInterface) -> &'static str {
+pub fn channel_name(via: AnswerInterface) -> String {
     match via {
-        AnswerInterface::Web => "on the web page",
-        AnswerInterface::Cli => "in the terminal",
-        AnswerInterface::Push => "from a notice",
-        AnswerInterface::Slack => "in Slack",
-        AnswerInterface::Email => "by mail",
-        AnswerInterface::Sms => "by text message",
-        AnswerInterface::Whatsapp => "in WhatsApp",
-        AnswerInterface::Telegram => "in Telegram",
-        AnswerInterface::Webhook => "through a program of the operator's",
-        AnswerInterface::Api => "through the API",
-        AnswerInterface::Link => "with the review link",
-        AnswerInterface::Inline => "through the agent",
-        AnswerInterface::Timer => "when time ran out",
-        AnswerInterface::Script => "by a script, in a test",
+        AnswerInterface::Web => t!("via-web"),
+        AnswerInterface::Cli => t!("via-terminal"),
+        AnswerInterface::Push => t!("via-notification"),
+        AnswerInterface::Slack => t!("via-slack"),
+        AnswerInterface::Email => t!("via-email"),
+        AnswerInterface::Sms => t!("via-sms"),
+        AnswerInterface::Whatsapp => t!("via-whatsapp"),
+        AnswerInterface::Telegram => t!("via-telegram"),
+        AnswerInterface::Webhook => t!("via-webhook"),
+        AnswerInterface::Api => t!("via-api"),
+        AnswerInterface::Link => t!("via-link"),
+        AnswerInterface::Inline => t!("via-agent"),
+        AnswerInterface::Timer => t!("via-timer"),
+        AnswerInterface::Script => t!("via-script"),
     }
 }
 
 /// How certain the identity of the answerer is. An unknown person who answers on a platform did not
 /// hold a review link: the server contacted them at an address that the agent chose.
-pub fn assurance_words(answer: &RecordedAnswer) -> Cow<'static, str> {
+pub fn assurance_words(answer: &RecordedAnswer) -> String {
     let RecordedAnswer { assurance, via, by, .. } = answer;
     let sender = answer.sender.as_deref().and_then(Erasable::value);
     match (assurance, via, by, sender) {
         (Assurance::Channel, _, _, Some(SenderVerification::Dkim { domain })) => {
-            Cow::Owned(format!("sender verified by a DKIM signature of {}", reveal(domain)))
+            t!("assurance-dkim", domain = reveal(domain))
         }
         (Assurance::Channel, _, _, Some(SenderVerification::Arc { domain, sealer })) => {
-            Cow::Owned(format!(
-                "sender verified by a DKIM signature of {}, as the trusted forwarder {} sealed (ARC)",
-                reveal(domain),
-                reveal(sealer)
-            ))
+            t!("assurance-arc", domain = reveal(domain), sealer = reveal(sealer))
         }
-        (Assurance::Link, AnswerInterface::Email, ActorRef::Human(_), _) => Cow::Borrowed(
-            "to a reply address sent to their verified email address; the sender was not verified",
-        ),
-        _ => Cow::Borrowed(assurance_label(*assurance, *via)),
+        (Assurance::Link, AnswerInterface::Email, ActorRef::Human(_), _) => {
+            t!("assurance-reply-address")
+        }
+        _ => assurance_label(*assurance, *via),
     }
 }
 
-fn assurance_label(assurance: Assurance, via: AnswerInterface) -> &'static str {
+fn assurance_label(assurance: Assurance, via: AnswerInterface) -> String {
     let reached = match via {
         AnswerInterface::Slack
         | AnswerInterface::Email
@@ -142,24 +145,22 @@ fn assurance_label(assurance: Assurance, via: AnswerInterface) -> &'static str {
         | AnswerInterface::Script => false,
     };
     match assurance {
-        Assurance::None => "nobody answered",
-        Assurance::AgentAttested if reached => "nobody known here; the agent chose the address",
-        Assurance::AgentAttested if via == AnswerInterface::Link => {
-            "with a link that the agent was given; only the agent says that a person answered"
-        }
-        Assurance::AgentAttested => "only the agent says that a person answered",
-        Assurance::Link if reached => "nobody known here; the agent wanted it asked there",
-        Assurance::Link => "whoever held the link",
-        Assurance::Channel => "identity checked by the messaging service",
-        Assurance::Session => "signed in",
-        Assurance::Passkey => "confirmed with a passkey",
+        Assurance::None => t!("assurance-none"),
+        Assurance::AgentAttested if reached => t!("assurance-address-of-agent"),
+        Assurance::AgentAttested if via == AnswerInterface::Link => t!("assurance-link-of-agent"),
+        Assurance::AgentAttested => t!("assurance-agent-attested"),
+        Assurance::Link if reached => t!("assurance-reached-for-agent"),
+        Assurance::Link => t!("assurance-link"),
+        Assurance::Channel => t!("assurance-channel"),
+        Assurance::Session => t!("assurance-session"),
+        Assurance::Passkey => t!("assurance-passkey"),
     }
 }
 
 /// An urgency as a word, and as a shape that does not depend on colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Urgency {
-    pub word: &'static str,
+    pub word: String,
     /// A shape that is hidden from screen readers.
     pub shape: &'static str,
     /// The style class.
@@ -169,41 +170,46 @@ pub struct Urgency {
 impl From<Priority> for Urgency {
     fn from(priority: Priority) -> Self {
         let (word, shape, class) = match priority {
-            Priority::Critical => ("Critical", "◆", "critical"),
-            Priority::High => ("High", "▲", "high"),
-            Priority::Normal => ("Normal", "●", "normal"),
-            Priority::Low => ("Low", "▽", "low"),
+            Priority::Critical => (t!("urgency-critical"), "◆", "critical"),
+            Priority::High => (t!("urgency-high"), "▲", "high"),
+            Priority::Normal => (t!("urgency-normal"), "●", "normal"),
+            Priority::Low => (t!("urgency-low"), "▽", "low"),
         };
         Self { word, shape, class }
     }
 }
 
 /// The kind of question, as a label for the person.
-pub fn kind(kind: QuestionKind) -> &'static str {
+pub fn kind(kind: QuestionKind) -> String {
     match kind {
-        QuestionKind::Approve => "Approve or reject",
-        QuestionKind::Choose => "Choose",
-        QuestionKind::Provide => "Fill in",
-        QuestionKind::Confirm => "Confirm",
-        QuestionKind::Escalate => "Something failed",
-        QuestionKind::Converse => "Reply",
+        QuestionKind::Approve => t!("kind-approve"),
+        QuestionKind::Choose => t!("kind-choose"),
+        QuestionKind::Provide => t!("kind-provide"),
+        QuestionKind::Confirm => t!("kind-confirm"),
+        QuestionKind::Escalate => t!("kind-escalate"),
+        QuestionKind::Converse => t!("kind-converse"),
     }
 }
 
-/// The agent's action if no person answers.
-pub fn default_action(action: DefaultAction) -> &'static str {
+/// The agent's action if no person answers, as a sentence.
+pub fn default_action(action: DefaultAction) -> String {
     match action {
-        DefaultAction::Skip => "goes on without an answer",
-        DefaultAction::Approve => "goes ahead as if you had approved",
-        DefaultAction::Reject => "acts as if you had rejected it",
-        DefaultAction::Abort => "stops",
+        DefaultAction::Skip => t!("default-skip"),
+        DefaultAction::Approve => t!("default-approve"),
+        DefaultAction::Reject => t!("default-reject"),
+        DefaultAction::Abort => t!("default-abort"),
     }
 }
 
 /// The label of a confirmation's "yes" button, in place of the protocol's own label.
-pub const GO_AHEAD: &str = "Confirm and go ahead";
+pub fn go_ahead() -> String {
+    t!("confirm-go-ahead")
+}
+
 /// The label of the "no" button.
-pub const DO_NOT_GO_AHEAD: &str = "Do not go ahead";
+pub fn do_not_go_ahead() -> String {
+    t!("confirm-do-not-go-ahead")
+}
 
 /// Whether the labels of a confirmation are the protocol's own, which do not name the action.
 pub fn are_protocol_labels(yes: &str, no: &str) -> bool {
@@ -290,7 +296,7 @@ pub fn is_destructive(text: &str) -> bool {
 
 /// The text in place of erased text.
 pub(crate) fn erased() -> VisibleText {
-    VisibleText::of("The words of this request were erased.")
+    VisibleText::of(&t!("text-erased"))
 }
 
 /// A number of bytes as people write it.
@@ -299,10 +305,10 @@ pub fn size(bytes: u64) -> String {
     match UNITS.iter().find(|(unit, _)| bytes >= *unit) {
         Some((unit, name)) => {
             let tenths = bytes.saturating_mul(10) / unit;
-            format!("{}.{} {name}", tenths / 10, tenths % 10)
+            let size = format!("{}.{}", tenths / 10, tenths % 10);
+            format!("{} {name}", locale::decimal(&size).unwrap_or(size))
         }
-        None if bytes == 1 => "1 byte".to_owned(),
-        None => format!("{bytes} bytes"),
+        None => t!("size-bytes", n = bytes),
     }
 }
 
@@ -359,7 +365,7 @@ mod tests {
         for (bytes, words) in [
             (0, "0 bytes"),
             (1, "1 byte"),
-            (1023, "1023 bytes"),
+            (1023, "1,023 bytes"),
             (1024, "1.0 KiB"),
             (1_572_864, "1.5 MiB"),
             (1 << 30, "1.0 GiB"),

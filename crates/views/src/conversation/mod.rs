@@ -60,9 +60,9 @@ impl ConversationThread {
         let agent = here.agent.to_string();
         let (last, _) = thread.last()?;
         let next = if last.is_open() {
-            format!("{agent} waits for an answer.")
+            t!("conversation-waits", agent = agent)
         } else {
-            format!("{agent} has not answered yet. What it says comes here, and to the inbox.")
+            t!("conversation-not-answered", agent = agent)
         };
         let (begun, write) = (here.starts_conversation(), paths::write_to(&here.agent));
         Some(Self { agent, begun, lines, next, write })
@@ -124,5 +124,9 @@ fn person_message(
 }
 
 fn block(n: usize, text: Option<&str>) -> TextBlock {
-    TextBlock::new(format!("line-{n}"), text.unwrap_or("(These words were erased.)"))
+    let id = format!("line-{n}");
+    match text {
+        Some(text) => TextBlock::new(id, text),
+        None => TextBlock::new(id, &t!("text-part-erased")),
+    }
 }

@@ -30,8 +30,11 @@ pub fn page(
     draft: &MessageDraft,
     mail: impl Fn(&AgentId) -> Option<String>,
 ) -> String {
-    let choice =
-        |agent: &Agent| (agent.id.to_string(), format!("{} in {}", agent.id, agent.project));
+    let choice = |agent: &Agent| {
+        let (id, project) = (agent.id.to_string(), agent.project.to_string());
+        let label = t!("message-agent", agent = id, project = project);
+        (id, label)
+    };
     let mut agents: Vec<_> = directory.agents_open_to(me).take(CHOICES).map(choice).collect();
     // An agent that was chosen on its own page is offered even if the list is too long
     // to contain it.
@@ -59,17 +62,17 @@ struct NewMessagePage<'a> {
 }
 
 impl NewMessagePage<'_> {
-    fn agent_wrong(&self) -> Option<&'static str> {
+    fn agent_wrong(&self) -> Option<String> {
         match self.draft.refused {
-            Some(Refusal::NotFound { .. }) => Some("Choose one of these agents"),
-            Some(Refusal::NotAllowed { .. }) => Some("This agent takes no conversations any more"),
+            Some(Refusal::NotFound { .. }) => Some(t!("message-choose-listed")),
+            Some(Refusal::NotAllowed { .. }) => Some(t!("message-conversations-off")),
             _ => None,
         }
     }
 
-    fn text_wrong(&self) -> Option<&'static str> {
+    fn text_wrong(&self) -> Option<String> {
         match self.draft.refused {
-            Some(Refusal::Invalid { .. }) => Some("Write something, up to 10,000 characters"),
+            Some(Refusal::Invalid { .. }) => Some(t!("message-length", max = self.longest)),
             _ => None,
         }
     }
@@ -77,13 +80,9 @@ impl NewMessagePage<'_> {
     /// A problem with neither field.
     fn wrong(&self) -> Option<String> {
         match &self.draft.refused {
-            Some(Refusal::IdempotencyMismatch) => Some(
-                "This form was sent before, with other words, and that arrived. If this is another \
-                 message, send it now."
-                    .to_owned(),
-            ),
-            Some(refusal) if self.agent_wrong().is_none() && self.text_wrong().is_none() => {
-                Some(refusal.to_string())
+            Some(Refusal::IdempotencyMismatch) => Some(t!("message-sent-before")),
+            Some(_) if self.agent_wrong().is_none() && self.text_wrong().is_none() => {
+                Some(t!("message-refused"))
             }
             Some(_) | None => None,
         }

@@ -1,6 +1,7 @@
 //! The digest: one email that lists all low-priority requests.
 
 use askama::Template;
+use askama::filters::Safe;
 use kernel::audit::Digest;
 use kernel::question::Question;
 use kernel::{HumanId, Time};
@@ -39,6 +40,12 @@ struct DigestText<'a> {
 #[template(path = "email/digest.html")]
 struct DigestHtml<'a> {
     view: &'a DigestView<'a>,
+}
+
+impl DigestHtml<'_> {
+    fn strong_title(&self) -> Safe<String> {
+        Safe(format!("<strong>{}</strong>", self.view.title))
+    }
 }
 
 struct DigestView<'a> {

@@ -20,9 +20,23 @@ use kernel::text::reveal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::locale::{self, Language, Reader};
+
 /// The line above which people write their reply. Text below it in a reply is quoted and not part
 /// of the answer.
-pub const SEPARATOR: &str = "Reply above this line";
+pub fn separator() -> String {
+    t!("email-separator")
+}
+
+/// Whether a line is the separator, in any language: the email may have been sent before its reader
+/// changed their language.
+pub fn is_separator(line: &str) -> bool {
+    let line = line.to_lowercase();
+    Language::ALL.into_iter().any(|language| {
+        let reader = Reader { language, time_zone: None };
+        line.contains(&locale::with(reader, separator).to_lowercase())
+    })
+}
 
 /// An email to one person. Its id makes sending it twice idempotent for email clients.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,7 +89,10 @@ impl Email {
     /// An email with only plain text.
     pub fn plain(subject: String, text: String) -> Self {
         let html = text.replace('&', "&amp;").replace('<', "&lt;").replace('\n', "<br>\n");
-        let html = format!("<!doctype html>\n<html lang=\"en\"><body><p>{html}</p></body></html>");
+        let html = format!(
+            "<!doctype html>\n<html lang=\"{}\"><body><p>{html}</p></body></html>",
+            locale::current().language.tag()
+        );
         Self::new(subject, text, html)
     }
 

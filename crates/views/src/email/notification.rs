@@ -9,7 +9,7 @@ use kernel::follow_up::NotificationReason;
 use kernel::text::reveal;
 use kernel::{AskId, Time};
 
-use super::{AgentEmailBody, Email, SEPARATOR, without_links};
+use super::{AgentEmailBody, Email, separator, without_links};
 use crate::components::wording::VisibleText;
 use crate::message_card::{AnswerOptions, CardStage, MessageCard};
 
@@ -60,7 +60,7 @@ struct NotificationView<'a> {
     /// The agent's own email body, in place of its text.
     page: Option<&'a AgentEmailBody>,
     /// The separator; text below it is not part of an answer.
-    above: Option<&'static str>,
+    above: Option<String>,
     card: &'a MessageCard,
     /// The agent's text, line by line.
     words: Vec<String>,
@@ -90,7 +90,7 @@ impl NotificationEmail<'_> {
         };
         let view = NotificationView {
             page: self.page.as_ref(),
-            above: how.as_ref().map(|_| SEPARATOR),
+            above: how.as_ref().map(|_| separator()),
             card,
             words: lines(&words),
             context: card.context.iter().filter(|_| whole).flat_map(|text| lines(text)).collect(),
@@ -141,16 +141,14 @@ fn reply_instructions(ways: &AnswerOptions) -> Option<String> {
             if button.word.to_lowercase() == button.label.to_lowercase() {
                 return button.word.clone();
             }
-            format!("{} ({})", button.word, without_links(&reveal(&button.label)))
+            let label = without_links(&reveal(&button.label));
+            t!("email-reply-word", word = button.word, label = label)
         })
         .collect();
     match (&words[..], ways.reply) {
-        (_, true) => Some("Reply to this letter with your answer.".to_owned()),
+        (_, true) => Some(t!("email-reply-text")),
         ([], false) => None,
-        (words, false) => Some(format!(
-            "Or reply to this letter with one of these on the first line, and why below it: {}.",
-            words.join(", ")
-        )),
+        (words, false) => Some(t!("email-reply-words", words = words.join(", "))),
     }
 }
 

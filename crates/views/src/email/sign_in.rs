@@ -39,7 +39,7 @@ impl SignInEmail<'_> {
             to: self.to.to_owned(),
             at: Some(self.at),
             ..Email::new(
-                format!("Sign in to Countersign at {}", self.host),
+                t!("email-sign-in-subject", host = self.host),
                 crate::render(&SignInText { email: self }),
                 crate::render(&SignInHtml { email: self }),
             )

@@ -39,7 +39,7 @@ impl VerificationCodeEmail<'_> {
             to: self.to.to_owned(),
             at: Some(self.at),
             ..Email::new(
-                format!("Your code for Countersign at {}", self.host),
+                t!("email-code-subject", host = self.host),
                 crate::render(&CodeText { email: self }),
                 crate::render(&CodeHtml { email: self }),
             )

@@ -7,12 +7,13 @@ use dialects::hxp_experience::{
     ConformanceLevel, EnvelopeView, ExperienceFinding, ExperienceReport, FindingSeverity,
     Unreadable, ValidationOptions,
 };
+use dialects::nesting::DEEPEST;
 use serde_json::{Map, Value};
 
 use crate::components::facts::TextBlock;
 use crate::components::wording::VisibleText;
 use crate::site::{assets, paths};
-use crate::{PageContext, render};
+use crate::{PageContext, locale, render};
 
 /// The maximum number of findings in one place.
 const MOST: usize = 100;
@@ -83,20 +84,32 @@ impl EnvelopeTemplate<'_> {
             .map(|level| (level, self.looked.rules.level == Some(level)))
     }
 
+    /// Why the message cannot be read, as a sentence.
+    fn unreadable_reason(&self, why: &Unreadable) -> String {
+        match why {
+            Unreadable::NotText { at } => t!("envelope-not-utf8", at = at),
+            Unreadable::NotJson { line, column, .. } => {
+                t!("envelope-not-json", line = line, column = column)
+            }
+            Unreadable::TooDeep => t!("envelope-too-deep", levels = DEEPEST),
+            Unreadable::TooLong => t!("envelope-too-large"),
+        }
+    }
+
     /// The conformance level, in words.
-    fn reached(&self) -> &'static str {
+    fn reached(&self) -> String {
         match self.report.and_then(|report| report.level) {
-            Some(ConformanceLevel::Core) => "It has what every message must have (Core).",
-            Some(ConformanceLevel::Standard) => "It has all that is recommended (Standard).",
-            Some(ConformanceLevel::Full) => "It has all that is recommended and more (Full).",
-            None => "It reaches no level.",
+            Some(ConformanceLevel::Core) => t!("envelope-core"),
+            Some(ConformanceLevel::Standard) => t!("envelope-standard"),
+            Some(ConformanceLevel::Full) => t!("envelope-full"),
+            None => t!("envelope-no-level"),
         }
     }
 }
 
 /// One claim of the agent, with its findings.
 struct EnvelopeClaim {
-    name: &'static str,
+    name: String,
     values: Vec<VisibleText>,
     remarks: Vec<FindingView>,
 }
@@ -104,7 +117,7 @@ struct EnvelopeClaim {
 /// A finding, as the page shows it.
 struct FindingView {
     class: &'static str,
-    severity: &'static str,
+    severity: String,
     rule: &'static str,
     place: VisibleText,
     message: VisibleText,
@@ -113,16 +126,19 @@ struct FindingView {
 impl FindingView {
     fn of(finding: &ExperienceFinding) -> Self {
         let (class, severity) = match finding.severity {
-            FindingSeverity::Error => ("error", "Error"),
-            FindingSeverity::Warning => ("hint", "Warning"),
-            FindingSeverity::Note => ("hint", "Note"),
+            FindingSeverity::Error => ("error", t!("envelope-finding-error")),
+            FindingSeverity::Warning => ("hint", t!("envelope-finding-warning")),
+            FindingSeverity::Note => ("hint", t!("envelope-finding-note")),
         };
-        let place = if finding.pointer.is_empty() { "the message" } else { &finding.pointer };
+        let place = match finding.pointer.as_str() {
+            "" => t!("envelope-whole-message"),
+            pointer => pointer.to_owned(),
+        };
         Self {
             class,
             severity,
             rule: finding.rule,
-            place: VisibleText::of(place),
+            place: VisibleText::of(&place),
             message: VisibleText::of(&finding.message),
         }
     }
@@ -133,48 +149,58 @@ impl FindingView {
 fn claims(view: &EnvelopeView, left: &mut Vec<&ExperienceFinding>) -> Vec<EnvelopeClaim> {
     let one = |value: Option<String>| value.into_iter().collect::<Vec<_>>();
     let word = |value: Option<&str>| one(value.map(ToOwned::to_owned));
-    let yes = |value: Option<bool>| word(value.map(|yes| if yes { "yes" } else { "no" }));
-    let percent = |confidence: f64| format!("{} %", (confidence * 1000.0).round() / 10.0);
-    let rows: Vec<(&'static str, &str, Vec<String>)> = vec![
-        ("What it is for", "/hxp/intent", one(view.intent.clone())),
+    let yes = |value: Option<bool>| {
+        one(value.map(|yes| if yes { t!("envelope-yes") } else { t!("envelope-no") }))
+    };
+    let percent = |confidence: f64| t!("envelope-percent", value = tenths(confidence * 100.0));
+    let rows: Vec<(String, &str, Vec<String>)> = vec![
+        (t!("envelope-intent"), "/hxp/intent", one(view.intent.clone())),
         (
-            "How sure the agent says it is",
+            t!("envelope-confidence"),
             "/hxp/transparency/confidence",
             one(view.confidence.map(percent)),
         ),
         (
-            "Should be verified",
+            t!("envelope-verification"),
             "/hxp/transparency/verification_needed",
             yes(view.verification_needed),
         ),
-        ("Assumes", "/hxp/transparency/assumptions", view.assumptions.clone()),
-        ("Does not know", "/hxp/transparency/limits", view.limits.clone()),
-        ("Refuses", "/hxp/refusal", view.refusal.as_ref().map(refusal).unwrap_or_default()),
-        ("Safety", "/hxp/safety", view.safety.as_ref().map(safety).unwrap_or_default()),
-        ("Asks first", "/hxp/negotiation/clarifying_questions", view.questions.clone()),
+        (t!("envelope-assumptions"), "/hxp/transparency/assumptions", view.assumptions.clone()),
+        (t!("envelope-limits"), "/hxp/transparency/limits", view.limits.clone()),
         (
-            "Made sure what was wanted",
+            t!("envelope-refusal"),
+            "/hxp/refusal",
+            view.refusal.as_ref().map(refusal).unwrap_or_default(),
+        ),
+        (
+            t!("envelope-safety"),
+            "/hxp/safety",
+            view.safety.as_ref().map(safety).unwrap_or_default(),
+        ),
+        (t!("envelope-questions"), "/hxp/negotiation/clarifying_questions", view.questions.clone()),
+        (
+            t!("envelope-intent-confirmed"),
             "/hxp/negotiation/intent_confirmed",
             yes(view.intent_confirmed),
         ),
         (
-            "How hard to read",
+            t!("envelope-load"),
             "/hxp/cognition/load",
-            one(view.load.map(|load| format!("{load} of 10"))),
+            one(view.load.map(|load| t!("envelope-of-ten", value = load))),
         ),
         (
-            "How long to read",
+            t!("envelope-reading-time"),
             "/hxp/cognition/estimated_read_seconds",
-            one(view.read_seconds.map(|n| format!("{n} s"))),
+            one(view.read_seconds.map(|n| t!("envelope-seconds", value = n))),
         ),
-        ("Cut into pieces", "/hxp/cognition/chunking", word(view.chunking)),
-        ("How much", "/hxp/delivery/verbosity", word(view.verbosity)),
-        ("Laid out as", "/hxp/delivery/format", word(view.format)),
-        ("Tone", "/hxp/delivery/tone", word(view.tone)),
-        ("Language", "/hxp/delivery/language", one(view.language.clone())),
-        ("Offers", "/hxp/actions", view.actions.iter().map(action).collect()),
-        ("Added by", "/hxp/extensions", view.extensions.clone()),
-        ("Version", "/hxp/version", one(view.version.clone())),
+        (t!("envelope-chunking"), "/hxp/cognition/chunking", word(view.chunking)),
+        (t!("envelope-verbosity"), "/hxp/delivery/verbosity", word(view.verbosity)),
+        (t!("envelope-format"), "/hxp/delivery/format", word(view.format)),
+        (t!("envelope-tone"), "/hxp/delivery/tone", word(view.tone)),
+        (t!("envelope-language"), "/hxp/delivery/language", one(view.language.clone())),
+        (t!("envelope-actions"), "/hxp/actions", view.actions.iter().map(action).collect()),
+        (t!("envelope-extensions"), "/hxp/extensions", view.extensions.clone()),
+        (t!("envelope-version"), "/hxp/version", one(view.version.clone())),
     ];
     let mut claims = Vec::new();
     for (name, place, values) in rows {
@@ -198,6 +224,12 @@ fn claims(view: &EnvelopeView, left: &mut Vec<&ExperienceFinding>) -> Vec<Envelo
     claims
 }
 
+/// A decimal number with at most one decimal place, as the reader's language writes it.
+fn tenths(value: f64) -> String {
+    let digits = ((value * 10.0).round() / 10.0).to_string();
+    locale::decimal(&digits).unwrap_or(digits)
+}
+
 fn action(action: &EnvelopeAction) -> String {
     match &action.label {
         Some(label) => format!("{label} ({})", action.kind),
@@ -206,25 +238,24 @@ fn action(action: &EnvelopeAction) -> String {
 }
 
 fn refusal(refusal: &AgentRefusal) -> Vec<String> {
-    let kind = refusal.kind.map(|kind| format!("because of: {kind}"));
+    let kind = refusal.kind.map(|kind| t!("envelope-refusal-reason", kind = kind));
     let severity = refusal.severity.map(|severity| match severity {
-        "hard" => "for good".to_owned(),
-        _ => "open to talk".to_owned(),
+        "hard" => t!("envelope-refusal-hard"),
+        _ => t!("envelope-refusal-soft"),
     });
-    let redirect = refusal.redirect_available.map(|is| {
-        let says = if is { "would do something else" } else { "offers nothing else" };
-        says.to_owned()
-    });
+    let redirect = refusal
+        .redirect_available
+        .map(|is| if is { t!("envelope-redirects") } else { t!("envelope-no-redirect") });
     let said: Vec<String> = [kind, severity, redirect].into_iter().flatten().collect();
-    if said.is_empty() { vec!["yes".to_owned()] } else { said }
+    if said.is_empty() { vec![t!("envelope-yes")] } else { said }
 }
 
 fn safety(safety: &SafetyClaims) -> Vec<String> {
-    let source = safety.alignment_source.as_ref().map(|source| format!("goes by: {source}"));
-    let risk = safety.harm_risk.map(|risk| format!("risk of harm: {risk}"));
+    let source =
+        safety.alignment_source.as_ref().map(|source| t!("envelope-policy", policy = source));
+    let risk = safety.harm_risk.map(|risk| t!("envelope-risk", risk = risk));
     let flag = safety.flag.map(|flag| {
-        let says = if flag { "a policy was triggered" } else { "no policy was triggered" };
-        says.to_owned()
+        if flag { t!("envelope-policy-triggered") } else { t!("envelope-policy-not-triggered") }
     });
     [source, risk, flag].into_iter().flatten().collect()
 }

@@ -110,7 +110,8 @@ struct HistoryRow {
     prompt: VisibleText,
     agent: String,
     project: String,
-    how: &'static str,
+    /// How the answer arrived; empty if nobody answered.
+    how: String,
     /// The changes of an approval with edits, because the question shows the old values.
     changes: Option<String>,
     outcome: OutcomeView,
@@ -129,7 +130,9 @@ impl HistoryRow {
             project: ask.project.to_string(),
             how: match ask.ending()? {
                 Ending::Completed(resolution) => wording::channel_name(resolution.via),
-                Ending::Expired { .. } | Ending::Failed { .. } | Ending::Cancelled { .. } => "",
+                Ending::Expired { .. } | Ending::Failed { .. } | Ending::Cancelled { .. } => {
+                    String::new()
+                }
             },
             changes: outcome.changes(),
             outcome,
@@ -146,14 +149,19 @@ fn filter_fields(me: &Human, directory: &Directory, query: &PageQuery) -> Vec<Fi
         .filter(met)
         .map(|human| (human.id.to_string(), wording::person_name(directory, &human.id)));
     let outcomes = [
-        ("completed", "Answered"),
-        ("expired", "Expired"),
-        ("failed", "Failed: nobody answered"),
-        ("cancelled", "Withdrawn"),
+        ("completed", t!("history-answered")),
+        ("expired", t!("history-expired")),
+        ("failed", t!("history-failed")),
+        ("cancelled", t!("history-withdrawn")),
     ];
-    let outcomes = outcomes.into_iter().map(|(value, label)| (value.to_owned(), label.to_owned()));
-    let mut pickers = vec![FilterField::new(("by", "Ended by", "Anybody"), people, query)];
+    let outcomes = outcomes.into_iter().map(|(value, label)| (value.to_owned(), label));
+    let mut pickers =
+        vec![FilterField::new(("by", t!("filter-ended-by"), t!("filter-anybody")), people, query)];
     pickers.extend(common_filters(me, directory, query));
-    pickers.push(FilterField::new(("outcome", "Outcome", "Every outcome"), outcomes, query));
+    pickers.push(FilterField::new(
+        ("outcome", t!("filter-outcome"), t!("filter-every-outcome")),
+        outcomes,
+        query,
+    ));
     pickers
 }

@@ -2,6 +2,7 @@
 //! confirmation page for a single answer from the list.
 
 use askama::Template;
+use askama::filters::Safe;
 use kernel::directory::Directory;
 use kernel::question::{Answer, Choice, PickMode, QuestionBody};
 use kernel::text::reveal;
@@ -27,14 +28,20 @@ pub struct SharedAnswer {
     /// The value of the button.
     pub value: String,
     pub answer: Answer,
-    verb: String,
+    /// The label of the button as HTML, with a place for the number of requests.
+    label: String,
     /// The style class.
     tone: &'static str,
 }
 
 impl SharedAnswer {
-    fn new(value: impl Into<String>, verb: &str, tone: &'static str, answer: Answer) -> Self {
-        Self { value: value.into(), answer, verb: verb.to_owned(), tone }
+    fn new(
+        value: impl Into<String>,
+        Safe(label): Safe<String>,
+        tone: &'static str,
+        answer: Answer,
+    ) -> Self {
+        Self { value: value.into(), answer, label, tone }
     }
 
     /// The answers that this request accepts in a bulk action.
@@ -43,8 +50,8 @@ impl SharedAnswer {
         let go = if wording::is_destructive(question.prompt()) { "danger" } else { "yes" };
         match question.body() {
             QuestionBody::Approve { .. } => vec![
-                Self::new("approve", "Approve", go, Answer::Approved { edits: None }),
-                Self::new("reject", "Reject", "safe", Answer::REJECTED),
+                Self::new("approve", th!("bulk-approve"), go, Answer::Approved { edits: None }),
+                Self::new("reject", th!("bulk-reject"), "safe", Answer::REJECTED),
             ],
             QuestionBody::Choose { options, pick: PickMode::One, suggested }
                 if options.choices().len() <= BUTTONS =>
@@ -55,14 +62,24 @@ impl SharedAnswer {
             QuestionBody::Confirm { yes, .. } => {
                 let go = if wording::is_destructive(yes) { "danger" } else { go };
                 vec![
-                    Self::new("confirm", "Go ahead with", go, Answer::Confirmed { items: vec![] }),
-                    Self::new("decline", "Do not go ahead with", "safe", Answer::Declined),
+                    Self::new(
+                        "confirm",
+                        th!("bulk-confirm"),
+                        go,
+                        Answer::Confirmed { items: vec![] },
+                    ),
+                    Self::new("decline", th!("bulk-decline"), "safe", Answer::Declined),
                 ]
             }
             QuestionBody::Escalate { .. } => vec![
-                Self::new("retry", "Retry", "plain", Answer::Retry { params: Map::new() }),
-                Self::new("skip", "Skip", "plain", Answer::Skip),
-                Self::new("abort", "Abort", "grave", Answer::Abort),
+                Self::new(
+                    "retry",
+                    th!("bulk-retry"),
+                    "plain",
+                    Answer::Retry { params: Map::new() },
+                ),
+                Self::new("skip", th!("bulk-skip"), "plain", Answer::Skip),
+                Self::new("abort", th!("bulk-abort"), "grave", Answer::Abort),
             ],
             QuestionBody::Choose { .. } | QuestionBody::Provide { .. } | QuestionBody::Converse => {
                 Vec::new()
@@ -72,11 +89,15 @@ impl SharedAnswer {
 
     fn choice(choice: &Choice, suggested: Option<&str>) -> Self {
         let is_suggested = suggested == Some(choice.id.as_str());
-        let suggests = if is_suggested { " (Agent suggests)" } else { "" };
-        let verb = format!("Choose “{}”{suggests} for", reveal(&choice.label));
+        let option = reveal(&choice.label);
+        let label = if is_suggested {
+            th!("bulk-choose-suggested", option = option)
+        } else {
+            th!("bulk-choose", option = option)
+        };
         let answer = Answer::Chosen { options: vec![choice.id.clone()] };
         let tone = if wording::is_destructive(&choice.label) { "danger" } else { "plain" };
-        Self::new(format!("choose:{}", choice.id), &verb, tone, answer)
+        Self::new(format!("choose:{}", choice.id), label, tone, answer)
     }
 }
 
@@ -287,7 +308,8 @@ pub fn second_step_page(frame: &PageContext, ask: &Ask, step: &SecondStep) -> St
         href: paths::request(ask.id),
         agent: ask.agent.to_string(),
         project: ask.project.to_string(),
-        step,
+        title: &step.title,
+        second: Some(step),
     })
 }
 
@@ -300,7 +322,8 @@ struct BulkSecondStepPage<'a> {
     href: String,
     agent: String,
     project: String,
-    step: &'a SecondStep,
+    title: &'a str,
+    second: Option<&'a SecondStep>,
 }
 
 /// The path of the list that a form came from.
@@ -313,37 +336,33 @@ pub fn refusal_reason(refusal: &Refusal, directory: &Directory, now: Time) -> St
     let ago = |at: &Time| RelativeTime::new(*at, now).words;
     match refusal {
         Refusal::AlreadyAnswered { by, at } => {
-            format!("Already answered by {}, {}", wording::actor_name(directory, by), ago(at))
+            t!("refused-answered", who = wording::actor_name(directory, by), ago = ago(at))
         }
         Refusal::AlreadyCancelled { by, at } => {
-            format!("Withdrawn by {}, {}", wording::actor_name(directory, by), ago(at))
+            t!("refused-withdrawn", who = wording::actor_name(directory, by), ago = ago(at))
         }
-        Refusal::TimedOut { at } => format!("Time ran out {}", ago(at)),
+        Refusal::TimedOut { at } => t!("refused-expired", ago = ago(at)),
         Refusal::TakenBy { by } => {
-            format!("{} has taken it on", wording::person_name(directory, by))
+            t!("refused-claimed", who = wording::person_name(directory, by))
         }
         Refusal::BeingAnswered { by } => {
-            format!("{} has just answered it", wording::person_name(directory, by))
+            t!("refused-being-answered", who = wording::person_name(directory, by))
         }
         Refusal::VerificationRequired { .. } | Refusal::VerificationFailed { .. } => {
-            "It needs a proof that you are a person".to_owned()
+            t!("bulk-needs-proof")
         }
         Refusal::AssuranceTooLow { .. } | Refusal::ApprovalTooWeak { .. } => {
-            "It needs a stronger sign-in".to_owned()
+            t!("bulk-needs-sign-in")
         }
-        Refusal::NotAllowed { why } | Refusal::NotOver { why } => {
-            let mut letters = why.chars();
-            let first = letters.next().map(|letter| letter.to_uppercase().to_string());
-            format!("{}{}", first.unwrap_or_default(), letters.as_str())
-        }
-        Refusal::Answer(_) => "It takes another kind of answer".to_owned(),
+        Refusal::NotAllowed { why } | Refusal::NotOver { why } => not_allowed_reason(why),
+        Refusal::Answer(_) => t!("bulk-own-answer"),
         Refusal::Precondition { .. } | Refusal::Immutable { .. } => {
-            "Its task has gone on without it".to_owned()
+            t!("bulk-task-went-on")
         }
-        Refusal::PastDeadline { at } => format!("The time for its task was up {}", ago(at)),
-        Refusal::NotFound { .. } => "It is not there, or it is not yours to see".to_owned(),
+        Refusal::PastDeadline { at } => t!("bulk-task-expired", ago = ago(at)),
+        Refusal::NotFound { .. } => t!("bulk-not-found"),
         Refusal::Changed { .. } | Refusal::Stale { .. } => {
-            "It changed at this very moment; look at it again".to_owned()
+            t!("bulk-changed")
         }
         Refusal::Invalid { .. }
         | Refusal::TooComplex { .. }
@@ -356,7 +375,25 @@ pub fn refusal_reason(refusal: &Refusal, directory: &Directory, now: Time) -> St
         | Refusal::SilenceTooWeak { .. }
         | Refusal::IdempotencyMismatch
         | Refusal::NoDeadline
-        | Refusal::NotDue => "That did not work; look at it by itself".to_owned(),
+        | Refusal::NotDue => t!("bulk-failed"),
+    }
+}
+
+/// The kernel's reasons against a bulk answer, in the reader's language. Other reasons are shown as
+/// the kernel words them.
+fn not_allowed_reason(why: &str) -> String {
+    match why {
+        DOES_NOT_FIT => t!("bulk-does-not-fit"),
+        "it demands that whoever answers proves anew who they are" => t!("bulk-needs-passkey"),
+        "it is marked as irreversible" => t!("bulk-irreversible"),
+        "it is critical" => t!("bulk-critical"),
+        "its rejection needs a reason of its own" => t!("bulk-needs-reason"),
+        "it cannot be answered with one word" => t!("bulk-own-answer"),
+        _ => {
+            let mut letters = why.chars();
+            let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+            format!("{}{}", first.unwrap_or_default(), letters.as_str())
+        }
     }
 }
 

@@ -62,13 +62,13 @@ impl Tab {
         Self::ALL.into_iter().find(|tab| tab.name() == name)
     }
 
-    fn label(self) -> &'static str {
+    fn label(self) -> String {
         match self {
-            Self::Inbox => "All yours",
-            Self::Mine => "Mine",
-            Self::Groups => "My groups",
-            Self::Everyone => "Everyone’s",
-            Self::Aside => "Put aside",
+            Self::Inbox => t!("inbox-tab-all"),
+            Self::Mine => t!("inbox-tab-mine"),
+            Self::Groups => t!("inbox-tab-groups"),
+            Self::Everyone => t!("inbox-tab-everyone"),
+            Self::Aside => t!("inbox-tab-snoozed"),
         }
     }
 }
@@ -204,7 +204,7 @@ pub fn is_filtered(query: &PageQuery) -> bool {
 
 struct TabLink {
     name: &'static str,
-    label: &'static str,
+    label: String,
     href: String,
     count: String,
     here: bool,
@@ -230,9 +230,13 @@ fn tabs(inbox: &InboxPage<'_>) -> Vec<TabLink> {
 fn filter_fields(inbox: &InboxPage<'_>) -> Vec<FilterField> {
     let (query, directory) = (inbox.query, inbox.directory);
     let mut pickers = common_filters(inbox.me, directory, query);
-    let within = [("3600", "Within the hour"), ("86400", "Within a day")];
-    let within = within.into_iter().map(|(value, label)| (value.to_owned(), label.to_owned()));
-    pickers.push(FilterField::new(("within", "Runs out", "Whenever"), within, query));
+    let within = [("3600", t!("filter-within-an-hour")), ("86400", t!("filter-within-a-day"))];
+    let within = within.into_iter().map(|(value, label)| (value.to_owned(), label));
+    pickers.push(FilterField::new(
+        ("within", t!("filter-expires"), t!("filter-any-time")),
+        within,
+        query,
+    ));
     pickers
 }
 
@@ -246,21 +250,20 @@ pub(crate) fn common_filters(
     let twice = |name: String| (name.clone(), name);
     let projects = directory.projects().map(|project| &project.id).filter(|id| mine(id));
     let agents = directory.agents().filter(|one| one.owner == me.id || mine(&one.project));
-    let kinds = QuestionKind::ALL
-        .into_iter()
-        .map(|kind| (kind.as_str().to_owned(), wording::kind(kind).to_owned()));
+    let kinds =
+        QuestionKind::ALL.into_iter().map(|kind| (kind.as_str().to_owned(), wording::kind(kind)));
     vec![
         FilterField::new(
-            ("project", "Project", "Every project"),
+            ("project", t!("common-project"), t!("filter-every-project")),
             projects.map(|id| twice(id.to_string())),
             query,
         ),
         FilterField::new(
-            ("agent", "Agent", "Every agent"),
+            ("agent", t!("common-agent"), t!("filter-every-agent")),
             agents.map(|agent| twice(agent.id.to_string())),
             query,
         ),
-        FilterField::new(("kind", "Kind", "Every kind"), kinds, query),
+        FilterField::new(("kind", t!("filter-kind"), t!("filter-every-kind")), kinds, query),
     ]
 }
 
@@ -283,7 +286,7 @@ impl InboxList {
         let mine = mine.map(|(_, count)| count.as_str()).filter(|count| *count != "0");
         let count = mine.map(|count| format!("({count}) ")).unwrap_or_default();
         let place = match inbox.tab {
-            Tab::Inbox => "Inbox",
+            Tab::Inbox => t!("nav-inbox"),
             Tab::Mine | Tab::Groups | Tab::Everyone | Tab::Aside => inbox.tab.label(),
         };
         Self {
@@ -312,38 +315,37 @@ impl InboxList {
 }
 
 fn heading(inbox: &InboxPage<'_>) -> String {
-    let (n, one) = (inbox.total, inbox.total == "1");
+    let n = inbox.total;
     let none = n == "0";
-    let requests = if one { "1 request".to_owned() } else { format!("{n} requests") };
     if inbox.query.get("q").is_some() {
         return match inbox.found {
-            Some(SearchCount { n: 0, .. }) | None => "Nothing matches".to_owned(),
-            Some(SearchCount { n: 1, .. }) => "1 request matches".to_owned(),
-            Some(SearchCount { n, more: true }) => format!("More than {n} requests match"),
-            Some(SearchCount { n, more: false }) => format!("{n} requests match"),
+            Some(SearchCount { n: 0, .. }) | None => t!("inbox-no-match"),
+            Some(SearchCount { n, more: true }) => t!("inbox-more-matches", n = n),
+            Some(SearchCount { n, more: false }) => t!("inbox-matches", n = n),
         };
     }
+    // A count with a plus sign is a text, and takes the plural.
+    let number: Option<u64> = n.parse().ok();
     if inbox.query.get("fold").is_some() {
-        return if none { "None of these is left".to_owned() } else { format!("{requests} alike") };
+        return match number {
+            Some(0) => t!("inbox-none-similar"),
+            Some(n) => t!("row-similar", n = n),
+            None => t!("row-similar", n = n),
+        };
     }
     if is_filtered(inbox.query) {
-        return match (none, one) {
-            (true, _) => "Nothing matches".to_owned(),
-            (false, true) => "1 request matches".to_owned(),
-            (false, false) => format!("{requests} match"),
+        return match number {
+            Some(0) => t!("inbox-no-match"),
+            Some(n) => t!("inbox-matches", n = n),
+            None => t!("inbox-matches", n = n),
         };
     }
-    let (wait, whom) = (
-        if one { "waits" } else { "wait" },
-        match inbox.tab {
-            Tab::Inbox | Tab::Mine => "for you",
-            Tab::Groups => "for your groups",
-            Tab::Everyone => "for anybody",
-            Tab::Aside if none => return "Nothing is put aside".to_owned(),
-            Tab::Aside => return format!("{requests} put aside"),
-        },
-    );
-    if none { format!("Nothing waits {whom}") } else { format!("{requests} {wait} {whom}") }
+    match inbox.tab {
+        Tab::Aside if none => t!("inbox-nothing-snoozed"),
+        Tab::Aside => t!("inbox-snoozed", n = n),
+        Tab::Inbox | Tab::Mine | Tab::Groups | Tab::Everyone if none => t!("inbox-caught-up"),
+        Tab::Inbox | Tab::Mine | Tab::Groups | Tab::Everyone => t!("inbox-waiting", n = n),
+    }
 }
 
 /// A closed request.

@@ -82,7 +82,7 @@ pub struct InboxRow {
     pub urgency: Urgency,
     href: String,
     prompt: VisibleText,
-    kind: &'static str,
+    kind: String,
     /// Whether it belongs to a task.
     task: bool,
     agent: String,
@@ -138,7 +138,7 @@ struct QuickButton {
     tone: &'static str,
     name: &'static str,
     value: String,
-    verb: &'static str,
+    verb: String,
     /// Text for screen readers; sighted people see it above the button.
     object: VisibleText,
     /// Whether the object is visible.
@@ -222,9 +222,9 @@ impl InboxRow {
 fn viewers_sentence(names: &[String]) -> Option<String> {
     match names {
         [] => None,
-        [one] => Some(format!("{one} is looking at it")),
-        [one, other] => Some(format!("{one} and {other} are looking at it")),
-        [one, more @ ..] => Some(format!("{one} and {} others are looking at it", more.len())),
+        [one] => Some(t!("viewers-one", name = one)),
+        [one, other] => Some(t!("viewers-two", name = one, other = other)),
+        [one, more @ ..] => Some(t!("viewers-many", name = one, others = more.len())),
     }
 }
 
@@ -239,16 +239,19 @@ fn version(item: &InboxEntry, expiring: bool) -> String {
 
 impl SimilarRequests {
     fn new(item: &InboxEntry, ask: &Ask, query: &PageQuery) -> Self {
-        let more = if item.open_ended { " or more" } else { "" };
         // A partial sum could be mistaken for the total.
         let total = Some(item).filter(|item| !item.open_ended);
         let total = total.and_then(|item| Amount::total(item.asks.iter().map(Amount::of)));
-        let total = total.map(|sum| format!(", {} in total", reveal(&sum.to_string())));
-        let total = total.unwrap_or_default();
+        let n = item.asks.len();
+        let words = match total {
+            _ if item.open_ended => t!("row-similar-or-more", n = n),
+            Some(sum) => t!("row-similar-total", n = n, total = reveal(&sum.to_string())),
+            None => t!("row-similar", n = n),
+        };
         let fold = ask.similarity_key().as_ref().map(SimilarityKey::to_string).unwrap_or_default();
         let members = query.with("agent", ask.agent.to_string()).with("fold", fold);
         Self {
-            words: format!("{}{more} alike{total}", item.asks.len()),
+            words,
             members_href: members.href(paths::INBOX),
             answer_href: members.href(paths::BULK),
         }
@@ -291,7 +294,7 @@ fn quick_answers(question: &Question, ask: &Ask) -> Option<QuickAnswers> {
         value: id.to_string(),
         verb,
         object: wording::subject(question.prompt())
-            .unwrap_or_else(|| VisibleText::of("this request")),
+            .unwrap_or_else(|| VisibleText::of(&t!("row-this-request"))),
         shown: false,
         suggested: false,
     };
@@ -302,8 +305,10 @@ fn quick_answers(question: &Question, ask: &Ask) -> Option<QuickAnswers> {
         } if reject_options.is_empty() => {
             let facts = FactList::of(details, "row");
             let go = if risky { "danger" } else { "yes" };
-            let buttons =
-                vec![button(go, "approve", "Approve"), button("safe", "reject", "Reject")];
+            let buttons = vec![
+                button(go, "approve", t!("common-approve")),
+                button("safe", "reject", t!("common-reject")),
+            ];
             facts.is_short().then_some(QuickAnswers { facts, buttons })
         }
         QuestionBody::Choose { options, pick: PickMode::One, suggested }
@@ -315,7 +320,7 @@ fn quick_answers(question: &Question, ask: &Ask) -> Option<QuickAnswers> {
                 tone: if wording::is_destructive(&choice.label) { "danger" } else { "plain" },
                 name: "choose",
                 value: format!("{id}:{}", choice.id),
-                verb: "Choose",
+                verb: t!("common-choose"),
                 object: VisibleText::of(&choice.label),
                 shown: true,
                 suggested: suggested.as_ref() == Some(&choice.id),

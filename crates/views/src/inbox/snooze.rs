@@ -43,10 +43,7 @@ pub fn page(
         }
     };
     let refused = match wrong {
-        Some(SnoozeProblem::Full) => Some(
-            "You have put 500 requests aside, which is as many as there can be. Bring some back first."
-                .to_owned(),
-        ),
+        Some(SnoozeProblem::Full) => Some(t!("snooze-full")),
         Some(SnoozeProblem::Refused(why)) => Some(why.clone()),
         Some(SnoozeProblem::Time | SnoozeProblem::Person(_)) | None => None,
     };

@@ -5,11 +5,12 @@ use kernel::insight::summary::{Calibration, VerdictCounts};
 use kernel::insight::{Day, Histogram, InsightSummary, LEAST_DECISIONS, Span};
 
 use crate::components::charts::{
-    Chart, ChartShape, ChartValue, WIDTH, bars, columns, grouped, number, trend,
+    Chart, ChartShape, ChartValue, WIDTH, bars, columns, day_label, grouped, number, percent,
+    short_day_label, trend,
 };
 use crate::components::query::{FilterField, PageQuery};
 use crate::site::{assets, paths};
-use crate::{PageContext, render};
+use crate::{PageContext, locale, render};
 use kernel::insight::access::{FilterChoices, Insights, MOST_AGENTS};
 
 /// The query parameters of the page, in the order of its form.
@@ -50,8 +51,16 @@ pub fn page(frame: &PageContext, view: &InsightsPage<'_>) -> String {
     render(&InsightsTemplate {
         frame,
         pickers: vec![
-            FilterField::new(("project", "Project", "Every project"), projects, view.query),
-            FilterField::new(("agent", "Agent", "Every agent"), agents, view.query),
+            FilterField::new(
+                ("project", t!("common-project"), t!("filter-every-project")),
+                projects,
+                view.query,
+            ),
+            FilterField::new(
+                ("agent", t!("common-agent"), t!("filter-every-agent")),
+                agents,
+                view.query,
+            ),
         ],
         days: view.query.get("days").map(str::to_owned),
         spans: SPANS.map(span).to_vec(),
@@ -59,8 +68,8 @@ pub fn page(frame: &PageContext, view: &InsightsPage<'_>) -> String {
         plain_href: view.query.without(&["project", "agent"]).href(paths::INSIGHTS),
         missing: view.found.is_none(),
         empty: summary.asks() == 0 && summary.ended.total() == 0,
-        from: view.from.to_string(),
-        to: view.to.to_string(),
+        from: day_label(view.from),
+        to: day_label(view.to),
         tiles: tiles(summary),
         charts: charts(summary),
         agents: found
@@ -93,7 +102,7 @@ struct InsightsTemplate<'a> {
 
 /// A single number with its label.
 struct Tile {
-    label: &'static str,
+    label: String,
     value: String,
     more: String,
 }
@@ -130,7 +139,7 @@ impl AgentInsightsRow {
 /// did not overrule.
 fn calibration_words(calibration: &Calibration) -> String {
     let Some(tenths) = calibration.tenths else {
-        return format!("after {LEAST_DECISIONS} decisions");
+        return t!("insights-after-decisions", n = LEAST_DECISIONS);
     };
     let mut sure = 0.0;
     let mut overruled = 0;
@@ -140,7 +149,7 @@ fn calibration_words(calibration: &Calibration) -> String {
     }
     let all = number(calibration.decisions);
     let kept = 1.0 - number(overruled) / all;
-    format!("claims {}, not overruled {}", percent(sure / all), percent(kept))
+    t!("insights-calibration", claimed = percent(sure / all), kept = percent(kept))
 }
 
 /// A part of a whole, in words.
@@ -149,26 +158,22 @@ fn share_of(part: u64, whole: u64) -> String {
         return "–".to_owned();
     }
     let share = percent(number(part) / number(whole));
-    format!("{share} ({} of {})", grouped(part), grouped(whole))
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
-}
-
-/// A count with its noun.
-fn counted(n: u64, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(n)) }
+    t!("insights-share-of", share = share, part = part, whole = whole)
 }
 
 /// A duration in words.
 fn duration_words(seconds: f64) -> String {
+    let whole = |n: f64| format!("{n:.0}");
+    let tenths = |n: f64| {
+        let n = format!("{n:.1}");
+        locale::decimal(&n).unwrap_or(n)
+    };
     match seconds {
-        s if s < 1.0 => "under 1 s".to_owned(),
-        s if s < 90.0 => format!("{s:.0} s"),
-        s if s < 5_400.0 => format!("{:.0} min", s / 60.0),
-        s if s < 129_600.0 => format!("{:.1} h", s / 3_600.0),
-        s => format!("{:.1} days", s / 86_400.0),
+        s if s < 1.0 => t!("duration-under-a-second"),
+        s if s < 90.0 => t!("duration-seconds", n = whole(s)),
+        s if s < 5_400.0 => t!("duration-minutes", n = whole(s / 60.0)),
+        s if s < 129_600.0 => t!("duration-hours", n = tenths(s / 3_600.0)),
+        s => t!("duration-days", n = tenths(s / 86_400.0)),
     }
 }
 
@@ -181,10 +186,10 @@ fn span_label(span: Span) -> String {
 
 fn short(seconds: u64) -> String {
     match seconds {
-        s if s < 60 => format!("{s}s"),
-        s if s < 3_600 => format!("{}m", s / 60),
-        s if s < 86_400 => format!("{}h", s / 3_600),
-        s => format!("{}d", s / 86_400),
+        s if s < 60 => t!("duration-short-seconds", n = s),
+        s if s < 3_600 => t!("duration-short-minutes", n = s / 60),
+        s if s < 86_400 => t!("duration-short-hours", n = s / 3_600),
+        s => t!("duration-short-days", n = s / 86_400),
     }
 }
 
@@ -194,41 +199,48 @@ fn tiles(summary: &InsightSummary) -> Vec<Tile> {
         let value = whiles.percentile(0.5).map_or_else(|| "–".to_owned(), duration_words);
         let most = whiles
             .percentile(0.9)
-            .map(|most| format!("nine of ten within {}", duration_words(most)));
+            .map(|most| t!("insights-nine-of-ten", duration = duration_words(most)));
         (value, most.unwrap_or_default())
     };
     let (seen, seen_most) = middle(&summary.first_view);
     let (decided, decided_most) = middle(&summary.decision);
     let (ended, verdicts, reading) = (summary.ended, summary.verdicts, summary.reading);
     let tile = |label, value, more| Tile { label, value, more };
-    let recommended =
-        |n| format!("{} of {} recommendations", grouped(n), grouped(verdicts.decided()));
+    let recommended = |n: u64| t!("insights-of-recommendations", n = n, all = verdicts.decided());
     let opened = reading.hasty + reading.read;
     vec![
-        tile("Requests", grouped(summary.asks()), format!("{} ended", grouped(ended.total()))),
-        tile("Until somebody looked", seen, seen_most),
-        tile("Until somebody decided", decided, decided_most),
         tile(
-            "Ran out unanswered",
-            rate(ended.expiry_rate()),
-            format!("{} of {}", grouped(ended.unanswered()), grouped(ended.total())),
+            t!("insights-requests"),
+            grouped(summary.asks()),
+            t!("insights-closed", n = ended.total()),
         ),
-        tile("Changed before saying yes", rate(verdicts.edit_rate()), recommended(verdicts.edited)),
-        tile("Overruled", rate(verdicts.overrule_rate()), recommended(verdicts.overruled)),
+        tile(t!("insights-first-view"), seen, seen_most),
+        tile(t!("insights-decision"), decided, decided_most),
         tile(
-            "Decided faster than it can be read",
+            t!("insights-expired"),
+            rate(ended.expiry_rate()),
+            t!("insights-of", n = ended.unanswered(), all = ended.total()),
+        ),
+        tile(t!("insights-edited"), rate(verdicts.edit_rate()), recommended(verdicts.edited)),
+        tile(
+            t!("insights-overruled"),
+            rate(verdicts.overrule_rate()),
+            recommended(verdicts.overruled),
+        ),
+        tile(
+            t!("insights-rushed"),
             rate(reading.hasty_rate()),
-            format!("{} of {} that were opened", grouped(reading.hasty), grouped(opened)),
+            t!("insights-of-opened", n = reading.hasty, all = opened),
         ),
     ]
 }
 
 /// A chart from its drawing and its table.
 fn chart(
-    (id, title): (&'static str, &'static str),
+    (id, title): (&'static str, String),
     says: String,
     (height, marks): (u32, Vec<ChartShape>),
-    head: Vec<&'static str>,
+    head: Vec<String>,
     rows: Vec<Vec<String>>,
 ) -> Chart {
     Chart { id, title, says, height, marks, head, rows }
@@ -236,34 +248,45 @@ fn chart(
 
 /// A chart whose table has one number per part.
 fn count_chart(
-    named: (&'static str, &'static str),
+    named: (&'static str, String),
     says: String,
     drawn: (u32, Vec<ChartShape>),
-    head: [&'static str; 2],
+    head: [String; 2],
     parts: &[ChartValue],
 ) -> Chart {
     let rows = parts.iter().map(|part| vec![part.label.clone(), part.shown.clone()]).collect();
     chart(named, says, drawn, head.to_vec(), rows)
 }
 
-/// The most frequent value, as a sentence.
-fn most_frequent(parts: &[ChartValue], of: &str) -> String {
+/// The most frequent value, in the sentence of `says`: its label, its number, and the total.
+fn most_frequent(parts: &[ChartValue], says: impl Fn(&str, &str, u64) -> String) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-    let total = grouped(parts.iter().map(|part| part.n).sum::<f64>() as u64);
+    let total = parts.iter().map(|part| part.n).sum::<f64>() as u64;
     let most = parts.iter().filter(|part| part.n > 0.0).max_by(|a, b| a.n.total_cmp(&b.n));
     match most {
-        None => "Nothing was counted in these days.".to_owned(),
-        Some(most) => format!("Most: {}, {} of {total} {of}.", most.label, most.shown),
+        None => t!("insights-nothing-counted"),
+        Some(most) => says(&most.label, &most.shown, total),
     }
+}
+
+fn most_requests(label: &str, n: &str, total: u64) -> String {
+    t!("insights-most-requests", label = label, n = n, total = total)
+}
+
+fn most_messages(label: &str, n: &str, total: u64) -> String {
+    t!("insights-most-messages", label = label, n = n, total = total)
+}
+
+fn most_answers(label: &str, n: &str, total: u64) -> String {
+    t!("insights-most-answers", label = label, n = n, total = total)
 }
 
 fn charts(summary: &InsightSummary) -> Vec<Chart> {
     let mut charts = vec![per_day(summary), endings(summary)];
     charts.extend([intents(summary), confidence(summary), load(summary), refusals(summary)]);
     charts.push(actions(summary));
-    charts
-        .push(durations(("first-view", "From the request to the first look"), &summary.first_view));
-    charts.push(durations(("decision", "From the request to the decision"), &summary.decision));
+    charts.push(durations(("first-view", t!("insights-first-view")), &summary.first_view));
+    charts.push(durations(("decision", t!("insights-decision")), &summary.decision));
     charts.extend([verdicts(summary), reading(summary)]);
     charts.extend(calibration(&summary.calibration));
     charts
@@ -271,31 +294,29 @@ fn charts(summary: &InsightSummary) -> Vec<Chart> {
 
 fn per_day(summary: &InsightSummary) -> Chart {
     let days: Vec<ChartValue> =
-        summary.days.iter().map(|day| ChartValue::count(day.day.to_string(), day.asked)).collect();
+        summary.days.iter().map(|day| ChartValue::count(day_label(day.day), day.asked)).collect();
     let busiest = days.iter().max_by(|a, b| a.n.total_cmp(&b.n)).filter(|day| day.n > 0.0);
     let says = busiest.map_or_else(
-        || "No request in these days.".to_owned(),
-        |day| {
-            let many = counted(summary.asks(), "request");
-            format!("{many}; most on {}, {}.", day.label, day.shown)
-        },
+        || t!("insights-no-requests"),
+        |day| t!("insights-per-day-says", n = summary.asks(), day = day.label, most = day.shown),
     );
     let rows = summary
         .days
         .iter()
         .filter(|day| day.asked + day.ended > 0)
-        .map(|day| vec![day.day.to_string(), grouped(day.asked), grouped(day.ended)]);
+        .map(|day| vec![day_label(day.day), grouped(day.asked), grouped(day.ended)]);
     // The label omits the year, because there is no room for it.
-    let short: Vec<ChartValue> = days
+    let short: Vec<ChartValue> = summary
+        .days
         .iter()
-        .map(|day| ChartValue { label: day.label.chars().skip(5).collect(), ..day.clone() })
+        .map(|day| ChartValue::count(short_day_label(day.day), day.asked))
         .collect();
     let drawn = columns(&short, None);
     chart(
-        ("per-day", "Requests a day"),
+        ("per-day", t!("insights-per-day")),
         says,
         drawn,
-        vec!["Day (UTC)", "Requests", "Ended"],
+        vec![t!("insights-day"), t!("insights-requests"), t!("insights-closed-column")],
         rows.collect(),
     )
 }
@@ -303,19 +324,18 @@ fn per_day(summary: &InsightSummary) -> Chart {
 fn endings(summary: &InsightSummary) -> Chart {
     let ended = summary.ended;
     let parts = [
-        ChartValue::count("Answered", ended.answered).toned("yes"),
-        ChartValue::count("Ran out: the agent went on with its default", ended.defaulted)
-            .toned("warn"),
-        ChartValue::count("Ran out: the agent was told what to do", ended.expired).toned("warn"),
-        ChartValue::count("Ran out: failed", ended.failed).toned("no"),
-        ChartValue::count("Withdrawn", ended.cancelled),
+        ChartValue::count(t!("insights-ended-answered"), ended.answered).toned("yes"),
+        ChartValue::count(t!("insights-ended-defaulted"), ended.defaulted).toned("warn"),
+        ChartValue::count(t!("insights-ended-expired"), ended.expired).toned("warn"),
+        ChartValue::count(t!("insights-ended-failed"), ended.failed).toned("no"),
+        ChartValue::count(t!("insights-ended-withdrawn"), ended.cancelled),
     ];
-    let says = most_frequent(&parts, "requests");
+    let says = most_frequent(&parts, most_requests);
     count_chart(
-        ("ended", "How requests ended"),
+        ("ended", t!("insights-ended")),
         says,
         bars(&parts, None),
-        ["How", "Requests"],
+        [t!("insights-outcome"), t!("insights-requests")],
         &parts,
     )
 }
@@ -327,9 +347,10 @@ fn intents(summary: &InsightSummary) -> Chart {
         .map(|(name, n)| ChartValue::count(readable_name(name), *n).toned("agents"))
         .collect();
     parts.sort_by(|a, b| b.n.total_cmp(&a.n));
-    let says = most_frequent(&parts, "messages that say what they are for");
-    let named = ("intents", "What agents say their messages are for");
-    count_chart(named, says, bars(&parts, None), ["Intent", "Messages"], &parts)
+    let says = most_frequent(&parts, most_messages);
+    let named = ("intents", t!("insights-intents"));
+    let head = [t!("insights-intent"), t!("insights-messages")];
+    count_chart(named, says, bars(&parts, None), head, &parts)
 }
 
 /// A protocol's name as people read it.
@@ -342,7 +363,7 @@ fn readable_name(name: &str) -> String {
 }
 
 fn tenth(n: u32) -> String {
-    format!("{}–{} %", n * 10, n * 10 + 10)
+    t!("percent", n = format!("{}–{}", n * 10, n * 10 + 10))
 }
 
 fn confidence(summary: &InsightSummary) -> Chart {
@@ -350,42 +371,45 @@ fn confidence(summary: &InsightSummary) -> Chart {
         .zip(summary.confidence)
         .map(|(n, count)| ChartValue::count(tenth(n), count).toned("agents"))
         .collect();
-    let says = most_frequent(&parts, "messages that say how sure the agent is");
+    let says = most_frequent(&parts, most_messages);
     // There is only room for the lower bound below a column.
     let short: Vec<ChartValue> = (0_u32..)
         .zip(&parts)
         .map(|(n, part)| ChartValue { label: format!("{}", n * 10), ..part.clone() })
         .collect();
-    let named = ("confidence", "How sure agents say they are, in percent");
-    count_chart(named, says, columns(&short, None), ["How sure", "Messages"], &parts)
+    let named = ("confidence", t!("insights-confidence"));
+    let head = [t!("claims-confidence"), t!("insights-messages")];
+    count_chart(named, says, columns(&short, None), head, &parts)
 }
 
 fn load(summary: &InsightSummary) -> Chart {
+    let shown = |load: f64| {
+        let load = format!("{load:.1}");
+        locale::decimal(&load).unwrap_or(load)
+    };
     let days: Vec<(Day, Option<f64>)> =
         summary.days.iter().map(|day| (day.day, day.load)).collect();
     let known: Vec<f64> = days.iter().filter_map(|(_, load)| *load).collect();
     let says = match (known.first(), known.last()) {
         (Some(first), Some(last)) => {
-            format!("From {first:.1} on the first day with any to {last:.1} on the last, of 10.")
+            t!("insights-complexity-says", first = shown(*first), last = shown(*last))
         }
-        _ => "No message said how hard it is.".to_owned(),
+        _ => t!("insights-no-complexity"),
     };
-    let rows = summary
-        .days
-        .iter()
-        .filter_map(|day| Some(vec![day.day.to_string(), format!("{:.1}", day.load?)]));
-    let head = vec!["Day (UTC)", "Average effort, 1 to 10"];
-    let named = ("load", "How hard agents say their messages are, on average");
+    let rows =
+        summary.days.iter().filter_map(|day| Some(vec![day_label(day.day), shown(day.load?)]));
+    let head = vec![t!("insights-day"), t!("insights-average-complexity")];
+    let named = ("load", t!("insights-complexity"));
     chart(named, says, trend(&days, 1.0, 10.0), head, rows.collect())
 }
 
 fn refusals(summary: &InsightSummary) -> Chart {
     let reason = |kind: &str, severity: &str| {
         let kind =
-            if kind == "unsaid" { "No reason given".to_owned() } else { readable_name(kind) };
+            if kind == "unsaid" { t!("insights-refusal-no-reason") } else { readable_name(kind) };
         match severity {
-            "soft" => format!("{kind}, but open to other ways"),
-            "hard" => format!("{kind}, firmly"),
+            "soft" => t!("insights-refusal-soft", kind = kind),
+            "hard" => t!("insights-refusal-hard", kind = kind),
             _ => kind,
         }
     };
@@ -396,13 +420,13 @@ fn refusals(summary: &InsightSummary) -> Chart {
         .collect();
     let says = match summary.refusal_rate() {
         Some(rate) if summary.refused() > 0 => {
-            let (many, rate) = (counted(summary.refused(), "refusal"), percent(rate));
-            format!("{many}, {rate} of the messages that say what they are.")
+            t!("insights-refusals-says", n = summary.refused(), rate = percent(rate))
         }
-        _ => "No agent refused.".to_owned(),
+        _ => t!("insights-no-refusals"),
     };
-    let named = ("refusals", "What agents refuse, and why");
-    count_chart(named, says, bars(&parts, None), ["Reason", "Messages"], &parts)
+    let named = ("refusals", t!("insights-refusals"));
+    let head = [t!("insights-reason"), t!("insights-messages")];
+    count_chart(named, says, bars(&parts, None), head, &parts)
 }
 
 fn actions(summary: &InsightSummary) -> Chart {
@@ -415,58 +439,57 @@ fn actions(summary: &InsightSummary) -> Chart {
     let picked: u64 = summary.actions.iter().map(|action| action.picked).sum();
     let shown: u64 = summary.actions.iter().map(|action| action.shown).sum();
     let says = if shown + picked == 0 {
-        "Nobody saw an action in these days.".to_owned()
+        t!("insights-no-actions")
     } else {
-        format!("{} were shown, {} were picked.", grouped(shown), grouped(picked))
+        t!("insights-actions-says", shown = shown, picked = picked)
     };
     let rows = summary.actions.iter().map(|action| {
         vec![readable_name(action.kind), grouped(action.shown), grouped(action.picked)]
     });
-    let head = vec!["Action", "Shown", "Picked"];
-    let named = ("actions", "What agents offer as a next step, and how often people pick it");
+    let head = vec![t!("insights-action"), t!("insights-shown"), t!("insights-picked")];
+    let named = ("actions", t!("insights-actions"));
     chart(named, says, bars(&parts, Some(1.0)), head, rows.collect())
 }
 
-fn durations(named: (&'static str, &'static str), whiles: &Histogram) -> Chart {
+fn durations(named: (&'static str, String), whiles: &Histogram) -> Chart {
     let parts: Vec<ChartValue> =
         whiles.bins().map(|(span, n)| ChartValue::count(span_label(span), n)).collect();
     let says = match (whiles.percentile(0.5), whiles.percentile(0.9)) {
         (Some(half), Some(most)) => {
-            format!(
-                "Half within {}, nine of ten within {}.",
-                duration_words(half),
-                duration_words(most)
-            )
+            let (half, most) = (duration_words(half), duration_words(most));
+            t!("insights-durations-says", half = half, most = most)
         }
-        _ => "Nothing was counted in these days.".to_owned(),
+        _ => t!("insights-nothing-counted"),
     };
-    count_chart(named, says, columns(&parts, None), ["How long", "Requests"], &parts)
+    let head = [t!("insights-duration"), t!("insights-requests")];
+    count_chart(named, says, columns(&parts, None), head, &parts)
 }
 
 fn verdicts(summary: &InsightSummary) -> Chart {
     let verdicts = summary.verdicts;
     let parts = [
-        ChartValue::count("Done as recommended", verdicts.followed).toned("yes"),
-        ChartValue::count("Done with changes", verdicts.edited).toned("warn"),
-        ChartValue::count("Rejected, sent back, or decided otherwise", verdicts.overruled)
-            .toned("no"),
-        ChartValue::count("Nothing was recommended", verdicts.open),
+        ChartValue::count(t!("insights-verdict-followed"), verdicts.followed).toned("yes"),
+        ChartValue::count(t!("insights-verdict-edited"), verdicts.edited).toned("warn"),
+        ChartValue::count(t!("insights-verdict-overruled"), verdicts.overruled).toned("no"),
+        ChartValue::count(t!("insights-verdict-open"), verdicts.open),
     ];
-    let says = most_frequent(&parts, "answers");
-    let named = ("verdicts", "What people made of recommendations");
-    count_chart(named, says, bars(&parts, None), ["What", "Answers"], &parts)
+    let says = most_frequent(&parts, most_answers);
+    let named = ("verdicts", t!("insights-verdicts"));
+    let head = [t!("insights-decision-column"), t!("insights-answers")];
+    count_chart(named, says, bars(&parts, None), head, &parts)
 }
 
 fn reading(summary: &InsightSummary) -> Chart {
     let reading = summary.reading;
     let parts = [
-        ChartValue::count("Time enough to read it", reading.read).toned("yes"),
-        ChartValue::count("Decided faster than it can be read", reading.hasty).toned("warn"),
-        ChartValue::count("Answered without opening it", reading.unopened),
+        ChartValue::count(t!("insights-reading-read"), reading.read).toned("yes"),
+        ChartValue::count(t!("insights-rushed"), reading.hasty).toned("warn"),
+        ChartValue::count(t!("insights-reading-unopened"), reading.unopened),
     ];
-    let says = most_frequent(&parts, "answers of people");
-    let named = ("reading", "Time to read before deciding");
-    count_chart(named, says, bars(&parts, None), ["What", "Answers"], &parts)
+    let says = most_frequent(&parts, most_answers);
+    let named = ("reading", t!("insights-reading"));
+    let head = [t!("insights-reading-column"), t!("insights-answers")];
+    count_chart(named, says, bars(&parts, None), head, &parts)
 }
 
 fn calibration(calibration: &Calibration) -> Option<Chart> {
@@ -480,24 +503,17 @@ fn calibration(calibration: &Calibration) -> Option<Chart> {
         rows.push(vec![tenth(n), grouped(decisions), grouped(overruled)]);
     }
     let overruled: u64 = tenths.iter().map(|(_, overruled)| overruled).sum();
-    let says = format!(
-        "{} of {} were overruled. Where claims hold, the columns fall to the right.",
-        grouped(overruled),
-        grouped(calibration.decisions)
-    );
-    let named = ("calibration", "How often people overruled it, by how sure the agent said it was");
-    let head = vec!["How sure", "Decisions", "Overruled"];
+    let says = t!("insights-calibration-says", n = overruled, all = calibration.decisions);
+    let named = ("calibration", t!("insights-calibration-title"));
+    let head = vec![t!("claims-confidence"), t!("insights-decisions"), t!("insights-overruled")];
     Some(chart(named, says, columns(&parts, Some(1.0)), head, rows))
 }
 
 /// Why there is no calibration chart, if there is none.
 fn calibration_hint(calibration: &Calibration) -> Option<String> {
     let n = calibration.decisions;
-    calibration.tenths.is_none().then(|| {
-        format!(
-            "How well what agents claim holds is shown from {LEAST_DECISIONS} decisions on; there \
-             {} so far.",
-            if n == 1 { "is 1".to_owned() } else { format!("are {n}") }
-        )
-    })
+    calibration
+        .tenths
+        .is_none()
+        .then(|| t!("insights-calibration-hint", least = LEAST_DECISIONS, n = n))
 }

@@ -37,9 +37,9 @@ pub fn list(frame: &PageContext, listed: &[LedgerSummary], wrong: bool) -> Strin
     let row = |one: &LedgerSummary| {
         let (kind, name) = one.scope.parts();
         let what = match kind {
-            "project" => "Project",
-            "team" => "Team",
-            _ => "Organisation",
+            "project" => t!("common-project"),
+            "team" => t!("ledgers-team"),
+            _ => t!("ledgers-organisation"),
         };
         (paths::ledger(&one.scope), what, name.to_owned(), one.written)
     };
@@ -50,7 +50,7 @@ pub fn list(frame: &PageContext, listed: &[LedgerSummary], wrong: bool) -> Strin
 #[template(path = "ledger/ledgers.html")]
 struct LedgerListPage<'a> {
     frame: &'a PageContext,
-    rows: Vec<(String, &'static str, String, bool)>,
+    rows: Vec<(String, String, String, bool)>,
     wrong: bool,
 }
 
@@ -120,9 +120,9 @@ struct LedgerRow {
 impl LedgerRow {
     fn new(entry: &Entry, n: usize, now: Time) -> Self {
         let value = match entry.value.value() {
-            Some(value) => fact("Value", value, &format!("value-{n}")),
+            Some(value) => fact(&t!("ledger-value"), value, &format!("value-{n}")),
             None => Fact {
-                key: VisibleText::of("Value"),
+                key: VisibleText::of(&t!("ledger-value")),
                 value: FactValue::Line(crate::components::wording::erased()),
             },
         };

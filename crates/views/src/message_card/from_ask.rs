@@ -1,6 +1,5 @@
 //! Creates the card of a request.
 
-use jiff::tz::TimeZone;
 use kernel::ask::Priority;
 use kernel::directory::Directory;
 use kernel::follow_up::NotificationReason;
@@ -14,48 +13,47 @@ use crate::answer::outcome::OutcomeView;
 use crate::components::claims::ClaimsView;
 use crate::components::facts::{Fact, FactList, FactValue};
 use crate::components::relative_time::RelativeTime;
+use crate::locale;
 
 /// The input of a card besides the request.
-pub struct CardContext<'a> {
+pub struct CardContext {
     /// Why the person is notified; absent if the request is closed.
     pub why: Option<NotificationReason>,
     /// The page where the whole request can be read and answered.
     pub link: String,
-    /// The time zone of the reader.
-    pub zone: &'a TimeZone,
     /// How the reader can answer where the card is shown.
     pub options: AnswerOptions,
 }
 
 impl MessageCard {
     /// The card of a request.
-    pub fn of(ask: &Ask, directory: &Directory, now: Time, context: CardContext<'_>) -> Self {
-        let CardContext { why, link, zone, options } = context;
+    pub fn of(ask: &Ask, directory: &Directory, now: Time, context: CardContext) -> Self {
+        let CardContext { why, link, options } = context;
         let question = ask.question.value();
         let over = OutcomeView::of(ask, directory, now);
         // An approval with changes differs from the original question.
         let edited = over.as_ref().filter(|over| over.edited);
         let changed: Vec<CardFact> = edited.map(|over| changes(&over.changed)).unwrap_or_default();
-        let asked = question
-            .map_or_else(|| "(erased)".to_owned(), |question| reveal(question.prompt().trim()));
-        let words = if changed.is_empty() { asked } else { format!("Asked: {asked}") };
+        let asked =
+            question.map_or_else(|| t!("card-erased"), |question| reveal(question.prompt().trim()));
+        let words = if changed.is_empty() { asked } else { t!("card-asked", prompt = asked) };
         let facts =
             if changed.is_empty() { question.map(facts).unwrap_or_default() } else { changed };
         let stage = match over {
             None => CardStage::Open(options),
             Some(over) => CardStage::Closed {
                 headline: match &over.who {
-                    Some(who) => format!("{} by {who}", over.headline),
+                    Some(who) => t!("card-outcome-by", outcome = over.headline, who = who),
                     None => over.headline.clone(),
                 },
-                at: in_time_zone(ended_at(ask, now), zone),
+                at: locale::date_time(ended_at(ask, now)),
                 comment: over.comment.map(|comment| comment.text.to_string()),
             },
         };
         let until = ask.deadline().filter(|_| matches!(stage, CardStage::Open(_)));
         Self {
             title: title(ask),
-            note: why.and_then(notification_reason).map(ToOwned::to_owned),
+            note: why.and_then(notification_reason),
             words,
             context: question
                 .and_then(Question::context)
@@ -63,18 +61,14 @@ impl MessageCard {
                 .map(reveal),
             facts: claims_fact(ask).into_iter().chain(facts).collect(),
             until: until.map(|at| {
-                format!("{} ({})", RelativeTime::new(at, now).words, in_time_zone(at, zone))
+                let (relative, exact) = (RelativeTime::new(at, now).words, locale::date_time(at));
+                t!("card-until", relative = relative, exact = exact)
             }),
             link,
             urgent: ask.priority == Priority::Critical,
             stage,
         }
     }
-}
-
-/// A time in this time zone.
-pub fn in_time_zone(at: Time, zone: &TimeZone) -> String {
-    at.timestamp().to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M %Z").to_string()
 }
 
 fn ended_at(ask: &Ask, now: Time) -> Time {
@@ -96,7 +90,7 @@ pub fn one_line(text: &str) -> String {
 /// The agent's claims about its message, in one line; `None` if it makes none.
 fn claims_fact(ask: &Ask) -> Option<CardFact> {
     let value = ClaimsView::of(ask)?.line()?;
-    Some(CardFact { name: "The agent says of it".to_owned(), value })
+    Some(CardFact { name: t!("card-claims"), value })
 }
 
 /// The changes of an approval, old and new.
@@ -106,7 +100,7 @@ fn changes(changed: &[ChangedValue]) -> Vec<CardFact> {
         lines.iter().map(line).collect::<Vec<_>>().join("\n")
     };
     let fact = |changed: &ChangedValue| CardFact {
-        name: one_line(&format!("Changed: {}", changed.label)),
+        name: one_line(&t!("card-changed", label = changed.label)),
         value: match &changed.how {
             ValueChange::Line { was, now } => format!("{was} → {now}"),
             ValueChange::Lines(all) => lines(all),
@@ -150,7 +144,7 @@ fn facts(question: &Question) -> Vec<CardFact> {
             let mut facts: Vec<CardFact> = if says_more { listed(choices) } else { Vec::new() };
             let suggested = suggested.as_ref().and_then(|id| choices.iter().find(|c| c.id == *id));
             facts.extend(suggested.map(|choice| CardFact {
-                name: "Agent suggests".to_owned(),
+                name: t!("card-suggested"),
                 value: reveal(&choice.label),
             }));
             facts

@@ -17,7 +17,7 @@ use kernel::follow_up::NotificationReason;
 use kernel::form::Form;
 use kernel::question::QuestionKind;
 
-pub use from_ask::{CardContext, in_time_zone, one_line};
+pub use from_ask::{CardContext, one_line};
 
 /// The maximum length of a button's token: the limit of the most restrictive platform.
 pub const LONGEST_TOKEN: usize = 64;
@@ -36,7 +36,7 @@ pub struct MessageCard {
     pub context: Option<String>,
     /// The details of the action, in the same form.
     pub facts: Vec<CardFact>,
-    /// The deadline: "in 27 minutes (2026-03-01 10:00 CET)".
+    /// The deadline: "in 27 minutes (1 Mar 2026, 10:00 CET)".
     pub until: Option<String>,
     /// The page where the whole request can be read and answered.
     pub link: String,
@@ -184,30 +184,40 @@ pub const TEXT_KEY: &str = "words";
 
 /// The title of a request. All messages about it have the same title.
 pub fn title(ask: &Ask) -> String {
-    let urgent = if ask.priority == Priority::Critical { "Urgent: " } else { "" };
-    let marked = if ask.is_irreversible() { " (can't be undone)" } else { "" };
-    format!("{urgent}{} {}{marked}", ask.agent, request_phrase(ask.kind))
+    marked_urgent(ask, phrase(ask))
+}
+
+/// A title, marked if the request is critical.
+pub fn marked_urgent(ask: &Ask, title: String) -> String {
+    if ask.priority == Priority::Critical { t!("card-urgent", title = title) } else { title }
+}
+
+/// The agent and its wish, marked if the action cannot be undone.
+pub fn phrase(ask: &Ask) -> String {
+    let agent = ask.agent.as_str();
+    let phrase = match ask.kind {
+        QuestionKind::Approve => t!("card-approve", agent = agent),
+        QuestionKind::Choose => t!("card-choose", agent = agent),
+        QuestionKind::Provide => t!("card-provide", agent = agent),
+        QuestionKind::Confirm => t!("card-confirm", agent = agent),
+        QuestionKind::Escalate => t!("card-escalate", agent = agent),
+        QuestionKind::Converse => t!("card-converse", agent = agent),
+    };
+    marked_irreversible(ask, phrase)
+}
+
+/// A title, marked if the action cannot be undone.
+pub fn marked_irreversible(ask: &Ask, title: String) -> String {
+    if ask.is_irreversible() { t!("card-irreversible", title = title) } else { title }
 }
 
 /// The reason for the notification, if it is not obvious.
-pub fn notification_reason(why: NotificationReason) -> Option<&'static str> {
+pub fn notification_reason(why: NotificationReason) -> Option<String> {
     match why {
         NotificationReason::Asked => None,
-        NotificationReason::Assigned => Some("It was handed to you."),
-        NotificationReason::Reminder => Some("It is still waiting."),
-        NotificationReason::Escalated => Some("Nobody has answered yet."),
-    }
-}
-
-/// The agent's wish for a question of this kind, as a verb phrase.
-pub fn request_phrase(kind: QuestionKind) -> &'static str {
-    match kind {
-        QuestionKind::Approve => "wants your approval",
-        QuestionKind::Choose => "wants you to choose",
-        QuestionKind::Provide => "needs something from you",
-        QuestionKind::Confirm => "wants you to confirm",
-        QuestionKind::Escalate => "is stuck and needs you",
-        QuestionKind::Converse => "has a question",
+        NotificationReason::Assigned => Some(t!("card-assigned")),
+        NotificationReason::Reminder => Some(t!("card-reminder")),
+        NotificationReason::Escalated => Some(t!("card-escalated")),
     }
 }
 
@@ -225,9 +235,6 @@ pub struct WaitingRequests {
 impl WaitingRequests {
     /// The number of waiting requests, as a title.
     pub fn title(&self) -> String {
-        match self.asks.len() as u64 + self.more {
-            1 => "One request waits for you".to_owned(),
-            n => format!("{n} requests wait for you"),
-        }
+        t!("card-waiting", count = self.asks.len() as u64 + self.more)
     }
 }

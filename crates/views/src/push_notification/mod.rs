@@ -16,7 +16,9 @@ use crate::answer::outcome::OutcomeView;
 use crate::components::claims::wants_verification;
 use crate::components::facts::{Fact, FactList, FactValue};
 use crate::components::wording::VisibleText;
-use crate::message_card::{MessageCard, WaitingRequests, request_phrase};
+use crate::message_card::{
+    MessageCard, WaitingRequests, marked_irreversible, marked_urgent, phrase,
+};
 use crate::site::paths;
 
 /// The longest question that is shown in full: about as much as phones and desktops show.
@@ -51,18 +53,11 @@ impl PushNotification {
     /// The notification about a waiting request.
     pub fn waiting_request(ask: &Ask, why: NotificationReason) -> Self {
         let urgent = ask.priority == Priority::Critical;
-        let title = format!(
-            "{}{}{} {}{}",
-            if urgent { "Urgent: " } else { "" },
-            occasion(why),
-            ask.agent,
-            request_phrase(ask.kind),
-            if ask.is_irreversible() { " (can't be undone)" } else { "" },
-        );
+        let title = marked_urgent(ask, occasion(why, phrase(ask)));
         let body = whole_question(ask).unwrap_or_else(|| {
             let prompt = ask.question.value().map(Question::prompt);
             let beginning = VisibleText::beginning(prompt.unwrap_or_default(), BEGINNING);
-            format!("{beginning}\nOpen it to read all of it.")
+            format!("{beginning}\n{}", t!("push-open"))
         });
         Self { urgent, ..Self::for_ask(ask, title, body) }
     }
@@ -71,20 +66,22 @@ impl PushNotification {
     pub fn closed_request(ask: &Ask, directory: &Directory, now: Time) -> Option<Self> {
         let outcome = OutcomeView::of(ask, directory, now)?;
         let changes = outcome.changes();
-        let by = outcome.who.map(|who| format!(" by {who}")).unwrap_or_default();
+        let title = match outcome.who {
+            Some(who) => t!("card-outcome-by", outcome = outcome.headline, who = who),
+            None => outcome.headline,
+        };
         let prompt = ask.question.value().map(Question::prompt);
         let asked = VisibleText::beginning(prompt.unwrap_or_default(), BEGINNING).to_string();
         // An approval with changes differs from the original question.
         let body = match changes {
             Some(changes) => {
-                format!(
-                    "Asked: {asked}\nApproved with: {}",
-                    VisibleText::beginning(&changes, BEGINNING)
-                )
+                let changes = VisibleText::beginning(&changes, BEGINNING);
+                let asked = t!("push-changed-asked", prompt = asked);
+                format!("{asked}\n{}", t!("push-changed", changes = changes))
             }
             None => asked,
         };
-        Some(Self { over: true, ..Self::for_ask(ask, format!("{}{by}", outcome.headline), body) })
+        Some(Self { over: true, ..Self::for_ask(ask, title, body) })
     }
 
     /// The digest of low-priority requests: their number, and the first of them.
@@ -93,8 +90,8 @@ impl PushNotification {
         let line = |ask: &Ask| {
             let prompt = ask.question.value().map(Question::prompt).unwrap_or_default();
             let line = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
-            let marked = if ask.is_irreversible() { " (can't be undone)" } else { "" };
-            format!("{}{marked}: {}", ask.agent, VisibleText::beginning(&line, LINE))
+            let agent = marked_irreversible(ask, ask.agent.to_string());
+            format!("{agent}: {}", VisibleText::beginning(&line, LINE))
         };
         let lines: Vec<String> = waiting.asks.iter().take(LINES).map(line).collect();
         let body = lines.join("\n");
@@ -118,8 +115,8 @@ impl PushNotification {
     /// The test notification for a device.
     pub fn test() -> Self {
         Self {
-            title: "This device is told".to_owned(),
-            body: "When a request waits for you, it shows here.".to_owned(),
+            title: t!("push-test"),
+            body: t!("push-test-text"),
             tag: "test".to_owned(),
             url: paths::INBOX.to_owned(),
             over: false,
@@ -182,12 +179,12 @@ fn whole_question(ask: &Ask) -> Option<String> {
     (shown && text.chars().count() <= MAX_WHOLE_CHARS).then_some(text)
 }
 
-fn occasion(why: NotificationReason) -> &'static str {
+fn occasion(why: NotificationReason, title: String) -> String {
     match why {
-        NotificationReason::Asked => "",
-        NotificationReason::Assigned => "Handed to you: ",
-        NotificationReason::Reminder => "Still waiting: ",
-        NotificationReason::Escalated => "Nobody answered yet: ",
+        NotificationReason::Asked => title,
+        NotificationReason::Assigned => t!("push-assigned", title = title),
+        NotificationReason::Reminder => t!("push-reminder", title = title),
+        NotificationReason::Escalated => t!("push-escalated", title = title),
     }
 }
 
@@ -244,7 +241,7 @@ mod tests {
         let urgent = cast.ask(urgent);
         let notification =
             PushNotification::waiting_request(cast.seen(urgent), NotificationReason::Assigned);
-        assert_eq!(notification.title, "Urgent: Handed to you: bot wants your approval");
+        assert_eq!(notification.title, "Urgent: Assigned to you: bot wants your approval");
         assert!(notification.urgent && !notification.over);
         let fatal = cast.ask(approve("Drop it?", &json!({ "reversible": false })));
         let notification =

@@ -10,6 +10,7 @@ use crate::components::claims::ClaimsView;
 use crate::components::facts::{FactList, TextBlock, fact};
 use crate::components::relative_time::RelativeTime;
 use crate::components::wording::{self, Urgency, VisibleText};
+use crate::locale;
 
 /// The metadata keys for data of a dialect that the kernel has no type for. It is not text of the
 /// agent; the question itself contains everything that a person should see.
@@ -21,13 +22,13 @@ pub struct QuestionView {
     /// The beginning of the question, for the title of the page.
     pub title: String,
     /// The kind of answer, as a label for the person.
-    pub kind: &'static str,
+    pub kind: String,
     pub urgency: Urgency,
     /// The agent that asks.
     pub agent: String,
     pub project: String,
-    /// The agent's claims about itself.
-    pub claims: Vec<(&'static str, VisibleText)>,
+    /// The agent's claims about itself, as HTML.
+    pub claims: Vec<String>,
     /// When it was asked.
     pub asked: RelativeTime,
     /// The deadline, while it can be answered.
@@ -47,7 +48,7 @@ pub struct QuestionView {
     /// The facts of the question.
     pub facts: FactList,
     /// The heading of the facts.
-    pub details_heading: &'static str,
+    pub details_heading: String,
     /// The facts of a failure.
     pub failure: FactList,
     /// Further data from the agent.
@@ -72,8 +73,10 @@ impl QuestionView {
         let (facts, failure) = (details(question, open), failure(question));
         let context_lines =
             question.and_then(Question::context).map_or(0, |c| VisibleText::of(c).lines());
-        let labels =
-            [("calls itself", &ask.labels.agent), ("names its project", &ask.labels.project)];
+        let label = |label: &Option<String>| label.as_deref().map(VisibleText::of);
+        let name = label(&ask.labels.agent).map(|name| th!("question-claims-name", name = name));
+        let project =
+            label(&ask.labels.project).map(|name| th!("question-claims-project", name = name));
         let deadline = ask.expires_at.filter(|_| open);
         let reply = ask.deciding_answer().and_then(|resolution| resolution.reply.value());
         let lines = facts.height() + failure.height() + prompt.lines() + context_lines;
@@ -83,10 +86,7 @@ impl QuestionView {
             urgency: ask.priority.into(),
             agent: ask.agent.to_string(),
             project: ask.project.to_string(),
-            claims: labels
-                .into_iter()
-                .filter_map(|(what, label)| Some((what, VisibleText::of(label.as_deref()?))))
-                .collect(),
+            claims: [name, project].into_iter().flatten().map(|claim| claim.0).collect(),
             asked: RelativeTime::new(ask.created_at, now),
             deadline: deadline.map(|at| RelativeTime::new(at, now)),
             stays_open: ask.stays_open(),
@@ -102,7 +102,11 @@ impl QuestionView {
                 .filter(|context| !context.trim().is_empty())
                 .map(|context| TextBlock::new("context".to_owned(), context)),
             facts,
-            details_heading: if failure.is_empty() { "Details" } else { "Parameters of the step" },
+            details_heading: if failure.is_empty() {
+                t!("question-details")
+            } else {
+                t!("question-parameters")
+            },
             failure,
             extra: ask.metadata.value().map(extra_metadata).unwrap_or_default(),
             said: ClaimsView::of(ask),
@@ -121,7 +125,7 @@ impl QuestionView {
             reply.is_some_and(|reply| matches!(reply.answer, Answer::Approved { edits: Some(_) }));
         if changed && !self.edited {
             self.edited = true;
-            self.title = format!("Asked: {}", self.title);
+            self.title = t!("question-edited-title", title = self.title);
         }
         self
     }
@@ -134,6 +138,11 @@ impl QuestionView {
     /// The language of the agent's text, if the agent states it.
     pub fn lang(&self) -> Option<&str> {
         self.said.as_ref()?.lang.as_deref()
+    }
+
+    /// The language of the server's text, inside of an agent's text in another one.
+    pub fn reader_lang(&self) -> &'static str {
+        locale::current().language.tag()
     }
 
     /// Whether the agent asks a person to verify the message.
@@ -160,15 +169,16 @@ fn details(question: Option<&Question>, open: bool) -> FactList {
         Some(QuestionBody::Escalate { params, .. }) => FactList::of(params, "param-now"),
         Some(QuestionBody::Choose { options, suggested, .. }) if !open => {
             let choices = options.choices();
-            let mut shown = choice_facts("options", choices);
+            let mut shown = choice_facts(&t!("question-options"), choices);
             let suggested = suggested.as_ref().and_then(|id| choices.iter().find(|c| c.id == *id));
             if let Some(Choice { label, .. }) = suggested {
-                shown.rows.push(fact("Agent suggests", &Value::from(label.as_str()), "suggested"));
+                let value = Value::from(label.as_str());
+                shown.rows.push(fact(&t!("button-suggested"), &value, "suggested"));
             }
             shown
         }
         Some(QuestionBody::Confirm { items, .. }) if !open && !items.is_empty() => {
-            choice_facts("items", items)
+            choice_facts(&t!("question-items"), items)
         }
         Some(
             QuestionBody::Choose { .. }

@@ -206,7 +206,8 @@ fn files(ask: &Ask) -> Vec<(String, String)> {
     };
     let file = |(_, value): (&str, &serde_json::Value)| {
         let file: FileRef = serde_json::from_value(value.clone()).ok()?;
-        let shown = format!("{} ({} bytes)", VisibleText::of(file.name()), file.size());
+        let name = VisibleText::of(file.name());
+        let shown = t!("answer-file", name = name, bytes = file.size());
         Some((shown, paths::file(ask.id, file.sha256())))
     };
     values.iter().filter_map(file).collect()
@@ -215,26 +216,26 @@ fn files(ask: &Ask) -> Vec<(String, String)> {
 /// Why this person sees the request.
 fn assignment_reason(ask: &Ask, me: &Human, directory: &Directory) -> String {
     if ask.starts_conversation() {
-        return "The agent does, in this conversation".to_owned();
+        return t!("request-answers-agent");
     }
     match &ask.claim {
-        Some(claim) if claim.human == me.id => return "You have taken this on".to_owned(),
+        Some(claim) if claim.human == me.id => return t!("request-answers-me"),
         Some(claim) => {
-            return format!("{} has taken this on", wording::person_name(directory, &claim.human));
+            let name = wording::person_name(directory, &claim.human);
+            return t!("request-answers-claimed", name = name);
         }
         None => {}
     }
     match &ask.route {
-        Route::Pool { group: None } => "Anyone qualified in the project can answer".to_owned(),
-        Route::Pool { group: Some(group) } => format!("Anyone in the group {group} can answer"),
+        Route::Pool { group: None } => t!("request-answers-pool"),
+        Route::Pool { group: Some(group) } => {
+            t!("request-answers-group", group = group.to_string())
+        }
         Route::Owner | Route::Delegate | Route::Person { .. } if ask.owner == me.id => {
-            "You answer for this agent".to_owned()
+            t!("request-answers-owner")
         }
         Route::Owner | Route::Delegate | Route::Person { .. } => {
-            format!(
-                "You were picked; {} answers for this agent",
-                wording::person_name(directory, &ask.owner)
-            )
+            t!("request-answers-picked", owner = wording::person_name(directory, &ask.owner))
         }
     }
 }
@@ -247,20 +248,20 @@ pub struct RequestTask {
     /// The path of its room.
     pub href: String,
     pub goal: VisibleText,
-    pub state: &'static str,
-    /// The role of this request in the task.
-    pub role: &'static str,
+    pub state: String,
+    /// Whether the answer reviews a delivery of the task. Otherwise the task waits for the answer.
+    pub reviews: bool,
 }
 
 impl RequestTask {
     /// The task as the page of this request shows it.
     pub fn new(task: &Task, ask: &Ask) -> Self {
-        let role = if ask.review.is_some() {
-            "Your answer judges what was delivered for this task"
-        } else {
-            "The agent waits with this task until somebody answers"
-        };
-        Self { href: paths::task(task.id), goal: goal(task), state: state(task), role }
+        Self {
+            href: paths::task(task.id),
+            goal: goal(task),
+            state: state(task),
+            reviews: ask.review.is_some(),
+        }
     }
 }
 
@@ -317,11 +318,11 @@ impl CheckResult {
     }
 
     /// The same as a word, for screen readers.
-    pub fn word(self) -> &'static str {
+    pub fn word(self) -> String {
         match self {
-            Self::Holds => "Holds",
-            Self::Later => "Not yet",
-            Self::Fails => "Does not hold",
+            Self::Holds => t!("check-holds"),
+            Self::Later => t!("check-later"),
+            Self::Fails => t!("check-fails"),
         }
     }
 }
@@ -373,7 +374,7 @@ pub struct NotificationRow {
     /// The channel and the recipient: "Slack, Ada Lovelace".
     pub what: String,
     /// The status in a word: "sent", "read", "failed".
-    pub state: &'static str,
+    pub state: String,
     pub failed: bool,
     /// The reason of a failure.
     pub error: Option<String>,
@@ -386,23 +387,26 @@ impl NotificationRow {
     pub fn new(message: &NotificationRecord, directory: &Directory, now: Time) -> Self {
         let whom = match &message.human {
             Some(human) => wording::person_name(directory, human),
-            None => "where the agent wanted".to_owned(),
+            None => t!("notified-address"),
         };
-        let why = match message.occasion {
-            NotificationReason::Asked => "",
-            NotificationReason::Assigned => ", handed over",
-            NotificationReason::Reminder => ", a reminder",
-            NotificationReason::Escalated => ", since nobody answered",
+        let channel = channel_label(&message.medium);
+        let what = match message.occasion {
+            NotificationReason::Asked => t!("notified-asked", channel = channel, who = whom),
+            NotificationReason::Assigned => t!("notified-assigned", channel = channel, who = whom),
+            NotificationReason::Reminder => t!("notified-reminder", channel = channel, who = whom),
+            NotificationReason::Escalated => {
+                t!("notified-escalated", channel = channel, who = whom)
+            }
         };
         let (state, error) = match &message.status {
-            NotificationStatus::Waiting { error } => ("not taken yet", Some(error)),
-            NotificationStatus::Sent => ("sent", None),
-            NotificationStatus::Delivered => ("arrived", None),
-            NotificationStatus::Read => ("read", None),
-            NotificationStatus::Failed { error } => ("failed", Some(error)),
+            NotificationStatus::Waiting { error } => (t!("notified-waiting"), Some(error)),
+            NotificationStatus::Sent => (t!("notified-sent"), None),
+            NotificationStatus::Delivered => (t!("notified-delivered"), None),
+            NotificationStatus::Read => (t!("notified-read"), None),
+            NotificationStatus::Failed { error } => (t!("notified-failed"), Some(error)),
         };
         Self {
-            what: format!("{}, {whom}{why}", channel_label(&message.medium)),
+            what,
             state,
             failed: error.is_some(),
             error: error.filter(|error| !error.is_empty()).map(|error| reveal(error)),
@@ -412,15 +416,15 @@ impl NotificationRow {
 }
 
 /// The display name of a channel.
-pub fn channel_label(medium: &str) -> &str {
+pub fn channel_label(medium: &str) -> String {
     match medium {
-        "slack" => "Slack",
-        "email" => "Mail",
-        "sms" => "Text message",
-        "whatsapp" => "WhatsApp",
-        "telegram" => "Telegram",
-        "devices" => "A device",
-        "webhook" => "Webhook",
-        other => other,
+        "email" => t!("channel-email"),
+        "sms" => t!("channel-sms"),
+        "devices" => t!("channel-device"),
+        "slack" => "Slack".to_owned(),
+        "whatsapp" => "WhatsApp".to_owned(),
+        "telegram" => "Telegram".to_owned(),
+        "webhook" => "Webhook".to_owned(),
+        other => other.to_owned(),
     }
 }

@@ -57,7 +57,7 @@ struct OutcomeCounts {
     asked: usize,
     /// Whether older requests of the period were not counted.
     more: bool,
-    ends: BTreeMap<&'static str, usize>,
+    ends: BTreeMap<End, usize>,
 }
 
 impl SimilarOutcomes {
@@ -86,10 +86,10 @@ impl SimilarOutcomes {
         let OutcomeCounts { asked, more, .. } = self.same;
         let ends = self.same.counts_line()?;
         let days = Self::DAYS;
-        Some(match (asked, more) {
-            (n, true) => format!("{n} of the newest {}: {ends}", self.kind.asked),
-            (1, false) => format!("Asked once in {days} days: {ends}"),
-            (n, false) => format!("Asked {n} times in {days} days: {ends}"),
+        Some(if more {
+            t!("request-similar-newest", count = asked, total = self.kind.asked, ends = ends)
+        } else {
+            t!("request-similar-times", count = asked, days = days, ends = ends)
         })
     }
 
@@ -98,9 +98,10 @@ impl SimilarOutcomes {
         let OutcomeCounts { asked, more, .. } = self.kind;
         let ends = self.kind.counts_line()?;
         let days = Self::DAYS;
-        Some(match (asked, more) {
-            (n, true) => format!("More than {n} in {days} days. Of the newest {n}: {ends}"),
-            (n, false) => format!("{n} in {days} days: {ends}"),
+        Some(if more {
+            t!("request-kind-newest", count = asked, days = days, ends = ends)
+        } else {
+            t!("request-kind-times", count = asked, days = days, ends = ends)
         })
     }
 }
@@ -108,48 +109,91 @@ impl SimilarOutcomes {
 impl OutcomeCounts {
     fn count(&mut self, ask: &Ask) {
         self.asked += 1;
-        *self.ends.entry(outcome_label(ask)).or_default() += 1;
+        *self.ends.entry(End::of(ask)).or_default() += 1;
     }
 
     /// "12 approved, 2 rejected"; `None` if no request was counted.
     fn counts_line(&self) -> Option<String> {
         let mut ends: Vec<_> = self.ends.iter().collect();
         ends.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
-        let said: Vec<String> = ends.iter().map(|(end, n)| format!("{n} {end}")).collect();
+        let said: Vec<String> = ends.iter().map(|(end, n)| end.counted(**n)).collect();
         (!said.is_empty()).then(|| said.join(", "))
     }
 }
 
-/// The outcome of a request, in a word or two.
-fn outcome_label(ask: &Ask) -> &'static str {
-    match ask.ending() {
-        None => "still open",
-        Some(Ending::Cancelled { decided, .. }) => match decided {
-            None => "withdrawn",
-            Some(ResolutionAction::Reject) => "rejected",
-            Some(
-                ResolutionAction::Approve | ResolutionAction::Choose | ResolutionAction::Provide,
-            ) => "answered in other words",
-            Some(ResolutionAction::Reassign) => "given to another agent",
-        },
-        Some(Ending::Expired { .. } | Ending::Failed { .. }) => "not answered in time",
-        Some(Ending::Completed(RecordedAnswer { by: ActorRef::System, .. })) => {
-            "left to the default"
-        }
-        Some(Ending::Completed(RecordedAnswer { reply, .. })) => {
-            match reply.value().map(|reply| reply.answer.stance()) {
-                Some(AnswerKind::Approve) => "approved",
-                Some(AnswerKind::Reject) => "rejected",
-                Some(AnswerKind::Change) => "sent back for changes",
-                Some(AnswerKind::Confirm) => "confirmed",
-                Some(AnswerKind::Decline) => "declined",
-                Some(AnswerKind::Retry) => "retried",
-                Some(AnswerKind::Skip) => "skipped",
-                Some(AnswerKind::Abort) => "aborted",
-                Some(AnswerKind::Choose | AnswerKind::Provide | AnswerKind::Reply) | None => {
-                    "answered"
+/// How a request ended, to count requests that ended alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    Aborted,
+    Answered,
+    Approved,
+    /// Answered in a dialect's own words.
+    Reworded,
+    Confirmed,
+    Declined,
+    Reassigned,
+    Default,
+    Expired,
+    Rejected,
+    Retried,
+    Changes,
+    Skipped,
+    Open,
+    Withdrawn,
+}
+
+impl End {
+    fn of(ask: &Ask) -> Self {
+        match ask.ending() {
+            None => Self::Open,
+            Some(Ending::Cancelled { decided, .. }) => match decided {
+                None => Self::Withdrawn,
+                Some(ResolutionAction::Reject) => Self::Rejected,
+                Some(
+                    ResolutionAction::Approve
+                    | ResolutionAction::Choose
+                    | ResolutionAction::Provide,
+                ) => Self::Reworded,
+                Some(ResolutionAction::Reassign) => Self::Reassigned,
+            },
+            Some(Ending::Expired { .. } | Ending::Failed { .. }) => Self::Expired,
+            Some(Ending::Completed(RecordedAnswer { by: ActorRef::System, .. })) => Self::Default,
+            Some(Ending::Completed(RecordedAnswer { reply, .. })) => {
+                match reply.value().map(|reply| reply.answer.stance()) {
+                    Some(AnswerKind::Approve) => Self::Approved,
+                    Some(AnswerKind::Reject) => Self::Rejected,
+                    Some(AnswerKind::Change) => Self::Changes,
+                    Some(AnswerKind::Confirm) => Self::Confirmed,
+                    Some(AnswerKind::Decline) => Self::Declined,
+                    Some(AnswerKind::Retry) => Self::Retried,
+                    Some(AnswerKind::Skip) => Self::Skipped,
+                    Some(AnswerKind::Abort) => Self::Aborted,
+                    Some(AnswerKind::Choose | AnswerKind::Provide | AnswerKind::Reply) | None => {
+                        Self::Answered
+                    }
                 }
             }
+        }
+    }
+
+    /// "12 approved"
+    fn counted(self, count: usize) -> String {
+        match self {
+            Self::Aborted => t!("end-aborted", count = count),
+            Self::Answered => t!("end-answered", count = count),
+            Self::Approved => t!("end-approved", count = count),
+            Self::Reworded => t!("end-reworded", count = count),
+            Self::Confirmed => t!("end-confirmed", count = count),
+            Self::Declined => t!("end-declined", count = count),
+            Self::Reassigned => t!("end-reassigned", count = count),
+            Self::Default => t!("end-default", count = count),
+            Self::Expired => t!("end-expired", count = count),
+            Self::Rejected => t!("end-rejected", count = count),
+            Self::Retried => t!("end-retried", count = count),
+            Self::Changes => t!("end-changes", count = count),
+            Self::Skipped => t!("end-skipped", count = count),
+            Self::Open => t!("end-open", count = count),
+            Self::Withdrawn => t!("end-withdrawn", count = count),
         }
     }
 }
@@ -187,9 +231,7 @@ impl RequestRound {
                 || RelativeTime::new(ask.created_at, now),
                 |outcome| outcome.at.clone(),
             ),
-            headline: outcome
-                .as_ref()
-                .map_or_else(|| "Waits for an answer".to_owned(), |o| o.headline.clone()),
+            headline: outcome.as_ref().map_or_else(|| t!("revisions-open"), |o| o.headline.clone()),
             who: outcome.and_then(|outcome| outcome.who),
             comment: comment.map(VisibleText::of),
         }
@@ -212,8 +254,8 @@ impl AssigneeView {
             Assignee::Person { human } => (wording::person_name(directory, human), None),
             Assignee::Pool { group } => {
                 let who = match group {
-                    None => "Anyone qualified in the project".to_owned(),
-                    Some(group) => format!("Anyone in the group {group}"),
+                    None => t!("request-asked-pool"),
+                    Some(group) => t!("request-asked-group", group = group.to_string()),
                 };
                 // Administrators and the owner of the agent may see the members. A member of the
                 // pool sees only that the pool was asked.
@@ -235,9 +277,11 @@ fn members(ask: &Ask, group: Option<&kernel::ids::GroupId>, directory: &Director
     let rest = names.len().saturating_sub(MAX_NAMED_MEMBERS);
     names.truncate(MAX_NAMED_MEMBERS);
     match (names.is_empty(), rest) {
-        (true, _) => "nobody at the moment".to_owned(),
+        (true, _) => t!("request-members-none"),
         (false, 0) => names.join(", "),
-        (false, rest) => format!("{} and {rest} more", names.join(", ")),
+        (false, rest) => {
+            t!("request-members-more", names = names.join(", "), count = rest)
+        }
     }
 }
 
@@ -253,12 +297,12 @@ pub struct CommentRow {
 
 impl CommentRow {
     fn new(n: usize, comment: &Comment, directory: &Directory, now: Time) -> Self {
-        let text = comment.text.value().map_or("(These words were erased.)", String::as_str);
+        let text = comment.text.value().cloned().unwrap_or_else(|| t!("text-part-erased"));
         Self {
             who: wording::actor_name(directory, &comment.by),
             agent: matches!(comment.by, ActorRef::Agent(_)),
             at: RelativeTime::new(comment.at, now),
-            text: TextBlock::new(format!("said-{n}"), text),
+            text: TextBlock::new(format!("said-{n}"), &text),
         }
     }
 }
@@ -338,7 +382,7 @@ fn key_name(id: KeyId, directory: &Directory) -> VisibleText {
     let label = key.map(|key| key.label.as_str()).filter(|label| !label.is_empty());
     let gone = key.is_some_and(|key| key.revoked_at.is_some());
     let name = label.map_or_else(|| id.to_string(), |label| format!("{label} ({id})"));
-    VisibleText::of(&if gone { format!("{name}, revoked since") } else { name })
+    VisibleText::of(&if gone { t!("request-key-revoked", name = name) } else { name })
 }
 
 /// The other viewers of a request, as a sentence; `None` if there are none.
@@ -346,10 +390,8 @@ pub fn viewers_sentence(lookers: &[HumanId], directory: &Directory) -> Option<St
     let names: Vec<String> = lookers.iter().map(|id| wording::person_name(directory, id)).collect();
     match names.as_slice() {
         [] => None,
-        [one] => Some(format!("{one} is looking at this too.")),
-        [one, two] => Some(format!("{one} and {two} are looking at this too.")),
-        [one, rest @ ..] => {
-            Some(format!("{one} and {} others are looking at this too.", rest.len()))
-        }
+        [one] => Some(t!("request-viewers-one", name = one)),
+        [one, two] => Some(t!("request-viewers-two", first = one, second = two)),
+        [one, rest @ ..] => Some(t!("request-viewers-more", name = one, count = rest.len())),
     }
 }

@@ -90,84 +90,83 @@ fn sentence(
     directory: &Directory,
     now: Time,
 ) -> (&'static str, String) {
-    let plain = |text: &str| ("", text.to_owned());
+    let plain = |text: String| ("", text);
     let what = match what {
         DomainEvent::Ask(what) => what,
-        DomainEvent::Directory(_) => return plain("changed the directory"),
-        DomainEvent::Task(_) => return plain("moved its task"),
-        DomainEvent::Artifact(_) => return plain("delivered something"),
-        DomainEvent::EntryWritten(_) => return plain("wrote into a ledger"),
+        DomainEvent::Directory(_) => return plain(t!("timeline-directory")),
+        DomainEvent::Task(_) => return plain(t!("timeline-task")),
+        DomainEvent::Artifact(_) => return plain(t!("timeline-artifact")),
+        DomainEvent::EntryWritten(_) => return plain(t!("timeline-ledger")),
     };
     match what {
         // A person started the conversation; there is no question from the agent.
         AskEvent::Asked(asked) if asked.conversation.is_some() && asked.follows.is_none() => {
-            plain("began a conversation")
+            plain(t!("timeline-conversation"))
         }
-        AskEvent::Asked(_) => plain("asked"),
-        AskEvent::Followed { .. } => plain("asked again, in a new round"),
-        AskEvent::Opened => plain("looked at it first"),
-        AskEvent::Progressed { .. } => plain("began to fill it in"),
-        AskEvent::Claimed => plain("took it on"),
+        AskEvent::Asked(_) => plain(t!("timeline-asked")),
+        AskEvent::Followed { .. } => plain(t!("timeline-followed")),
+        AskEvent::Opened => plain(t!("timeline-opened")),
+        AskEvent::Progressed { .. } => plain(t!("timeline-progressed")),
+        AskEvent::Claimed => plain(t!("timeline-claimed")),
         AskEvent::Assigned { to } => {
-            ("", format!("handed it to {}", wording::person_name(directory, to)))
+            plain(t!("timeline-assigned", name = wording::person_name(directory, to)))
         }
-        AskEvent::Commented { .. } => plain("left a comment"),
-        AskEvent::ActionPicked { action } => {
-            ("", format!("asked the agent for what it offers in place {}", action + 1))
-        }
+        AskEvent::Commented { .. } => plain(t!("timeline-commented")),
+        AskEvent::ActionPicked { action } => plain(t!("timeline-picked", n = action + 1)),
         AskEvent::Answered { vote, .. } => {
             let reply = vote.reply.value();
             let said = reply.map_or_else(
-                || "(the words were erased)".to_owned(),
+                || t!("timeline-answer-erased"),
                 |reply| outcome::brief(reply, question),
             );
             let tone = reply.map_or("over", |reply| outcome::tone(&reply.answer));
-            let (door, sure) = (wording::channel_name(vote.via), wording::assurance_words(vote));
-            (tone, format!("answered {door} ({sure}): {said}"))
+            let channel = wording::channel_name(vote.via);
+            let assurance = wording::assurance_words(vote);
+            let text =
+                t!("timeline-answered", channel = channel, assurance = assurance, answer = said);
+            (tone, text)
         }
         AskEvent::AnswerHeld { until, .. } => {
             let until = RelativeTime::new(*until, now);
-            ("", format!("answered, and could undo it until {}", until.exact))
+            plain(t!("timeline-held", until = until.exact))
         }
-        AskEvent::AnswerWithdrawn => plain("took the answer back; nothing was decided"),
+        AskEvent::AnswerWithdrawn => plain(t!("timeline-undone")),
         AskEvent::Defaulted { resolution } => {
             let said = resolution.reply.value().map(|reply| outcome::brief(reply, question));
-            let said = said.unwrap_or_else(|| "(the words were erased)".to_owned());
-            ("over", format!("took the default, because nobody answered in time: {said}"))
+            let said = said.unwrap_or_else(|| t!("timeline-answer-erased"));
+            ("over", t!("timeline-default", answer = said))
         }
         AskEvent::Cancelled { decided, .. } => {
             let what = match decided {
-                None => "withdrew it",
-                Some(ResolutionAction::Reject) => "rejected it, and ended the task",
+                None => t!("timeline-withdrawn"),
+                Some(ResolutionAction::Reject) => t!("timeline-rejected"),
                 Some(
                     ResolutionAction::Approve
                     | ResolutionAction::Choose
                     | ResolutionAction::Provide,
-                ) => "answered it in other words",
-                Some(ResolutionAction::Reassign) => "gave the task to another agent",
+                ) => t!("timeline-reworded"),
+                Some(ResolutionAction::Reassign) => t!("timeline-task-reassigned"),
             };
-            ("over", what.to_owned())
+            ("over", what)
         }
-        AskEvent::Expired { .. } | AskEvent::Failed { .. } => {
-            ("over", "closed it, because time ran out".to_owned())
-        }
-        AskEvent::Reminded => plain("reminded everybody who was asked"),
-        AskEvent::Escalated { .. } => plain("asked more people, because nobody had answered"),
-        AskEvent::Joined { .. } => plain("asked more people"),
+        AskEvent::Expired { .. } | AskEvent::Failed { .. } => ("over", t!("timeline-expired")),
+        AskEvent::Reminded => plain(t!("timeline-reminded")),
+        AskEvent::Escalated { .. } => plain(t!("timeline-escalated")),
+        AskEvent::Joined { .. } => plain(t!("timeline-joined")),
         AskEvent::Extended { until } => {
             let until = RelativeTime::new(*until, now);
-            ("", format!("moved the deadline to {}", until.exact))
+            plain(t!("timeline-extended", until = until.exact))
         }
-        AskEvent::Granted { .. } => plain("made links or tokens for it"),
+        AskEvent::Granted { .. } => plain(t!("timeline-granted")),
         AskEvent::CalledBack { outcome } => match outcome {
-            CallbackResult::Taken { .. } => plain("told the agent that it is over"),
+            CallbackResult::Taken { .. } => plain(t!("timeline-notified")),
             CallbackResult::Refused { .. } | CallbackResult::Unreached { .. } => {
-                plain("could not tell the agent that it is over")
+                plain(t!("timeline-not-notified"))
             }
         },
-        AskEvent::CallbackWanted => plain("wanted the agent to be told again"),
-        AskEvent::Revoked { .. } => ("no", "revoked the receipt".to_owned()),
-        AskEvent::Erased => ("over", "erased the words; the chain stays whole".to_owned()),
-        AskEvent::WordsErased(_) => ("over", "erased what an erased person wrote".to_owned()),
+        AskEvent::CallbackWanted => plain(t!("timeline-notification-wanted")),
+        AskEvent::Revoked { .. } => ("no", t!("timeline-revoked")),
+        AskEvent::Erased => ("over", t!("timeline-erased")),
+        AskEvent::WordsErased(_) => ("over", t!("timeline-person-erased")),
     }
 }

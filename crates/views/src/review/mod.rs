@@ -3,7 +3,7 @@
 use askama::Template;
 use kernel::directory::Directory;
 use kernel::form::{Field, FieldKind};
-use kernel::question::{Question, QuestionBody, Reply};
+use kernel::question::{Answer, Question, QuestionBody, Reply};
 use kernel::verification::MOST;
 use kernel::{Actor, Ask, Assurance, Time};
 use serde::{Deserialize, Serialize};
@@ -65,21 +65,24 @@ pub struct RequestClosed {
 
 /// How a request closed; `None` while it can be answered.
 pub fn request_closed(ask: &Ask, directory: &Directory, now: Time) -> Option<RequestClosed> {
-    const YOURS: &str = "Nothing was sent from this page. What you entered stays here to be read, \
-                         until you leave it.";
     let outcome = OutcomeView::of(ask, directory, now)?;
-    let title = format!("{}: this request is over", outcome.headline);
-    let text = [Some(outcome.sentence), outcome.next, Some(YOURS.to_owned())];
+    let reply = ask.deciding_answer().and_then(|resolution| resolution.reply.value());
+    let how = match reply.map(|reply| &reply.answer).filter(|_| ask.revoked.is_none()) {
+        Some(Answer::Approved { .. }) => "approved",
+        Some(Answer::Rejected { .. }) => "rejected",
+        Some(_) | None => "other",
+    };
+    let title = t!("review-closed", how = how, headline = outcome.headline);
+    let text = [Some(outcome.sentence), outcome.next, Some(t!("review-closed-yours"))];
     Some(RequestClosed { title, text: text.into_iter().flatten().collect() })
 }
 
 /// The evidence that an answer through a link of this assurance gives, in plain words.
-fn assurance_evidence(assurance: Assurance) -> &'static str {
+fn assurance_evidence(assurance: Assurance) -> String {
     if assurance >= Assurance::Link {
-        "Countersign sent it to a verified address, and gave it to nobody else. The receipt says so."
+        t!("review-proves-address")
     } else {
-        "Nothing about who you are: the agent was given this link too. The receipt says that only the \
-         agent vouches for the answer."
+        t!("review-proves-nothing")
     }
 }
 
@@ -93,12 +96,12 @@ struct ReviewTemplate<'a> {
     /// The path of the event stream that reports the end, while the request can be answered here.
     watch: Option<String>,
     paper: QuestionView,
-    place: &'static str,
+    place: String,
     banner: Option<Banner>,
     problems: &'a [InputProblem],
     outcome: Option<OutcomeView>,
     /// The evidence that an answer through this link gives.
-    proves: &'static str,
+    proves: String,
     /// The note if a person has just answered it.
     answering: Option<AnsweringNote>,
     /// The path to answer as a signed-in person, if the link alone is not enough.
@@ -136,11 +139,11 @@ impl<'a> ReviewTemplate<'a> {
                 return card;
             }
             let because = if ask.is_irreversible() {
-                "This can't be undone"
+                t!("answer-irreversible")
             } else {
-                "This request is critical"
+                t!("answer-critical")
             };
-            card.with_sign_in(question, paths::request(ask.id), because)
+            card.with_sign_in(question, paths::request(ask.id), &because)
         });
         let lost =
             draft.filter(|_| !open).map(AnswerDraft::written_text).filter(|text| !text.is_empty());
@@ -152,11 +155,7 @@ impl<'a> ReviewTemplate<'a> {
             watch: (card.is_some() || second.is_some() || answering.is_some())
                 .then(|| paths::review_end(case_id)),
             paper: QuestionView::new(ask, now, open),
-            place: if barred {
-                "Only somebody who is signed in"
-            } else {
-                "Whoever holds this link, once"
-            },
+            place: if barred { t!("review-answers-signed-in") } else { t!("review-answers-link") },
             banner: notice.map(|notice| notice.banner(directory, now, lost)),
             problems: match confirm {
                 Some(confirm) => &confirm.problem.problems,

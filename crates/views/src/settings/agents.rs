@@ -14,13 +14,20 @@ use crate::components::wording::{self, VisibleText};
 use crate::inbox::QuickStart;
 use crate::site::paths;
 
-/// The labels of the fields of an agent and of a key, for problems.
-pub const LABELS: &[(&str, &str)] = &[
-    ("id", "Name of the agent"),
-    ("project", "Project"),
-    ("owner", "Who answers for it"),
-    ("label", "What the key is for"),
-];
+/// The label of a field of an agent or of a key.
+pub fn label(field: &str) -> Option<String> {
+    Some(match field {
+        "id" => t!("settings-agents-id"),
+        "project" => t!("settings-agents-project"),
+        "owner" => t!("settings-agents-owner"),
+        "label" => t!("settings-agents-key-label"),
+        _ => return None,
+    })
+}
+
+fn labeled(field: &str) -> String {
+    label(field).unwrap_or_default()
+}
 
 /// A key, and when it was last used.
 #[derive(Debug, Clone, Copy)]
@@ -40,43 +47,46 @@ pub fn list(
 ) -> SettingsPage {
     let row = |agent: &&Agent| {
         let owner = wording::person_name(directory, &agent.owner);
-        let act = RowAction::Go { href: paths::agent(&agent.id), label: "Keys" };
+        let act =
+            RowAction::Go { href: paths::agent(&agent.id), label: t!("settings-agents-keys") };
         SettingsRow {
             title: VisibleText::of(agent.id.as_str()),
             href: Some(paths::agent(&agent.id)),
             mark: None,
-            facts: VisibleText::of(&format!("in {} · {owner} answers for it", agent.project)),
+            facts: VisibleText::of(&t!(
+                "settings-agents-facts",
+                project = agent.project.as_str(),
+                owner = owner
+            )),
             act: Some(act),
         }
     };
     let mut blocks = Vec::new();
     if agents.is_empty() {
-        let text = if admin {
-            "There is no agent yet."
-        } else {
-            "No agent is yours yet. An administrator can add one for you."
-        };
-        blocks.push(SettingsBlock::Text(text.to_owned()));
+        let text =
+            if admin { t!("settings-agents-none") } else { t!("settings-agents-none-yours") };
+        blocks.push(SettingsBlock::Text(text));
     } else {
         blocks.push(SettingsBlock::Rows(agents.iter().map(row).collect()));
     }
-    blocks.extend(
-        next.map(|href| SettingsBlock::Link { href, label: "Show more agents".to_owned() }),
-    );
+    blocks.extend(next.map(|href| SettingsBlock::Link { href, label: t!("settings-agents-more") }));
     if admin {
         let fields = vec![
-            filled.text("id", "Name of the agent", "").hint("Such as refund-bot.").mark_required(),
-            filled.one_of("project", "Project", &projects(directory), ""),
-            filled.one_of("owner", "Who answers for it", &owners(directory, None), ""),
+            filled
+                .text("id", &labeled("id"), "")
+                .hint(t!("settings-agents-id-hint"))
+                .mark_required(),
+            filled.one_of("project", &labeled("project"), &projects(directory), ""),
+            filled.one_of("owner", &labeled("owner"), &owners(directory, None), ""),
         ];
-        let add = FormView::new(paths::AGENTS, fields, "Add this agent").titled("Add an agent");
+        let add = FormView::new(paths::AGENTS, fields, t!("settings-agents-add"))
+            .titled(t!("settings-agents-add-title"));
         blocks.push(SettingsBlock::Form(add));
     }
     SettingsPage {
         at: paths::AGENTS,
-        title: "Agents and keys".to_owned(),
-        lead: "Programs that may ask. Each asks in one project, and somebody answers for it."
-            .to_owned(),
+        title: t!("settings-agents"),
+        lead: t!("settings-agents-lead"),
         blocks,
         ..SettingsPage::default()
     }
@@ -93,43 +103,42 @@ pub fn page(
 ) -> SettingsPage {
     let mut blocks = Vec::new();
     if keys.is_empty() {
-        blocks.push(SettingsBlock::Text("It has no key yet, so it cannot ask.".to_owned()));
+        blocks.push(SettingsBlock::Text(t!("settings-agents-no-key")));
     } else {
         blocks.push(SettingsBlock::Rows(keys.iter().map(|used| key_row(used, now)).collect()));
     }
     let mut fields = vec![
-        filled
-            .text("label", "What the key is for", "")
-            .hint("To recognise it later, such as staging or Ada\u{2019}s laptop."),
+        filled.text("label", &labeled("label"), "").hint(t!("settings-agents-key-label-hint")),
     ];
     if admin {
-        let all = "It may read and withdraw all requests of its project, not only its own";
-        fields.push(filled.flag("project_wide", "How far it sees", all, false));
+        let all = t!("settings-agents-key-wide-yes");
+        fields.push(filled.flag("project_wide", &t!("settings-agents-key-wide"), &all, false));
     }
-    let make = FormView::new(paths::agent_keys(&agent.id), fields, "Make a key and show it once");
-    blocks.push(SettingsBlock::Form(make.titled("Make a key")));
+    let make = FormView::new(paths::agent_keys(&agent.id), fields, t!("settings-agents-key-add"));
+    blocks.push(SettingsBlock::Form(make.titled(t!("settings-agents-key-add-title"))));
     let mut fields = Vec::new();
     if admin {
         let owners = owners(directory, Some(&agent.owner));
         let owner = filled
-            .one_of("owner", "Who answers for it", &owners, agent.owner.as_str())
-            .hint("They are asked unless the agent says otherwise.");
+            .one_of("owner", &labeled("owner"), &owners, agent.owner.as_str())
+            .hint(t!("settings-agents-owner-hint"));
         fields.push(owner);
     }
-    let takes = "People of its project may write to it first";
-    fields.push(filled.flag("conversations", "Conversations", takes, agent.conversations));
-    let change = FormView::new(paths::agent(&agent.id), fields, "Save");
-    let title = if admin { "Its owner, and conversations" } else { "Conversations" };
+    let takes = t!("settings-agents-conversations-yes");
+    let conversations = t!("settings-agents-conversations");
+    fields.push(filled.flag("conversations", &conversations, &takes, agent.conversations));
+    let change = FormView::new(paths::agent(&agent.id), fields, t!("settings-save"));
+    let title = if admin { t!("settings-agents-owner-title") } else { conversations };
     blocks.push(SettingsBlock::Form(change.titled(title)));
     blocks.push(SettingsBlock::Link {
         href: paths::AGENTS.to_owned(),
-        label: "Back to all agents".to_owned(),
+        label: t!("settings-agents-back"),
     });
     let owner = wording::person_name(directory, &agent.owner);
     SettingsPage {
         at: paths::AGENTS,
         title: agent.id.to_string(),
-        lead: format!("Asks in {}. {owner} answers for it.", agent.project),
+        lead: t!("settings-agents-page-lead", project = agent.project.as_str(), owner = owner),
         blocks,
         ..SettingsPage::default()
     }
@@ -138,21 +147,30 @@ pub fn page(
 fn key_row(used: &KeyUsage<'_>, now: Time) -> SettingsRow {
     let key = used.key;
     let when = |at: Time| RelativeTime::new(at, now).words;
-    let last =
-        used.at.map_or_else(|| "never used".to_owned(), |at| format!("last used {}", when(at)));
-    let made = format!("{} · made {} · {last}", key.id, when(key.issued_at));
+    let made = match used.at {
+        None => {
+            t!("settings-agents-key-unused", id = key.id.to_string(), created = when(key.issued_at))
+        }
+        Some(at) => t!(
+            "settings-agents-key-used",
+            id = key.id.to_string(),
+            created = when(key.issued_at),
+            used = when(at)
+        ),
+    };
     let wide = matches!(key.kind, CredentialKind::Agent { scope: KeyScope::Project, .. });
     let (mark, live) = match (key.revoked_at, key.expires_at) {
-        (Some(_), _) => (Some("revoked"), false),
-        (None, Some(end)) if end <= now => (Some("ran out"), false),
-        (None, _) if wide => (Some("sees its whole project"), true),
+        (Some(_), _) => (Some(t!("settings-agents-key-revoked")), false),
+        (None, Some(end)) if end <= now => (Some(t!("settings-agents-key-expired")), false),
+        (None, _) if wide => (Some(t!("settings-agents-key-whole-project")), true),
         (None, _) => (None, true),
     };
     let href = format!("{}?key={}", paths::REVOKE_KEY, key.id);
-    let act = live.then_some(RowAction::Go { href, label: "Revoke" });
-    let label = if key.label.is_empty() { "without a name" } else { &key.label };
+    let act = live.then_some(RowAction::Go { href, label: t!("settings-agents-key-revoke") });
+    let label =
+        if key.label.is_empty() { t!("settings-agents-key-unnamed") } else { key.label.clone() };
     SettingsRow {
-        title: VisibleText::of(label),
+        title: VisibleText::of(&label),
         href: None,
         mark,
         facts: VisibleText::of(&made),
@@ -163,25 +181,22 @@ fn key_row(used: &KeyUsage<'_>, now: Time) -> SettingsRow {
 /// A new key, and three ways to ask with it.
 pub fn key_created(agent: &Agent, secret: &str, server_url: &str) -> SettingsPage {
     let QuickStart { curl, python, cli } = QuickStart::with(server_url, secret);
-    let code = |label: &str, text| SettingsBlock::Code { label: label.to_owned(), text };
+    let code = |label, text| SettingsBlock::Code { label, text };
     SettingsPage {
         at: paths::AGENTS,
-        title: "Your new key".to_owned(),
-        lead: format!("For the agent {}. Whoever has it can ask as this agent.", agent.id),
+        title: t!("settings-key-new"),
+        lead: t!("settings-key-new-lead", agent = agent.id.as_str()),
         blocks: vec![
-            SettingsBlock::Secret { label: "Agent key".to_owned(), value: secret.to_owned() },
-            SettingsBlock::Heading("Ask with it: three ways".to_owned()),
-            code("With curl", curl),
-            code("With Python", python),
-            code("In the terminal", cli),
+            SettingsBlock::Secret { label: t!("settings-key-label"), value: secret.to_owned() },
+            SettingsBlock::Heading(t!("settings-key-examples")),
+            code(t!("settings-key-curl"), curl),
+            code(t!("settings-key-python"), python),
+            code(t!("settings-key-terminal"), cli),
             SettingsBlock::Link {
                 href: paths::INBOX.to_owned(),
-                label: "Go to your inbox: the question appears there".to_owned(),
+                label: t!("settings-key-to-inbox"),
             },
-            SettingsBlock::Link {
-                href: paths::agent(&agent.id),
-                label: "All keys of this agent".to_owned(),
-            },
+            SettingsBlock::Link { href: paths::agent(&agent.id), label: t!("settings-key-all") },
         ],
         ..SettingsPage::default()
     }
@@ -193,11 +208,11 @@ pub fn revoke(key: &Key, agent: &AgentId) -> SettingsPage {
     let filled = FormDraft { form: None, problems: &none };
     let tokens = filled.flag(
         "end_tokens",
-        "Tokens of its open requests",
-        "Also end the review, submit and poll tokens of the open requests made with this key",
+        &t!("settings-key-revoke-tokens"),
+        &t!("settings-key-revoke-tokens-yes"),
         false,
     );
-    let mut form = FormView::new(paths::REVOKE_KEY, vec![tokens], "Revoke this key now");
+    let mut form = FormView::new(paths::REVOKE_KEY, vec![tokens], t!("settings-key-revoke-button"));
     form.hidden.push(("key", key.id.to_string()));
     for button in &mut form.buttons {
         button.tone = "no";
@@ -205,15 +220,11 @@ pub fn revoke(key: &Key, agent: &AgentId) -> SettingsPage {
     let name = if key.label.is_empty() { key.id.to_string() } else { key.label.clone() };
     SettingsPage {
         at: paths::AGENTS,
-        title: "Revoke a key".to_owned(),
-        lead: format!(
-            "{} of the agent {agent}. Whatever uses it cannot ask any more, from this moment on. It \
-             cannot be taken back; you can make another key.",
-            VisibleText::of(&name)
-        ),
+        title: t!("settings-key-revoke-title"),
+        lead: t!("settings-key-revoke-lead", key = VisibleText::of(&name), agent = agent.as_str()),
         blocks: vec![
             SettingsBlock::Form(form),
-            SettingsBlock::Link { href: paths::agent(agent), label: "Keep it".to_owned() },
+            SettingsBlock::Link { href: paths::agent(agent), label: t!("common-cancel") },
         ],
         ..SettingsPage::default()
     }
@@ -222,9 +233,9 @@ pub fn revoke(key: &Key, agent: &AgentId) -> SettingsPage {
 /// Parses the form for a new agent.
 pub fn read(form: &SubmittedForm) -> Result<NewAgent, FormProblems> {
     Ok(NewAgent {
-        id: id(form, "id", "Name of the agent")?,
-        project: id(form, "project", "Project")?,
-        owner: id(form, "owner", "Who answers for it")?,
+        id: id(form, "id", &labeled("id"))?,
+        project: id(form, "project", &labeled("project"))?,
+        owner: id(form, "owner", &labeled("owner"))?,
         conversations: None,
     })
 }

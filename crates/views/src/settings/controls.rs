@@ -38,21 +38,6 @@ impl FormDraft<'_> {
         self.field(name, label, Control::Input(input))
     }
 
-    /// A text field with suggestions.
-    pub fn suggested(
-        &self,
-        name: &str,
-        label: &str,
-        current: &str,
-        suggestions: Vec<String>,
-    ) -> FieldView {
-        let mut field = self.text(name, label, current);
-        if let Control::Input(input) = &mut field.control {
-            input.suggestions = suggestions;
-        }
-        field
-    }
-
     /// A text area.
     pub fn area(&self, name: &str, label: &str, current: &str) -> FieldView {
         let (value, placeholder) = (self.value(name, current), String::new());
@@ -95,14 +80,14 @@ impl FormDraft<'_> {
         self.some_of(name, label, &[("yes".to_owned(), yes.to_owned())], |_| current)
     }
 
-    fn value(&self, name: &str, current: &str) -> String {
+    pub(super) fn value(&self, name: &str, current: &str) -> String {
         match self.form {
             Some(form) => form.text(name).unwrap_or_default(),
             None => current.to_owned(),
         }
     }
 
-    fn field(&self, name: &str, label: &str, control: Control) -> FieldView {
+    pub(super) fn field(&self, name: &str, label: &str, control: Control) -> FieldView {
         let place = ProblemLocation::Field(name.to_owned());
         let wrong = self.problems.problems.iter().find(|problem| problem.place == place);
         FieldView {
@@ -123,15 +108,15 @@ impl FormDraft<'_> {
     }
 }
 
-fn pickable(value: &str, label: &str, checked: bool) -> ControlOption {
+pub(super) fn pickable(value: &str, label: &str, checked: bool) -> ControlOption {
     ControlOption { value: value.to_owned(), label: VisibleText::of(label), note: None, checked }
 }
 
 impl FieldView {
     /// The same field with a hint.
     #[must_use]
-    pub fn hint(mut self, hint: &str) -> Self {
-        self.hint = Some(VisibleText::of(hint));
+    pub fn hint(mut self, hint: impl AsRef<str>) -> Self {
+        self.hint = Some(VisibleText::of(hint.as_ref()));
         self
     }
 
@@ -143,18 +128,21 @@ impl FieldView {
     }
 }
 
-/// The refusal as a problem of its field; `labels` names the fields of the form.
-pub fn refused(refusal: &Refusal, labels: &[(&str, &str)]) -> FormProblems {
+/// The message for a value that is not what the field takes.
+pub(crate) fn expected_text(expected: &str) -> String {
+    t!("settings-expected", expected = expected)
+}
+
+/// The refusal as a problem of its field; `label` names the fields of the form.
+pub fn refused(refusal: &Refusal, label: impl Fn(&str) -> Option<String>) -> FormProblems {
     let at = |field: &str| {
-        let label = labels.iter().find(|(name, _)| *name == field).map(|(_, label)| *label);
-        label.map(|label| (ProblemLocation::Field(field.to_owned()), VisibleText::of(label)))
+        label(field)
+            .map(|label| (ProblemLocation::Field(field.to_owned()), VisibleText::of(&label)))
     };
     let (place, message) = match refusal {
-        Refusal::Invalid { field, expected } => (at(field), format!("Expected {expected}.")),
-        Refusal::InvalidAt { field, expected } => (at(field), format!("Expected {expected}.")),
-        Refusal::Exists { what: "email address" } => {
-            (at("email"), "Somebody else has this address.".to_owned())
-        }
+        Refusal::Invalid { field, expected } => (at(field), expected_text(expected)),
+        Refusal::InvalidAt { field, expected } => (at(field), expected_text(expected)),
+        Refusal::Exists { what: "email address" } => (at("email"), t!("settings-email-taken")),
         other => {
             let mut text = other.to_string();
             // Refusals begin in lower case, because they usually follow a colon.

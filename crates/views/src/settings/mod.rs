@@ -12,17 +12,18 @@
 //! | [`rules`] | delegation rules |
 //! | [`webhooks`] | webhook endpoints and deliveries |
 //! | [`signing`] | the keys that sign receipts |
+//! | [`time_zones`] | the field that selects a time zone |
 
 pub mod agents;
 pub mod controls;
 pub mod devices;
-
 pub mod notifications;
 pub mod people;
 pub mod profile;
 pub mod projects;
 pub mod rules;
 pub mod signing;
+pub mod time_zones;
 pub mod webhooks;
 
 use askama::Template;
@@ -89,7 +90,7 @@ pub struct SettingsRow {
     /// Its page, if it has one.
     pub href: Option<String>,
     /// One or two words beside the title.
-    pub mark: Option<&'static str>,
+    pub mark: Option<String>,
     /// Further details, on one line.
     pub facts: VisibleText,
     /// The action of the entry.
@@ -103,7 +104,7 @@ pub enum RowAction {
     Go {
         /// The path of that page.
         href: String,
-        label: &'static str,
+        label: String,
     },
     /// A button that posts.
     Post {
@@ -111,14 +112,14 @@ pub enum RowAction {
         action: String,
         /// The name and value of the button.
         sends: (&'static str, String),
-        label: &'static str,
+        label: String,
     },
     /// Several buttons that post.
     Posts {
         /// The path to post to.
         action: String,
         /// The name, value and label of each button.
-        buttons: Vec<(&'static str, String, &'static str)>,
+        buttons: Vec<(&'static str, String, String)>,
     },
 }
 
@@ -144,99 +145,77 @@ pub struct FormButton {
 
 impl FormView {
     /// A form with one button.
-    pub fn new(action: impl Into<String>, fields: Vec<FieldView>, button: &str) -> Self {
-        let button = FormButton { tone: "yes", sends: None, label: button.to_owned() };
+    pub fn new(
+        action: impl Into<String>,
+        fields: Vec<FieldView>,
+        button: impl Into<String>,
+    ) -> Self {
+        let button = FormButton { tone: "yes", sends: None, label: button.into() };
         let (action, buttons) = (action.into(), vec![button]);
         Self { heading: None, action, hidden: Vec::new(), fields, buttons }
     }
 
     /// The same form with a heading.
     #[must_use]
-    pub fn titled(mut self, heading: &str) -> Self {
-        self.heading = Some(heading.to_owned());
+    pub fn titled(mut self, heading: impl Into<String>) -> Self {
+        self.heading = Some(heading.into());
         self
     }
 }
 
 /// Renders the page as HTML. The navigation shows administrative pages only to administrators.
 pub fn page(frame: &PageContext, admin: bool, page: &SettingsPage) -> String {
-    let ways = SETTINGS_LINKS.iter().filter(|way| admin || !way.admin);
-    render(&SettingsTemplate { frame, page, ways: ways.collect() })
+    render(&SettingsTemplate { frame, page, ways: settings_links(admin) })
 }
 
 struct SettingsLink {
     href: &'static str,
-    label: &'static str,
-    about: &'static str,
+    label: String,
+    about: String,
     admin: bool,
 }
 
-const fn settings_link(
-    href: &'static str,
-    label: &'static str,
-    about: &'static str,
-    admin: bool,
-) -> SettingsLink {
-    SettingsLink { href, label, about, admin }
+/// The pages of the settings, in the order of the navigation.
+fn settings_links(admin: bool) -> Vec<SettingsLink> {
+    let everyone = |href, label, about| SettingsLink { href, label, about, admin: false };
+    let admins = |href, label, about| SettingsLink { href, label, about, admin: true };
+    let mut links = vec![
+        everyone(paths::PROFILE, t!("settings-profile"), t!("settings-profile-about")),
+        everyone(paths::AWAY, t!("settings-away"), t!("settings-away-about")),
+        everyone(
+            paths::NOTIFICATION_SETTINGS,
+            t!("settings-notifications"),
+            t!("settings-notifications-about"),
+        ),
+        everyone(paths::DEVICES, t!("settings-devices"), t!("settings-devices-about")),
+        everyone(paths::RULES, t!("settings-rules"), t!("settings-rules-about")),
+        everyone(paths::AGENTS, t!("settings-agents"), t!("settings-agents-about")),
+        everyone(paths::WEBHOOKS, t!("settings-webhooks"), t!("settings-webhooks-about")),
+        admins(paths::PEOPLE, t!("settings-people"), t!("settings-people-about")),
+        admins(paths::GROUPS, t!("settings-groups"), t!("settings-groups-about")),
+        admins(paths::PROJECTS, t!("settings-projects"), t!("settings-projects-about")),
+        admins(paths::SIGNING, t!("settings-signing"), t!("settings-signing-about")),
+        everyone(paths::SESSIONS, t!("settings-sessions"), t!("settings-sessions-about")),
+        everyone(paths::TOKENS, t!("settings-tokens"), t!("settings-tokens-about")),
+    ];
+    links.retain(|link| admin || !link.admin);
+    links
 }
-
-const SETTINGS_LINKS: &[SettingsLink] = &[
-    settings_link(paths::PROFILE, "My profile", "Name, time zone, language, quiet hours", false),
-    settings_link(
-        paths::AWAY,
-        "Away or back",
-        "When you are away, and who is asked instead",
-        false,
-    ),
-    settings_link(
-        paths::NOTIFICATION_SETTINGS,
-        "How I am told",
-        "Devices and mail, in which order, and digests",
-        false,
-    ),
-    settings_link(paths::DEVICES, "My devices", "Where you are told that a request waits", false),
-    settings_link(paths::RULES, "My delegation rules", "Which requests go to somebody else", false),
-    settings_link(paths::AGENTS, "Agents and keys", "Who may ask, and with which keys", false),
-    settings_link(
-        paths::WEBHOOKS,
-        "Webhooks",
-        "Who else is told what happens, in signed calls",
-        false,
-    ),
-    settings_link(paths::PEOPLE, "People", "Who answers, and what they may do", true),
-    settings_link(paths::GROUPS, "Groups", "Who takes requests from a common pool", true),
-    settings_link(
-        paths::PROJECTS,
-        "Projects",
-        "Reminders, escalation, and what silence means",
-        true,
-    ),
-    settings_link(paths::SIGNING, "Signing keys", "What receipts are signed with", true),
-    settings_link(
-        paths::SESSIONS,
-        "Where you are signed in",
-        "Browsers that can answer as you",
-        false,
-    ),
-    settings_link(paths::TOKENS, "Token for your terminal", "For the countersign command", false),
-];
 
 /// The overview of the settings that this person can open.
 pub fn overview(admin: bool) -> SettingsPage {
-    let row = |way: &SettingsLink| SettingsRow {
-        title: VisibleText::of(way.label),
+    let row = |way: SettingsLink| SettingsRow {
+        title: VisibleText::of(&way.label),
         href: Some(way.href.to_owned()),
         mark: None,
-        facts: VisibleText::of(way.about),
+        facts: VisibleText::of(&way.about),
         act: None,
     };
-    let rows = SETTINGS_LINKS.iter().filter(|way| admin || !way.admin).map(row).collect();
     SettingsPage {
         at: paths::SETTINGS,
-        title: "Settings".to_owned(),
-        lead: "Everything here can also be done over the API and with the countersign command."
-            .to_owned(),
-        blocks: vec![SettingsBlock::Rows(rows)],
+        title: t!("settings-title"),
+        lead: t!("settings-lead"),
+        blocks: vec![SettingsBlock::Rows(settings_links(admin).into_iter().map(row).collect())],
         ..SettingsPage::default()
     }
 }
@@ -246,5 +225,5 @@ pub fn overview(admin: bool) -> SettingsPage {
 struct SettingsTemplate<'a> {
     frame: &'a PageContext,
     page: &'a SettingsPage,
-    ways: Vec<&'a SettingsLink>,
+    ways: Vec<SettingsLink>,
 }

@@ -12,14 +12,20 @@ use crate::components::wording::VisibleText;
 use crate::request::channel_label;
 use crate::site::paths;
 
-/// The labels of the fields, for problems.
-pub const LABELS: &[(&str, &str)] =
-    &[("contacts", ADDRESS), ("via", VIA), ("every", EVERY), ("at", AT)];
-const ADDRESS: &str = "Address";
-const VIA: &str = "Where";
-const CODE: &str = "You get a code there, to show that it is yours.";
-const EVERY: &str = "What is not urgent";
-const AT: &str = "Time of day, for once a day";
+/// The label of a field.
+pub fn label(field: &str) -> Option<String> {
+    Some(match field {
+        "contacts" => t!("settings-notifications-address"),
+        "via" => t!("settings-notifications-via"),
+        "every" => t!("settings-notifications-digest"),
+        "at" => t!("settings-notifications-digest-time"),
+        _ => return None,
+    })
+}
+
+fn labeled(field: &str) -> String {
+    label(field).unwrap_or_default()
+}
 
 /// The input of the page.
 #[derive(Debug, Clone, Copy)]
@@ -53,34 +59,27 @@ pub fn page(settings: &NotificationsPage<'_>, filled: FormDraft<'_>) -> Settings
             .map(|way| verification_form(way, of(&code_field(&way.id)))),
     );
     match settings.kinds {
-        [] => blocks.push(SettingsBlock::Text(
-            "This server writes no mail: whoever runs it has not said how.".to_owned(),
-        )),
+        [] => blocks.push(SettingsBlock::Text(t!("settings-notifications-no-email"))),
         ["email"] => {
-            let field = of("contacts").input("email", "contacts", ADDRESS, "");
+            let field = of("contacts").input("email", "contacts", &labeled("contacts"), "");
             let add = FormView::new(
                 paths::NOTIFICATION_SETTINGS,
-                vec![field.hint(CODE)],
-                "Add this address",
+                vec![field.hint(t!("settings-notifications-code-hint"))],
+                t!("settings-notifications-add"),
             );
-            blocks.push(SettingsBlock::Form(add.titled("Add a mail address")));
+            let add = add.titled(t!("settings-notifications-add-email-title"));
+            blocks.push(SettingsBlock::Form(add));
         }
         kinds => blocks.push(SettingsBlock::Form(add(kinds, of("contacts")))),
     }
     blocks.push(SettingsBlock::Form(digest_form(settings.digest, of("every"))));
-    blocks.push(SettingsBlock::Text(
-        "You are told by the first of these. If that fails, or you do not open the request for a while \
-         (2 minutes if it is critical, 5 if it is high, 15 otherwise), the next is tried. Not in your \
-         quiet hours, unless it is critical. The inbox always shows everything."
-            .to_owned(),
-    ));
+    blocks.push(SettingsBlock::Text(t!("settings-notifications-note")));
     let href = paths::PROFILE.to_owned();
-    blocks.push(SettingsBlock::Link { href, label: "My quiet hours".to_owned() });
+    blocks.push(SettingsBlock::Link { href, label: t!("settings-notifications-quiet-hours") });
     SettingsPage {
         at: paths::NOTIFICATION_SETTINGS,
-        title: "How I am told".to_owned(),
-        lead: "By which means you learn that a request waits, and in which order they are tried."
-            .to_owned(),
+        title: t!("settings-notifications"),
+        lead: t!("settings-notifications-lead"),
         blocks,
         ..SettingsPage::default()
     }
@@ -95,27 +94,36 @@ fn row(
     let id = || way.id.to_string();
     let mut buttons = Vec::new();
     if !first {
-        buttons.push(("up", id(), "Try earlier"));
+        buttons.push(("up", id(), t!("settings-notifications-earlier")));
     }
     if !last {
-        buttons.push(("down", id(), "Try later"));
+        buttons.push(("down", id(), t!("settings-notifications-later")));
     }
     if way.off {
-        buttons.push(("on", id(), "Use it again"));
+        buttons.push(("on", id(), t!("settings-notifications-use")));
     } else if way.verified {
-        buttons.push(("off", id(), "Do not use it"));
+        buttons.push(("off", id(), t!("settings-notifications-do-not-use")));
     }
     if way.removable {
-        buttons.push(("remove", id(), "Remove it"));
+        buttons.push(("remove", id(), t!("settings-remove")));
     }
     let devices = way.means == ContactMethod::Devices;
     let (mark, facts) = match (way.off, way.carried, way.verified) {
-        (true, ..) => (Some("off"), "You are not told here.".to_owned()),
-        (_, false, _) if devices => (Some("unused"), "This server tells no devices.".to_owned()),
-        (_, false, _) => (Some("unused"), "This server sends nothing there yet.".to_owned()),
-        (_, _, false) => (Some("not verified"), "Nothing goes there yet.".to_owned()),
-        _ if devices => (None, how_many(settings.devices)),
-        _ => (None, "Verified.".to_owned()),
+        (true, ..) => {
+            (Some(t!("settings-notifications-off")), t!("settings-notifications-off-facts"))
+        }
+        (_, false, _) if devices => {
+            (Some(t!("settings-notifications-unused")), t!("settings-notifications-no-push"))
+        }
+        (_, false, _) => {
+            (Some(t!("settings-notifications-unused")), t!("settings-notifications-no-channel"))
+        }
+        (_, _, false) => (
+            Some(t!("settings-notifications-unverified")),
+            t!("settings-notifications-unverified-facts"),
+        ),
+        _ if devices => (None, t!("settings-notifications-devices", count = settings.devices)),
+        _ => (None, t!("settings-notifications-verified")),
     };
     SettingsRow {
         title: VisibleText::of(&contact_method_name(&way.means)),
@@ -126,25 +134,17 @@ fn row(
     }
 }
 
-fn how_many(devices: usize) -> String {
-    match devices {
-        0 => "None is told yet.".to_owned(),
-        1 => "One is told.".to_owned(),
-        n => format!("{n} are told."),
-    }
-}
-
 /// The name of a contact method.
 pub fn contact_method_name(means: &ContactMethod) -> String {
     match means {
-        ContactMethod::Devices => "My devices".to_owned(),
-        ContactMethod::Email(address) => format!("Mail to {address}"),
-        ContactMethod::Slack(id) => format!("Slack, {id}"),
-        ContactMethod::Sms(number) => format!("Text message to {number}"),
-        ContactMethod::Whatsapp(number) => format!("WhatsApp, {number}"),
-        ContactMethod::Telegram(id) => format!("Telegram, {id}"),
-        ContactMethod::Ntfy(topic) => format!("ntfy, {topic}"),
-        ContactMethod::Webhook(id) => format!("Webhook, {id}"),
+        ContactMethod::Devices => t!("settings-devices"),
+        ContactMethod::Email(address) => t!("settings-contact-email", address = address),
+        ContactMethod::Slack(id) => t!("settings-contact-slack", address = id),
+        ContactMethod::Sms(number) => t!("settings-contact-sms", address = number),
+        ContactMethod::Whatsapp(number) => t!("settings-contact-whatsapp", address = number),
+        ContactMethod::Telegram(id) => t!("settings-contact-telegram", address = id),
+        ContactMethod::Ntfy(topic) => t!("settings-contact-ntfy", address = topic),
+        ContactMethod::Webhook(id) => t!("settings-contact-webhook", address = id),
     }
 }
 
@@ -154,28 +154,28 @@ fn add(kinds: &[&'static str], filled: FormDraft<'_>) -> FormView {
         kinds.iter().map(|kind| ((*kind).to_owned(), channel_label(kind).to_owned())).collect();
     let first = kinds.first().copied().unwrap_or_default();
     let fields = vec![
-        filled.one_of("via", VIA, &choices, first),
-        filled.text("contacts", ADDRESS, "").hint(
-            "A mail address, a phone number such as +4930123456, or what you are called there, such \
-             as U0123ABC in Slack. You get a code there, to show that it is yours.",
-        ),
+        filled.one_of("via", &labeled("via"), &choices, first),
+        filled
+            .text("contacts", &labeled("contacts"), "")
+            .hint(t!("settings-notifications-address-hint")),
     ];
-    FormView::new(paths::NOTIFICATION_SETTINGS, fields, "Add this address").titled("Add an address")
+    FormView::new(paths::NOTIFICATION_SETTINGS, fields, t!("settings-notifications-add"))
+        .titled(t!("settings-notifications-add-title"))
 }
 
 /// The form that verifies a contact method.
 fn verification_form(way: &ContactMethodView, filled: FormDraft<'_>) -> SettingsBlock {
-    let field = filled.text(&code_field(&way.id), "Code", "");
+    let field = filled.text(&code_field(&way.id), &t!("settings-notifications-code"), "");
     let mut form = FormView::new(
         paths::NOTIFICATION_SETTINGS,
-        vec![field.hint("Six digits, which count once and for ten minutes.")],
-        "Verify this address",
+        vec![field.hint(t!("settings-notifications-code-digits"))],
+        t!("settings-notifications-verify"),
     );
     form.hidden.push(("verify", way.id.to_string()));
-    let (sends, label) = (Some(("send", "1")), "Send me a code".to_owned());
+    let (sends, label) = (Some(("send", "1")), t!("settings-notifications-send-code"));
     form.buttons.push(FormButton { tone: "plain", sends, label });
     let address = way.means.address().unwrap_or_default();
-    SettingsBlock::Form(form.titled(&format!("Show that {address} is yours")))
+    SettingsBlock::Form(form.titled(t!("settings-notifications-verify-title", address = address)))
 }
 
 /// The name of the field for the code of this contact method.
@@ -189,31 +189,34 @@ fn digest_form(digest: DigestFrequency, filled: FormDraft<'_>) -> FormView {
         DigestFrequency::Hour => ("hour", String::new()),
         DigestFrequency::Day { at } => ("day", at.to_string()),
     };
-    let choice = |sent: &str, shown: &str| (sent.to_owned(), shown.to_owned());
     let choices = [
-        choice("hour", "Together, once an hour"),
-        choice("day", "Together, once a day"),
-        choice("off", "Each at once"),
+        ("hour".to_owned(), t!("settings-notifications-digest-hour")),
+        ("day".to_owned(), t!("settings-notifications-digest-day")),
+        ("off".to_owned(), t!("settings-notifications-digest-off")),
     ];
     let fields = vec![
         filled
-            .one_of("every", EVERY, &choices, every)
-            .hint("Requests of low priority; everything else is told at once."),
-        filled.input("time", "at", AT, &at),
+            .one_of("every", &labeled("every"), &choices, every)
+            .hint(t!("settings-notifications-digest-hint")),
+        filled.input("time", "at", &labeled("at"), &at),
     ];
-    let mut form = FormView::new(paths::NOTIFICATION_SETTINGS, fields, "Save how often");
+    let mut form = FormView::new(
+        paths::NOTIFICATION_SETTINGS,
+        fields,
+        t!("settings-notifications-digest-save"),
+    );
     form.hidden.push(("digest", "1".to_owned()));
-    form.titled("What can wait")
+    form.titled(t!("settings-notifications-digest-title"))
 }
 
 /// Parses the digest form.
 pub fn read(form: &SubmittedForm) -> Result<DigestFrequency, FormProblems> {
     let text = |name| form.value(name).map(str::trim).unwrap_or_default();
     let mut problem = FormProblems::default();
-    let wrong = |problem: &mut FormProblems, field: &str, label: &str, message: &str| {
+    let wrong = |problem: &mut FormProblems, field: &str, message: String| {
         problem.add(
             ProblemLocation::Field(field.to_owned()),
-            Some(VisibleText::of(label)),
+            Some(VisibleText::of(&labeled(field))),
             message,
         );
     };
@@ -222,9 +225,9 @@ pub fn read(form: &SubmittedForm) -> Result<DigestFrequency, FormProblems> {
         "hour" => return Ok(DigestFrequency::Hour),
         "day" => match text("at").parse() {
             Ok(at) => return Ok(DigestFrequency::Day { at }),
-            Err(_) => wrong(&mut problem, "at", AT, "Expected a time of day such as 08:30."),
+            Err(_) => wrong(&mut problem, "at", t!("settings-time-expected")),
         },
-        _ => wrong(&mut problem, "every", EVERY, "Expected one of these."),
+        _ => wrong(&mut problem, "every", t!("settings-option-expected")),
     }
     Err(problem)
 }

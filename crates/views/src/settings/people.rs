@@ -6,7 +6,7 @@ use kernel::directory::{Directory, Human, NewGroup, NewHuman, Profile};
 use kernel::ids::GroupId;
 use kernel::{HumanId, ProjectId, Time};
 
-use super::controls::{FormDraft, SelectOption};
+use super::controls::{FormDraft, SelectOption, expected_text};
 use super::{FormView, MAX_LIST_OPTIONS, RowAction, SettingsBlock, SettingsPage, SettingsRow};
 use crate::answer_form::problem::{FormProblems, ProblemLocation};
 use crate::answer_form::submitted::SubmittedForm;
@@ -14,23 +14,32 @@ use crate::components::relative_time::RelativeTime;
 use crate::components::wording::{self, VisibleText};
 use crate::site::paths;
 
-/// The labels of the fields of a person, for problems.
-pub const LABELS: &[(&str, &str)] = &[
-    ("id", "Name in the system"),
-    ("name", "What to call them"),
-    ("email", "Email address"),
-    ("admin", "Administrator"),
-    ("active", "Active"),
-    ("projects", "Projects"),
-    ("groups", "Groups"),
-    ("skills", "Qualified for"),
-];
+/// The label of a field of a person.
+pub fn label(field: &str) -> Option<String> {
+    Some(match field {
+        "id" => t!("settings-people-id"),
+        "name" => t!("settings-people-name"),
+        "email" => t!("settings-people-email"),
+        "admin" => t!("settings-people-admin"),
+        "active" => t!("settings-people-active"),
+        "projects" => t!("settings-people-projects"),
+        "groups" => t!("settings-people-groups"),
+        "skills" => t!("settings-people-skills"),
+        _ => return None,
+    })
+}
 
-/// The labels of the fields of a group.
-pub const GROUP_LABELS: &[(&str, &str)] = &[("id", "Name of the group"), ("members", "Members")];
+/// The label of a field of a group.
+pub fn group_label(field: &str) -> Option<String> {
+    Some(match field {
+        "id" => t!("settings-groups-id"),
+        "members" => t!("settings-groups-members"),
+        _ => return None,
+    })
+}
 
-fn label(field: &str) -> &'static str {
-    LABELS.iter().find(|(name, _)| *name == field).map_or("", |(_, label)| label)
+fn labeled(field: &str) -> String {
+    label(field).unwrap_or_default()
 }
 
 /// The list of people.
@@ -45,11 +54,11 @@ pub fn list(
         let name = profile.map(|profile| profile.name.trim()).filter(|name| !name.is_empty());
         let email = profile.and_then(|profile| profile.email.as_deref());
         let projects: Vec<_> = human.projects.iter().map(ProjectId::as_str).collect();
-        let away = human.absence_at(now).map(|_| "away");
+        let away = human.absence_at(now).map(|_| t!("settings-people-away"));
         let mark = match (human.active, human.admin) {
-            (false, _) if human.is_erased() => Some("erased"),
-            (false, _) => Some("cannot sign in"),
-            (true, true) => Some("administrator"),
+            (false, _) if human.is_erased() => Some(t!("settings-people-erased")),
+            (false, _) => Some(t!("settings-people-inactive")),
+            (true, true) => Some(t!("settings-people-administrator")),
             (true, false) => away,
         };
         let facts = [
@@ -66,23 +75,19 @@ pub fn list(
         }
     };
     let mut blocks = vec![SettingsBlock::Rows(people.iter().map(row).collect())];
-    blocks.extend(
-        next.map(|href| SettingsBlock::Link { href, label: "Show more people".to_owned() }),
-    );
+    blocks.extend(next.map(|href| SettingsBlock::Link { href, label: t!("settings-people-more") }));
     let fields = vec![
-        filled
-            .text("id", label("id"), "")
-            .hint("Letters, digits and -_.@, such as ada. It cannot be changed later.")
-            .mark_required(),
-        filled.text("name", label("name"), ""),
-        filled.input("email", "email", label("email"), ""),
+        filled.text("id", &labeled("id"), "").hint(t!("settings-people-id-hint")).mark_required(),
+        filled.text("name", &labeled("name"), ""),
+        filled.input("email", "email", &labeled("email"), ""),
     ];
-    let add = FormView::new(paths::PEOPLE, fields, "Add this person").titled("Add somebody");
+    let add = FormView::new(paths::PEOPLE, fields, t!("settings-people-add"))
+        .titled(t!("settings-people-add-title"));
     blocks.push(SettingsBlock::Form(add));
     SettingsPage {
         at: paths::PEOPLE,
-        title: "People".to_owned(),
-        lead: "Who can be asked and sign in.".to_owned(),
+        title: t!("settings-people"),
+        lead: t!("settings-people-lead"),
         blocks,
         ..SettingsPage::default()
     }
@@ -93,15 +98,13 @@ fn erased_person(human: &Human, directory: &Directory) -> SettingsPage {
     SettingsPage {
         at: paths::PEOPLE,
         title: wording::person_name(directory, &human.id),
-        lead: format!("Was known here as {}.", human.id),
+        lead: t!("settings-erased-lead", id = human.id.as_str()),
         blocks: vec![
-            SettingsBlock::Text(
-                "Name, addresses, credentials and devices were removed. What this person wrote on \
-                 requests and tasks is erased in the background within minutes. The audit log still \
-                 shows what this id decided. The id cannot be used again."
-                    .to_owned(),
-            ),
-            SettingsBlock::Link { href: paths::PEOPLE.to_owned(), label: "Back to everybody".to_owned() },
+            SettingsBlock::Text(t!("settings-erased-text")),
+            SettingsBlock::Link {
+                href: paths::PEOPLE.to_owned(),
+                label: t!("settings-people-back"),
+            },
         ],
         ..SettingsPage::default()
     }
@@ -111,47 +114,32 @@ fn erased_person(human: &Human, directory: &Directory) -> SettingsPage {
 pub fn erase(human: &Human, directory: &Directory, filled: FormDraft<'_>) -> SettingsPage {
     let fields = vec![
         filled
-            .text("confirm", CONFIRM, "")
-            .hint(&format!("Enter {} to confirm. This cannot be undone.", human.id))
+            .text("confirm", &labeled("id"), "")
+            .hint(t!("settings-erase-confirm-hint", id = human.id.as_str()))
             .mark_required(),
     ];
-    let mut form = FormView::new(paths::person_erase(&human.id), fields, "Erase this person");
+    let mut form =
+        FormView::new(paths::person_erase(&human.id), fields, t!("settings-erase-button"));
     for button in &mut form.buttons {
         button.tone = "no";
     }
-    let text = |text: &str| SettingsBlock::Text(text.to_owned());
     SettingsPage {
         at: paths::PEOPLE,
-        title: format!("Erase {}", wording::person_name(directory, &human.id)),
-        lead: "Erase the personal data of this person (GDPR).".to_owned(),
+        title: t!("settings-erase-title", name = wording::person_name(directory, &human.id)),
+        lead: t!("settings-erase-lead"),
         blocks: vec![
-            SettingsBlock::Heading("What is removed".to_owned()),
-            text(
-                "Name, email address, contact methods, notification settings, time zone, quiet hours \
-                 and absence; memberships of projects and groups; sessions, passkeys, sign-in links \
-                 and tokens; devices; snoozed requests; delegation rules and escalation steps that \
-                 name this person.",
-            ),
-            text(
-                "What this person wrote: comments, reasons, comments on answers, reviews, and \
-                 conversations with agents. This happens in the background within minutes.",
-            ),
-            SettingsBlock::Heading("What stays".to_owned()),
-            text(
-                "The id, and what was decided with it: the audit log still verifies. Typed answers \
-                 belong to their requests and are erased with these. Backups and exports made before \
-                 today, and messages already sent to chat or email, are not changed.",
-            ),
-            text("Agents, open requests and open tasks of this person must be handed over first."),
+            SettingsBlock::Heading(t!("settings-erase-removed")),
+            SettingsBlock::Text(t!("settings-erase-removed-data")),
+            SettingsBlock::Text(t!("settings-erase-removed-text")),
+            SettingsBlock::Heading(t!("settings-erase-kept")),
+            SettingsBlock::Text(t!("settings-erase-kept-text")),
+            SettingsBlock::Text(t!("settings-erase-first")),
             SettingsBlock::Form(form),
-            SettingsBlock::Link { href: paths::person(&human.id), label: "Back".to_owned() },
+            SettingsBlock::Link { href: paths::person(&human.id), label: t!("settings-back") },
         ],
         ..SettingsPage::default()
     }
 }
-
-/// The label of the field for the repeated id.
-const CONFIRM: &str = "Name in the system";
 
 /// Checks that the id was repeated correctly.
 pub fn check_confirmation(form: &SubmittedForm, human: &HumanId) -> Result<(), FormProblems> {
@@ -159,11 +147,10 @@ pub fn check_confirmation(form: &SubmittedForm, human: &HumanId) -> Result<(), F
         return Ok(());
     }
     let mut problem = FormProblems::default();
-    let message = format!("Enter {human} to confirm.");
     problem.add(
         ProblemLocation::Field("confirm".to_owned()),
-        Some(VisibleText::of(CONFIRM)),
-        message,
+        Some(VisibleText::of(&labeled("id"))),
+        t!("settings-erase-confirm-wrong", id = human.as_str()),
     );
     Err(problem)
 }
@@ -188,47 +175,37 @@ pub fn page(
     let skills = joined(human.skills.iter().map(String::as_str).collect());
     let member = |id: &str| human.projects.iter().any(|project| project.as_str() == id);
     let fields = vec![
-        filled.text("name", label("name"), &profile.name),
+        filled.text("name", &labeled("name"), &profile.name),
         filled
-            .input("email", "email", label("email"), &profile.email.unwrap_or_default())
-            .hint("They can sign in with a link sent there."),
-        filled.flag("active", label("active"), "Can sign in and be asked", human.active),
-        filled.flag("admin", label("admin"), "May change these settings", human.admin),
-        filled.some_of("projects", label("projects"), &projects, member),
-        filled.text("groups", label("groups"), &groups).hint("Separated by commas."),
-        filled
-            .text("skills", label("skills"), &skills)
-            .hint("Tags of requests they may take from a pool, separated by commas."),
+            .input("email", "email", &labeled("email"), &profile.email.unwrap_or_default())
+            .hint(t!("settings-people-email-hint")),
+        filled.flag("active", &labeled("active"), &t!("settings-people-active-yes"), human.active),
+        filled.flag("admin", &labeled("admin"), &t!("settings-people-admin-yes"), human.admin),
+        filled.some_of("projects", &labeled("projects"), &projects, member),
+        filled.text("groups", &labeled("groups"), &groups).hint(t!("settings-people-groups-hint")),
+        filled.text("skills", &labeled("skills"), &skills).hint(t!("settings-people-skills-hint")),
     ];
-    let save = FormView::new(paths::person(&human.id), fields, "Save");
-    let link = FormView::new(
-        paths::person_link(&human.id),
-        Vec::new(),
-        "Make a sign-in link and show it once",
-    );
+    let save = FormView::new(paths::person(&human.id), fields, t!("settings-save"));
+    let link =
+        FormView::new(paths::person_link(&human.id), Vec::new(), t!("settings-invite-button"));
     let mut blocks =
-        vec![SettingsBlock::Form(save), SettingsBlock::Form(link.titled("Let them in"))];
+        vec![SettingsBlock::Form(save), SettingsBlock::Form(link.titled(t!("settings-invite")))];
     blocks.extend(waiting_passkeys(human, directory, now));
     blocks.extend([
-        SettingsBlock::Heading("End all access".to_owned()),
-        SettingsBlock::Text(
-            "Ends their sessions, tokens, sign-in links and passkeys, takes their contact methods as \
-             not verified, and ends the review links and messages that were sent to them. Use it when a device or an account was stolen. A new sign-in link lets \
-             them in again."
-                .to_owned(),
-        ),
+        SettingsBlock::Heading(t!("settings-end-access")),
+        SettingsBlock::Text(t!("settings-end-access-text")),
         SettingsBlock::Form(end_access(human)),
-        SettingsBlock::Heading("Erase personal data (GDPR)".to_owned()),
+        SettingsBlock::Heading(t!("settings-erase-heading")),
         SettingsBlock::Link {
             href: paths::person_erase(&human.id),
-            label: "Erase this person…".to_owned(),
+            label: t!("settings-erase-link"),
         },
-        SettingsBlock::Link { href: paths::PEOPLE.to_owned(), label: "Back to everybody".to_owned() },
+        SettingsBlock::Link { href: paths::PEOPLE.to_owned(), label: t!("settings-people-back") },
     ]);
     SettingsPage {
         at: paths::PEOPLE,
         title: wording::person_name(directory, &human.id),
-        lead: format!("Known here as {}.", human.id),
+        lead: t!("settings-person-lead", id = human.id.as_str()),
         blocks,
         ..SettingsPage::default()
     }
@@ -240,17 +217,21 @@ fn waiting_passkeys(human: &Human, directory: &Directory, now: Time) -> Vec<Sett
     for key in directory.passkeys_of(&human.id) {
         let Some(from) = key.counts_from(now) else { continue };
         if blocks.is_empty() {
-            blocks.push(SettingsBlock::Heading("Passkeys to confirm".to_owned()));
+            blocks.push(SettingsBlock::Heading(t!("settings-person-passkeys")));
         }
         let added = RelativeTime::new(key.issued_at, now).words;
         let from = RelativeTime::new(from, now).words;
-        blocks.push(SettingsBlock::Text(format!(
-            "“{}”, added {added}. It confirms answers {from}, or when you confirm it. Ask them in \
-             person or on the phone whether they added it.",
-            VisibleText::of(&key.label)
+        blocks.push(SettingsBlock::Text(t!(
+            "settings-person-passkey",
+            name = VisibleText::of(&key.label),
+            added = added,
+            from = from
         )));
-        let mut form =
-            FormView::new(paths::person_passkey(&human.id), Vec::new(), "Confirm this passkey");
+        let mut form = FormView::new(
+            paths::person_passkey(&human.id),
+            Vec::new(),
+            t!("settings-person-passkey-confirm"),
+        );
         form.hidden.push(("key", key.id.to_string()));
         blocks.push(SettingsBlock::Form(form));
     }
@@ -258,7 +239,11 @@ fn waiting_passkeys(human: &Human, directory: &Directory, now: Time) -> Vec<Sett
 }
 
 fn end_access(human: &Human) -> FormView {
-    let mut form = FormView::new(paths::person_access(&human.id), Vec::new(), "End all access now");
+    let mut form = FormView::new(
+        paths::person_access(&human.id),
+        Vec::new(),
+        t!("settings-end-access-button"),
+    );
     for button in &mut form.buttons {
         button.tone = "no";
     }
@@ -269,12 +254,11 @@ fn end_access(human: &Human) -> FormView {
 pub fn link_created(human: &Human, directory: &Directory, url: &str) -> SettingsPage {
     SettingsPage {
         at: paths::PEOPLE,
-        title: format!("A sign-in link for {}", wording::person_name(directory, &human.id)),
-        lead: "Hand it to them yourself. It works once, within 24 hours; whoever opens it is them."
-            .to_owned(),
+        title: t!("settings-invite-title", name = wording::person_name(directory, &human.id)),
+        lead: t!("settings-invite-lead"),
         blocks: vec![
-            SettingsBlock::Secret { label: "Sign-in link".to_owned(), value: url.to_owned() },
-            SettingsBlock::Link { href: paths::person(&human.id), label: "Back".to_owned() },
+            SettingsBlock::Secret { label: t!("settings-invite-link"), value: url.to_owned() },
+            SettingsBlock::Link { href: paths::person(&human.id), label: t!("settings-back") },
         ],
         ..SettingsPage::default()
     }
@@ -283,7 +267,7 @@ pub fn link_created(human: &Human, directory: &Directory, url: &str) -> Settings
 /// Parses the form for a new person. Projects and groups are assigned on the person's page.
 pub fn read_new(form: &SubmittedForm) -> Result<NewHuman, FormProblems> {
     Ok(NewHuman {
-        id: id(form, "id", label("id"))?,
+        id: id(form, "id", &labeled("id"))?,
         profile: profile(form),
         admin: false,
         active: true,
@@ -295,16 +279,15 @@ pub fn read_new(form: &SubmittedForm) -> Result<NewHuman, FormProblems> {
 
 /// Parses the form of an existing person.
 pub fn read(form: &SubmittedForm, human: HumanId) -> Result<NewHuman, FormProblems> {
-    let wrong = |field: &str, message: &str| {
+    let wrong = |field: &str| {
         let mut problem = FormProblems::default();
         problem.add(
             ProblemLocation::Field(field.to_owned()),
-            Some(VisibleText::of(label(field))),
-            message,
+            Some(VisibleText::of(&labeled(field))),
+            t!("settings-people-ids-expected"),
         );
         problem
     };
-    let names = "Expected names of letters, digits and -_.@, separated by commas.";
     let projects = form.values("projects").map(str::parse).collect::<Result<_, _>>();
     let groups = listed(form, "groups").map(str::parse).collect::<Result<_, _>>();
     Ok(NewHuman {
@@ -312,8 +295,8 @@ pub fn read(form: &SubmittedForm, human: HumanId) -> Result<NewHuman, FormProble
         profile: profile(form),
         admin: form.value("admin").is_some(),
         active: form.value("active").is_some(),
-        projects: projects.map_err(|_| wrong("projects", names))?,
-        groups: groups.map_err(|_| wrong("groups", names))?,
+        projects: projects.map_err(|_| wrong("projects"))?,
+        groups: groups.map_err(|_| wrong("groups"))?,
         skills: listed(form, "skills").map(str::to_owned).collect(),
     })
 }
@@ -341,7 +324,7 @@ pub fn id<T: std::str::FromStr<Err = kernel::ids::BadId>>(
 ) -> Result<T, FormProblems> {
     form.value(field).unwrap_or_default().trim().parse().map_err(|error: kernel::ids::BadId| {
         let mut problem = FormProblems::default();
-        let message = format!("Expected {}.", error.expected);
+        let message = expected_text(error.expected);
         problem.add(
             ProblemLocation::Field(field.to_owned()),
             Some(VisibleText::of(label)),
@@ -356,32 +339,31 @@ pub fn groups(directory: &Directory, filled: FormDraft<'_>) -> SettingsPage {
     let row = |id: &GroupId| {
         let names: Vec<String> =
             directory.members(id).map(|human| wording::person_name(directory, &human.id)).collect();
-        let act = RowAction::Go { href: paths::group(id), label: "Change" };
+        let act = RowAction::Go { href: paths::group(id), label: t!("settings-groups-change") };
         let (title, facts) = (VisibleText::of(id.as_str()), VisibleText::of(&names.join(", ")));
         SettingsRow { title, href: Some(paths::group(id)), mark: None, facts, act: Some(act) }
     };
     let rows: Vec<SettingsRow> = directory.groups().take(MAX_LIST_OPTIONS).map(row).collect();
     let mut blocks = Vec::new();
     if rows.is_empty() {
-        blocks.push(SettingsBlock::Text("There is no group yet.".to_owned()));
+        blocks.push(SettingsBlock::Text(t!("settings-groups-none")));
     } else {
         blocks.push(SettingsBlock::Rows(rows));
     }
     let fields = vec![
         filled
-            .text("id", "Name of the group", "")
-            .hint("Such as legal or on-call.")
+            .text("id", &t!("settings-groups-id"), "")
+            .hint(t!("settings-groups-id-hint"))
             .mark_required(),
         members(directory, filled, |_| false),
     ];
-    let add = FormView::new(paths::GROUPS, fields, "Make this group").titled("Make a group");
+    let add = FormView::new(paths::GROUPS, fields, t!("settings-groups-add"))
+        .titled(t!("settings-groups-add-title"));
     blocks.push(SettingsBlock::Form(add));
     SettingsPage {
         at: paths::GROUPS,
-        title: "Groups".to_owned(),
-        lead:
-            "An agent may ask a group: the first of its members who takes the request answers it."
-                .to_owned(),
+        title: t!("settings-groups"),
+        lead: t!("settings-groups-lead"),
         blocks,
         ..SettingsPage::default()
     }
@@ -397,12 +379,12 @@ pub fn group(id: &GroupId, directory: &Directory, filled: FormDraft<'_>) -> Sett
     SettingsPage {
         at: paths::GROUPS,
         title: id.to_string(),
-        lead: "Exactly these people are in the group; with nobody in it, it is gone.".to_owned(),
+        lead: t!("settings-group-lead"),
         blocks: vec![
-            SettingsBlock::Form(FormView::new(paths::group(id), fields, "Save who is in it")),
+            SettingsBlock::Form(FormView::new(paths::group(id), fields, t!("settings-group-save"))),
             SettingsBlock::Link {
                 href: paths::GROUPS.to_owned(),
-                label: "Back to all groups".to_owned(),
+                label: t!("settings-groups-back"),
             },
         ],
         ..SettingsPage::default()
@@ -423,7 +405,7 @@ fn members(
     let listed = directory.humans().take(MAX_LIST_OPTIONS).map(choice);
     let rest = directory.humans().skip(MAX_LIST_OPTIONS).filter(|human| is_in(human.id.as_str()));
     let choices: Vec<SelectOption> = listed.chain(rest.map(choice)).collect();
-    filled.some_of("members", "Members", &choices, is_in)
+    filled.some_of("members", &t!("settings-groups-members"), &choices, is_in)
 }
 
 /// Parses the members of a group.
@@ -432,7 +414,7 @@ pub fn read_group(form: &SubmittedForm, id: GroupId) -> Result<NewGroup, FormPro
     let members = members.map_err(|_: kernel::ids::BadId| {
         FormProblems::one(
             ProblemLocation::Field("members".to_owned()),
-            "Choose people from the list.",
+            t!("settings-groups-members-expected"),
         )
     })?;
     Ok(NewGroup { id, members })

@@ -1,9 +1,7 @@
 //! A person's profile and absence.
 
-use std::sync::LazyLock;
-
 use jiff::civil::DateTime;
-use jiff::tz::{TimeZone, TimeZoneDatabase};
+use jiff::tz::TimeZone;
 use kernel::directory::profile_settings::zone;
 use kernel::directory::{
     Absence, Directory, Human, NewProfile, ProfileSettings, QuietHours, TimeOfDay,
@@ -11,40 +9,37 @@ use kernel::directory::{
 use kernel::{HumanId, Time};
 
 use super::controls::{FormDraft, SelectOption};
-use super::{FormButton, FormView, MAX_LIST_OPTIONS, SettingsBlock, SettingsPage};
+use super::{FormButton, FormView, MAX_LIST_OPTIONS, SettingsBlock, SettingsPage, time_zones};
 use crate::answer_form::fields::FieldView;
 use crate::answer_form::problem::{FormProblems, ProblemLocation};
 use crate::answer_form::submitted::SubmittedForm;
 use crate::components::relative_time::RelativeTime;
 use crate::components::wording::{self, VisibleText};
-use crate::site::paths;
+use crate::locale::Language;
+use crate::site::{assets, paths};
 
-/// The labels of the fields of a profile, for problems.
-pub const LABELS: &[(&str, &str)] = &[
-    ("name", "Your name"),
-    ("about.description", "What you do"),
-    ("about.time_zone", "Time zone"),
-    ("about.language", "Language"),
-    ("about.quiet_hours.from", "Quiet from"),
-    ("about.quiet_hours.to", "Quiet until"),
-    ("about.undo_seconds", "Undo window"),
-    ("about.absence.from", "Away from"),
-    ("about.absence.until", "Back on"),
-    ("about.absence.delegate", "Who is asked instead"),
-];
+/// The label of a field of a profile.
+pub fn label(field: &str) -> Option<String> {
+    Some(match field {
+        "name" => t!("settings-profile-name"),
+        "about.description" => t!("settings-profile-description"),
+        "about.time_zone" => t!("settings-profile-time-zone"),
+        "about.language" => t!("settings-profile-language"),
+        "about.quiet_hours.from" => t!("settings-profile-quiet-from"),
+        "about.quiet_hours.to" => t!("settings-profile-quiet-to"),
+        "about.undo_seconds" => t!("settings-profile-undo"),
+        "about.absence.from" => t!("settings-away-from"),
+        "about.absence.until" => t!("settings-away-until"),
+        "about.absence.delegate" => t!("settings-away-delegate"),
+        _ => return None,
+    })
+}
 
 /// The option for no person.
 const NOBODY: &str = "-";
 
-/// The names of all time zones.
-static ZONES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let known = TimeZoneDatabase::bundled();
-    let names = known.available().map(|name| name.to_string());
-    names.filter(|name| name.contains('/') && !name.starts_with("Etc/")).collect()
-});
-
-fn label(field: &str) -> &'static str {
-    LABELS.iter().find(|(name, _)| *name == field).map_or("", |(_, label)| label)
+fn labeled(field: &str) -> String {
+    label(field).unwrap_or_default()
 }
 
 /// The page of a person's own profile.
@@ -55,51 +50,60 @@ pub fn page(me: &Human, now: Time, filled: FormDraft<'_>) -> SettingsPage {
         .quiet_hours
         .map_or_else(Default::default, |hours| (hours.from.to_string(), hours.to.to_string()));
     let undo = me.undo_seconds().to_string();
-    let text = |name: &str, current: Option<String>| {
-        filled.text(name, label(name), &current.unwrap_or_default())
-    };
+    let description = about.description.as_deref().unwrap_or_default();
+    let time_zone = about.time_zone.as_deref().unwrap_or_default();
+    let input = |kind, name: &str, current: &str| filled.input(kind, name, &labeled(name), current);
     let fields = vec![
-        text("name", Some(profile.name)),
+        filled.text("name", &labeled("name"), &profile.name),
         filled
-            .area("about.description", label("about.description"), &about.description.clone().unwrap_or_default())
-            .hint("What others should know before they hand you a request."),
-        filled
-            .suggested(
-                "about.time_zone",
-                label("about.time_zone"),
-                &about.time_zone.clone().unwrap_or_default(),
-                ZONES.clone(),
-            )
-            .hint("Such as Europe/Berlin. Quiet hours and absences are read in it; without one, in UTC."),
-        text("about.language", about.language.clone()).hint("A tag such as en or de-AT."),
-        filled
-            .input("time", "about.quiet_hours.from", label("about.quiet_hours.from"), &from)
-            .hint("When you would rather not be disturbed: notices on your devices wait until it is over, unless a request is critical. Leave both empty to have none."),
-        filled.input("time", "about.quiet_hours.to", label("about.quiet_hours.to"), &to),
-        filled
-            .input("number", "about.undo_seconds", label("about.undo_seconds"), &undo)
-            .hint("For how many seconds you can undo an answer, from 0 to 60. The agent gets your answer after that; with 0 it gets it at once."),
+            .area("about.description", &labeled("about.description"), description)
+            .hint(t!("settings-profile-description-hint")),
+        language_field(filled, about.language.as_deref().unwrap_or_default()),
+        time_zones::field(filled, "about.time_zone", &labeled("about.time_zone"), time_zone)
+            .hint(t!("settings-profile-time-zone-hint")),
+        input("time", "about.quiet_hours.from", &from).hint(t!("settings-profile-quiet-hint")),
+        input("time", "about.quiet_hours.to", &to),
+        input("number", "about.undo_seconds", &undo).hint(t!("settings-profile-undo-hint")),
     ];
     let mut blocks = Vec::new();
     if let Some(until) = about.quiet_until(now) {
         let until = RelativeTime::new(until, now);
-        blocks.push(SettingsBlock::Text(format!(
-            "It is quiet for you now; notices go on {}.",
-            until.words
-        )));
+        blocks.push(SettingsBlock::Text(t!("settings-profile-quiet-now", until = until.words)));
     }
-    blocks.push(SettingsBlock::Form(FormView::new(paths::PROFILE, fields, "Save your profile")));
-    let email = profile.email.unwrap_or_else(|| "none".to_owned());
-    blocks.push(SettingsBlock::Text(format!(
-        "Your address: {email}. It lets you sign in by mail, so only an administrator changes it."
+    blocks.push(SettingsBlock::Form(FormView::new(
+        paths::PROFILE,
+        fields,
+        t!("settings-profile-save"),
     )));
+    blocks.push(SettingsBlock::Text(match &profile.email {
+        Some(email) => t!("settings-profile-email", email = email),
+        None => t!("settings-profile-no-email"),
+    }));
     SettingsPage {
         at: paths::PROFILE,
-        title: "My profile".to_owned(),
-        lead: "Who you are and how you want to be reached.".to_owned(),
+        title: t!("settings-profile"),
+        lead: t!("settings-profile-lead"),
         blocks,
+        script: Some(assets::zone_js()),
         ..SettingsPage::default()
     }
+}
+
+/// The languages that have a catalog, in their own names, or the one of the browser. A stored tag
+/// stays as it is, such as `de-AT` for German.
+fn language_field(filled: FormDraft<'_>, stored: &str) -> FieldView {
+    let chosen = Language::from_tag(stored);
+    let value = |language: Option<Language>| match language {
+        _ if language == chosen => stored.to_owned(),
+        Some(language) => language.tag().to_owned(),
+        None => String::new(),
+    };
+    let mut choices: Vec<SelectOption> =
+        vec![(value(None), t!("settings-profile-language-browser"))];
+    choices.extend(
+        Language::ALL.map(|language| (value(Some(language)), language.own_name().to_owned())),
+    );
+    filled.one_of("about.language", &labeled("about.language"), &choices, stored)
 }
 
 /// Parses the profile form. The absence has its own page and stays unchanged.
@@ -116,11 +120,7 @@ pub fn read(form: &SubmittedForm, me: &Human) -> Result<NewProfile, FormProblems
         let read = minutes.parse::<TimeOfDay>();
         if read.is_err() {
             let place = ProblemLocation::Field(name.to_owned());
-            problem.add(
-                place,
-                Some(VisibleText::of(label(name))),
-                "Expected a time of day such as 22:30.",
-            );
+            problem.add(place, Some(VisibleText::of(&labeled(name))), t!("settings-time-expected"));
         }
         read.ok()
     };
@@ -130,15 +130,19 @@ pub fn read(form: &SubmittedForm, me: &Human) -> Result<NewProfile, FormProblems
         let missing =
             if from.is_none() { "about.quiet_hours.from" } else { "about.quiet_hours.to" };
         let place = ProblemLocation::Field(missing.to_owned());
-        problem.add(place, Some(VisibleText::of(label(missing))), "Give both times, or neither.");
+        problem.add(
+            place,
+            Some(VisibleText::of(&labeled(missing))),
+            t!("settings-profile-quiet-both"),
+        );
     }
     let before = me.profile_settings().cloned().unwrap_or_default();
     let undo_seconds = match given("about.undo_seconds").map(|text| text.parse::<u64>()) {
         Some(Ok(seconds)) => Some(seconds),
         Some(Err(_)) => {
             let place = ProblemLocation::Field("about.undo_seconds".to_owned());
-            let message = "Expected a whole number from 0 to 60.";
-            problem.add(place, Some(VisibleText::of(label("about.undo_seconds"))), message);
+            let message = t!("settings-profile-undo-expected");
+            problem.add(place, Some(VisibleText::of(&labeled("about.undo_seconds"))), message);
             None
         }
         // An empty field selects the default; a form without the field leaves
@@ -173,11 +177,11 @@ pub fn absence_page(
     let absence = about.absence.filter(|absence| absence.until.is_none_or(|until| now < until));
     let mut blocks = Vec::new();
     let lead = match &absence {
-        None => "While you are away, whoever you name is asked instead of you.".to_owned(),
+        None => t!("settings-away-lead"),
         Some(absence) => absence_words(absence, directory, now),
     };
     if absence.is_some() {
-        let mut back = FormView::new(paths::AWAY, Vec::new(), "I\u{2019}m back");
+        let mut back = FormView::new(paths::AWAY, Vec::new(), t!("settings-away-back"));
         back.hidden.push(("do", "back".to_owned()));
         blocks.push(SettingsBlock::Form(back));
     }
@@ -187,50 +191,36 @@ pub fn absence_page(
             .unwrap_or_default()
     };
     let (mut choices, more) = colleagues(me, directory, absence.delegate.as_ref());
-    choices.insert(0, (NOBODY.to_owned(), "Nobody: requests stay with you".to_owned()));
+    choices.insert(0, (NOBODY.to_owned(), t!("settings-away-nobody")));
     let delegate = absence.delegate.as_ref().map_or(NOBODY, HumanId::as_str);
     let who = filled.one_of(
         "about.absence.delegate",
-        label("about.absence.delegate"),
+        &labeled("about.absence.delegate"),
         &choices,
         delegate,
     );
-    let who = if more {
-        who.hint("Only the first 500 people are listed; name others over the API.")
-    } else {
-        who
-    };
-    let day = |name: &str, at, hint: &str| -> FieldView {
-        filled.input("datetime-local", name, label(name), &shown(at)).hint(hint)
+    let who = if more { who.hint(t!("settings-away-more", count = MAX_LIST_OPTIONS)) } else { who };
+    let day = |name: &str, at, hint: String| -> FieldView {
+        filled.input("datetime-local", name, &labeled(name), &shown(at)).hint(hint)
     };
     let fields = vec![
         who,
-        day(
-            "about.absence.until",
-            absence.until,
-            &format!(
-                "Leave it empty to be away until you say that you are back. Times are in {zone_name}."
-            ),
-        ),
-        day("about.absence.from", absence.from, "Leave it empty to be away from now on."),
+        day("about.absence.until", absence.until, t!("settings-away-until-hint", zone = zone_name)),
+        day("about.absence.from", absence.from, t!("settings-away-from-hint")),
     ];
-    let mut form = FormView::new(paths::AWAY, fields, "I\u{2019}m away");
-    form.hidden.push(("do", "away".to_owned()));
-    form.buttons = vec![FormButton {
-        tone: if absence == Absence::default() { "yes" } else { "plain" },
-        sends: None,
-        label: if absence == Absence::default() { "I\u{2019}m away" } else { "Change it" }
-            .to_owned(),
-    }];
+    let (tone, label) = if absence == Absence::default() {
+        ("yes", t!("settings-away-button"))
+    } else {
+        ("plain", t!("settings-away-change"))
+    };
+    let hidden = vec![("do", "away".to_owned())];
+    let buttons = vec![FormButton { tone, sends: None, label }];
+    let form = FormView { heading: None, action: paths::AWAY.to_owned(), hidden, fields, buttons };
     blocks.push(SettingsBlock::Form(form));
-    blocks.push(SettingsBlock::Text(
-        "Requests you were asked before stay with you; you can still answer everything. Somebody who \
-         is away too, or not in the request\u{2019}s project, is not asked instead."
-            .to_owned(),
-    ));
+    blocks.push(SettingsBlock::Text(t!("settings-away-note")));
     SettingsPage {
         at: paths::AWAY,
-        title: "Away or back".to_owned(),
+        title: t!("settings-away"),
         lead,
         blocks,
         ..SettingsPage::default()
@@ -239,19 +229,25 @@ pub fn absence_page(
 
 /// An absence as a sentence.
 fn absence_words(absence: &Absence, directory: &Directory, now: Time) -> String {
-    let since = match absence.from.filter(|from| now < *from) {
-        Some(from) => format!("You will be away {}", RelativeTime::new(from, now).words),
-        None => "You are away".to_owned(),
+    let from = absence.from.filter(|from| now < *from).map(|at| RelativeTime::new(at, now).words);
+    let back = absence.until.map(|at| RelativeTime::new(at, now));
+    let away = match (from, back) {
+        (None, None) => t!("settings-away-now"),
+        (None, Some(back)) => {
+            t!("settings-away-now-until", back = back.words, exact = back.exact)
+        }
+        (Some(from), None) => t!("settings-away-later", from = from),
+        (Some(from), Some(back)) => {
+            t!("settings-away-later-until", from = from, back = back.words, exact = back.exact)
+        }
     };
-    let until = absence.until.map(|until| {
-        let RelativeTime { words, exact, .. } = RelativeTime::new(until, now);
-        format!(" and back {words} ({exact})")
-    });
     let instead = match &absence.delegate {
-        Some(id) => format!("{} is asked instead", wording::person_name(directory, id)),
-        None => "Nobody stands in for you, so requests stay with you".to_owned(),
+        Some(id) => {
+            t!("settings-away-delegated", name = wording::person_name(directory, id))
+        }
+        None => t!("settings-away-undelegated"),
     };
-    format!("{since}{}. {instead}.", until.unwrap_or_default())
+    format!("{away} {instead}")
 }
 
 /// Parses the absence form. The rest of the profile stays unchanged.
@@ -261,15 +257,15 @@ pub fn read_absence(form: &SubmittedForm, me: &Human) -> Result<NewProfile, Form
     if form.value("do") != Some("back") {
         let zone = local(me);
         let (mut problem, mut delegate) = (FormProblems::default(), None);
-        let mut add = |name: &str, message: &str| {
+        let mut add = |name: &str, message: String| {
             let place = ProblemLocation::Field(name.to_owned());
-            problem.add(place, Some(VisibleText::of(label(name))), message);
+            problem.add(place, Some(VisibleText::of(&labeled(name))), message);
         };
         let named = form.value("about.absence.delegate");
         if let Some(name) = named.filter(|name| !matches!(*name, "" | NOBODY)) {
             match name.parse() {
                 Ok(id) => delegate = Some(id),
-                Err(_) => add("about.absence.delegate", "Choose somebody from the list."),
+                Err(_) => add("about.absence.delegate", t!("settings-person-expected")),
             }
         }
         let mut moment = |name: &str| {
@@ -277,7 +273,7 @@ pub fn read_absence(form: &SubmittedForm, me: &Human) -> Result<NewProfile, Form
             let local = text.parse::<DateTime>().ok();
             let at = local.and_then(|at| zone.to_ambiguous_timestamp(at).compatible().ok());
             if at.is_none() {
-                add(name, "Expected a day and a time, such as 2026-12-24T08:00.");
+                add(name, t!("settings-date-time-expected"));
             }
             at.map(Time::new)
         };
@@ -319,4 +315,33 @@ fn colleagues(
         found.push(choice(named));
     }
     (found, more)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer_form::fields::Control;
+
+    #[test]
+    fn a_stored_language_keeps_its_tag_and_shows_as_the_one_that_has_a_catalog() {
+        let problems = FormProblems::default();
+        let filled = FormDraft { form: None, problems: &problems };
+        for (stored, values) in [
+            ("", ["", "en", "de"]),
+            ("de", ["", "en", "de"]),
+            ("de-AT", ["", "en", "de-AT"]),
+            ("en-US", ["", "en-US", "de"]),
+            // No catalog: the page is in the language of the browser.
+            ("fr", ["fr", "en", "de"]),
+        ] {
+            let Control::Select(options) = language_field(filled, stored).control else {
+                panic!("a list")
+            };
+            let sent: Vec<_> = options.iter().map(|option| option.value.as_str()).collect();
+            assert_eq!(sent, values, "{stored}");
+            let chosen: Vec<_> = options.iter().filter(|option| option.checked).collect();
+            assert_eq!(chosen.len(), 1, "{stored}");
+            assert_eq!(chosen[0].value, stored);
+        }
+    }
 }

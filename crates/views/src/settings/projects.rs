@@ -11,7 +11,7 @@ use kernel::quota::Limits;
 use kernel::retention::RetentionSetting;
 use kernel::{Assurance, HumanId, ProjectId};
 
-use super::controls::{FormDraft, SelectOption};
+use super::controls::{FormDraft, SelectOption, expected_text};
 use super::{FieldView, FormView, MAX_LIST_OPTIONS, SettingsBlock, SettingsPage, SettingsRow};
 use crate::answer_form::problem::{FormProblems, ProblemLocation};
 use crate::answer_form::submitted::SubmittedForm;
@@ -24,86 +24,86 @@ const EMPTY_STEPS: usize = 2;
 /// The maximum number of escalation steps in a form.
 const MOST_STEPS: usize = 50;
 
-/// The labels of the fields of a project, for problems. A problem with the escalation policy as a
-/// whole is shown at its first step.
-pub const LABELS: &[(&str, &str)] = &[
-    ("id", "Name of the project"),
-    ("default_on_silence", "When nobody answers"),
-    ("floor", "How sure it must be who answers"),
-    ("reminders", "Reminders"),
-    ("ladder", "Escalation"),
-    ("envelopes", "What agents say of their messages"),
-    ("retention", "How long words are kept"),
-    ("recipients", "Who agents may reach"),
-    ("allowed_recipients", "Allowed recipients"),
-    ("quotas", "Quotas"),
-    ("irreversible_assurance", "Who may approve what is irreversible or critical"),
-];
+/// The label of a field of a project. A problem with the escalation policy as a whole is shown at
+/// its first step.
+pub fn label(field: &str) -> Option<String> {
+    Some(match field {
+        "id" => t!("settings-projects-id"),
+        "default_on_silence" => t!("settings-project-silence"),
+        "floor" => t!("settings-project-assurance"),
+        "reminders" => t!("settings-project-reminders"),
+        "ladder" => t!("settings-project-escalation"),
+        "envelopes" => t!("settings-project-envelopes"),
+        "retention" => t!("settings-project-retention"),
+        "recipients" => t!("settings-project-recipients"),
+        "allowed_recipients" => t!("settings-project-allowed"),
+        "quotas" => t!("settings-project-quotas"),
+        "irreversible_assurance" => t!("settings-project-irreversible"),
+        _ => return None,
+    })
+}
+
+fn labeled(field: &str) -> String {
+    label(field).unwrap_or_default()
+}
 
 /// The option without a minimum beyond the one for every answer.
 const NO_RULE: &str = "none";
 
-/// Every minimum assurance in plain words, lowest first.
-const MINIMUM_ASSURANCES: [(Assurance, &str, &str); 5] = [
-    (
-        Assurance::AgentAttested,
-        "agent_attested",
-        "Anybody, even if only the agent vouches for them: this includes review links that agents were given",
-    ),
-    (
-        Assurance::Link,
-        "link",
-        "Whoever holds a link or a reply address that Countersign sent to a verified address of a person",
-    ),
-    (
-        Assurance::Channel,
-        "channel",
-        "Somebody known from a chat account, or by an email whose sender is verified",
-    ),
-    (Assurance::Session, "session", "Somebody who is signed in"),
-    (Assurance::Passkey, "passkey", "Somebody who confirms this very answer with a passkey"),
+/// Every minimum assurance with its submitted value, lowest first.
+const MINIMUM_ASSURANCES: [(Assurance, &str); 5] = [
+    (Assurance::AgentAttested, "agent_attested"),
+    (Assurance::Link, "link"),
+    (Assurance::Channel, "channel"),
+    (Assurance::Session, "session"),
+    (Assurance::Passkey, "passkey"),
 ];
+
+fn assurance_label(assurance: Assurance) -> String {
+    match assurance {
+        Assurance::None | Assurance::AgentAttested => t!("settings-assurance-agent-attested"),
+        Assurance::Link => t!("settings-assurance-link"),
+        Assurance::Channel => t!("settings-assurance-channel"),
+        Assurance::Session => t!("settings-assurance-session"),
+        Assurance::Passkey => t!("settings-assurance-passkey"),
+    }
+}
 
 /// The list of projects.
 pub fn list(projects: &[&Project], next: Option<String>, filled: FormDraft<'_>) -> SettingsPage {
     let row = |project: &&Project| {
-        let silence = if project.default_on_silence {
-            "an agent may go on when nobody answers"
+        let mut facts = vec![if project.default_on_silence {
+            t!("settings-projects-silence-allowed")
         } else {
-            "nothing happens when nobody answers"
-        };
-        let reminders = match project.reminders.len() {
-            0 => String::new(),
-            1 => " · 1 reminder".to_owned(),
-            n => format!(" · {n} reminders"),
-        };
-        let steps = match project.escalation_steps.len() {
-            0 => String::new(),
-            1 => " · 1 step of escalation".to_owned(),
-            n => format!(" · {n} steps of escalation"),
-        };
+            t!("settings-projects-silence-forbidden")
+        }];
+        let reminders = project.reminders.len();
+        if reminders > 0 {
+            facts.push(t!("settings-projects-reminders", count = reminders));
+        }
+        let steps = project.escalation_steps.len();
+        if steps > 0 {
+            facts.push(t!("settings-projects-steps", count = steps));
+        }
         SettingsRow {
             title: VisibleText::of(project.id.as_str()),
             href: Some(paths::project(&project.id)),
             mark: None,
-            facts: VisibleText::of(&format!("{silence}{reminders}{steps}")),
+            facts: VisibleText::of(&facts.join(" · ")),
             act: None,
         }
     };
     let mut blocks = vec![SettingsBlock::Rows(projects.iter().map(row).collect())];
-    blocks.extend(
-        next.map(|href| SettingsBlock::Link { href, label: "Show more projects".to_owned() }),
-    );
-    let name = filled
-        .text("id", "Name of the project", "")
-        .hint("Such as billing. It cannot be changed later.")
-        .mark_required();
-    let add = FormView::new(paths::PROJECTS, vec![name], "Add this project");
-    blocks.push(SettingsBlock::Form(add.titled("Add a project")));
+    blocks
+        .extend(next.map(|href| SettingsBlock::Link { href, label: t!("settings-projects-more") }));
+    let name =
+        filled.text("id", &labeled("id"), "").hint(t!("settings-projects-id-hint")).mark_required();
+    let add = FormView::new(paths::PROJECTS, vec![name], t!("settings-projects-add"));
+    blocks.push(SettingsBlock::Form(add.titled(t!("settings-projects-add-title"))));
     SettingsPage {
         at: paths::PROJECTS,
-        title: "Projects".to_owned(),
-        lead: "What groups agents and people, with the rules for its requests.".to_owned(),
+        title: t!("settings-projects"),
+        lead: t!("settings-projects-lead"),
         blocks,
         ..SettingsPage::default()
     }
@@ -112,12 +112,12 @@ pub fn list(projects: &[&Project], next: Option<String>, filled: FormDraft<'_>) 
 /// The page of one project.
 pub fn page(project: &Project, directory: &Directory, filled: FormDraft<'_>) -> SettingsPage {
     let silence = [
-        ("yes".to_owned(), "An agent may say what happens then".to_owned()),
-        ("no".to_owned(), "No agent may take silence for a yes or any other answer".to_owned()),
+        ("yes".to_owned(), t!("settings-project-silence-yes")),
+        ("no".to_owned(), t!("settings-project-silence-no")),
     ];
     let floors: Vec<SelectOption> = MINIMUM_ASSURANCES
         .iter()
-        .map(|(_, id, words)| ((*id).to_owned(), (*words).to_owned()))
+        .map(|(assurance, id)| ((*id).to_owned(), assurance_label(*assurance)))
         .collect();
     let floor = MINIMUM_ASSURANCES
         .iter()
@@ -127,8 +127,8 @@ pub fn page(project: &Project, directory: &Directory, filled: FormDraft<'_>) -> 
         project.reminders.iter().map(|after| duration::to_text(*after)).collect();
     let allowed = if project.default_on_silence { "yes" } else { "no" };
     let envelopes = [
-        ("lenient".to_owned(), "Take what there is of it, and note what is wrong".to_owned()),
-        ("strict".to_owned(), "Refuse a request whose envelope is not as specified".to_owned()),
+        ("lenient".to_owned(), t!("settings-project-envelopes-lenient")),
+        ("strict".to_owned(), t!("settings-project-envelopes-strict")),
     ];
     let taken = match project.envelopes {
         EnvelopePolicy::Lenient => "lenient",
@@ -136,29 +136,36 @@ pub fn page(project: &Project, directory: &Directory, filled: FormDraft<'_>) -> 
     };
     let irreversible = project.irreversible_assurance;
     let approving: Vec<SelectOption> =
-        std::iter::once((NO_RULE.to_owned(), "As for every answer".to_owned()))
+        std::iter::once((NO_RULE.to_owned(), t!("settings-project-irreversible-none")))
             .chain(floors.iter().skip(1).cloned())
             .collect();
     let approved_by = MINIMUM_ASSURANCES.iter().find(|(floor, ..)| Some(*floor) == irreversible);
-    let approved_by = approved_by.map_or(NO_RULE, |(_, id, _)| *id);
+    let approved_by = approved_by.map_or(NO_RULE, |(_, id)| *id);
     let mut fields = vec![
-        filled.one_of("floor", "How sure it must be who answers", &floors, floor).hint("An answer from anybody less known is refused."),
         filled
-            .one_of("irreversible_assurance", "Who may approve what is irreversible or critical", &approving, approved_by)
-            .hint("Rejecting such a request and requesting changes is open to everybody who may answer. Silence never approves it where this says more than the agent's word."),
-        filled.one_of("default_on_silence", "When nobody answers", &silence, allowed),
+            .one_of("floor", &labeled("floor"), &floors, floor)
+            .hint(t!("settings-project-assurance-hint")),
         filled
-            .one_of("envelopes", "What agents say of their messages", &envelopes, taken)
-            .hint("How sure they are, what they assume and more, in the envelope of HXP eXperience."),
+            .one_of(
+                "irreversible_assurance",
+                &labeled("irreversible_assurance"),
+                &approving,
+                approved_by,
+            )
+            .hint(t!("settings-project-irreversible-hint")),
+        filled.one_of("default_on_silence", &labeled("default_on_silence"), &silence, allowed),
         filled
-            .text("reminders", "Reminders", &reminders.join(", "))
-            .hint("How long after the request, separated by commas: 15 min, 1 h, 1 day. They count where the agent names none, and never once its time is up."),
+            .one_of("envelopes", &labeled("envelopes"), &envelopes, taken)
+            .hint(t!("settings-project-envelopes-hint")),
+        filled
+            .text("reminders", &labeled("reminders"), &reminders.join(", "))
+            .hint(t!("settings-project-reminders-hint")),
     ];
     let kept = project.retention.map(|keep| keep.to_string()).unwrap_or_default();
     fields.push(
         filled
-            .text("retention", "How long words are kept", &kept)
-            .hint("After a request or task is over: 30d, 12h, or off for ever. Empty means as long as this server keeps them. What was decided stays, and so does the proof."),
+            .text("retention", &labeled("retention"), &kept)
+            .hint(t!("settings-project-retention-hint")),
     );
     fields.extend(limits(project, filled));
     let who = assignee_options(project, directory);
@@ -167,21 +174,33 @@ pub fn page(project: &Project, directory: &Directory, filled: FormDraft<'_>) -> 
         let after = step.map(|step| duration::to_text(step.after)).unwrap_or_default();
         let seat = step.map(|step| assignee_value(&step.assignee)).unwrap_or_default();
         let (place, nth) = (delay_input(n), n + 1);
-        let mut time = filled.text(&place, &format!("Step {nth}: after"), &after);
+        let mut time = filled.text(&place, &t!("settings-project-step-after", step = nth), &after);
         if n == 0 {
-            time = time.hint("Who is asked as well when nobody has answered by then. Leave a step empty to take it away.");
+            time = time.hint(t!("settings-project-step-hint"));
         }
         fields.push(time);
         let name = assignee_input(n);
-        fields.push(filled.one_of(&name, &format!("Step {nth}: ask"), &who, &seat));
+        fields.push(filled.one_of(
+            &name,
+            &t!("settings-project-step-ask", step = nth),
+            &who,
+            &seat,
+        ));
     }
     SettingsPage {
         at: paths::PROJECTS,
         title: project.id.to_string(),
-        lead: "The rules for requests of this project. Those already asked keep the rules they were asked under.".to_owned(),
+        lead: t!("settings-project-lead"),
         blocks: vec![
-            SettingsBlock::Form(FormView::new(paths::project(&project.id), fields, "Save the rules")),
-            SettingsBlock::Link { href: paths::PROJECTS.to_owned(), label: "Back to all projects".to_owned() },
+            SettingsBlock::Form(FormView::new(
+                paths::project(&project.id),
+                fields,
+                t!("settings-project-save"),
+            )),
+            SettingsBlock::Link {
+                href: paths::PROJECTS.to_owned(),
+                label: t!("settings-projects-back"),
+            },
         ],
         ..SettingsPage::default()
     }
@@ -190,11 +209,8 @@ pub fn page(project: &Project, directory: &Directory, filled: FormDraft<'_>) -> 
 /// The recipients that agents may contact, and their limits.
 fn limits(project: &Project, filled: FormDraft<'_>) -> [FieldView; 3] {
     let reachable = [
-        (
-            "project".to_owned(),
-            "People of this project, the agent's owner and allowed recipients".to_owned(),
-        ),
-        ("any".to_owned(), "Any address an agent names".to_owned()),
+        ("project".to_owned(), t!("settings-project-recipients-project")),
+        ("any".to_owned(), t!("settings-project-recipients-any")),
     ];
     let chosen = match project.recipients.reachable {
         RecipientPolicy::Project => "project",
@@ -204,14 +220,12 @@ fn limits(project: &Project, filled: FormDraft<'_>) -> [FieldView; 3] {
     let quotas = project.quotas.to_string().replace(',', ", ");
     [
         filled
-            .one_of("recipients", "Who agents may reach", &reachable, chosen)
-            .hint("Requests an agent sends to any other address are refused."),
+            .one_of("recipients", &labeled("recipients"), &reachable, chosen)
+            .hint(t!("settings-project-recipients-hint")),
         filled
-            .text("allowed_recipients", "Allowed recipients", &allowed.join(", "))
-            .hint("Addresses agents may use besides, separated by commas: slack:C0123ABC, email:ops@example.com, @example.com for a mail domain, sms:* for every number."),
-        filled
-            .text("quotas", "Quotas", &quotas)
-            .hint("Where this project differs from the server, separated by commas: agent.open_asks=100, project.notifications=500. 0 means no limit."),
+            .text("allowed_recipients", &labeled("allowed_recipients"), &allowed.join(", "))
+            .hint(t!("settings-project-allowed-hint")),
+        filled.text("quotas", &labeled("quotas"), &quotas).hint(t!("settings-project-quotas-hint")),
     ]
 }
 
@@ -235,11 +249,13 @@ fn assignee_value(seat: &Assignee) -> String {
 /// of the steps.
 fn assignee_options(project: &Project, directory: &Directory) -> Vec<SelectOption> {
     let mut all = vec![
-        (String::new(), "Nobody".to_owned()),
-        ("@".to_owned(), "Anybody in the project".to_owned()),
+        (String::new(), t!("settings-project-step-nobody")),
+        ("@".to_owned(), t!("settings-project-step-anyone")),
     ];
     let groups = directory.groups().take(MAX_LIST_OPTIONS);
-    all.extend(groups.map(|id| (format!("@{id}"), format!("The group {id}"))));
+    all.extend(
+        groups.map(|id| (format!("@{id}"), t!("settings-project-step-group", group = id.as_str()))),
+    );
     let named =
         |id: &HumanId| (id.to_string(), format!("{} ({id})", wording::person_name(directory, id)));
     let members = directory.humans().filter(|h| h.active && h.projects.contains(&project.id));
@@ -257,7 +273,7 @@ fn assignee_options(project: &Project, directory: &Directory) -> Vec<SelectOptio
 pub fn read(form: &SubmittedForm, id: ProjectId) -> Result<NewProject, FormProblems> {
     let mut problem = FormProblems::default();
     let plain = NewProject::plain(id);
-    let named = |(_, name, _): &&(Assurance, &str, &str)| Some(*name) == form.value("floor");
+    let named = |(_, name): &&(Assurance, &str)| Some(*name) == form.value("floor");
     let floor =
         MINIMUM_ASSURANCES.iter().find(named).map_or(plain.minimum_assurance, |(floor, ..)| *floor);
     let mut wrong = |name: String, label: &str, message: String| {
@@ -269,20 +285,20 @@ pub fn read(form: &SubmittedForm, id: ProjectId) -> Result<NewProject, FormProbl
         if let Some(seconds) = duration::parse(text) {
             reminders.insert(seconds);
         } else {
-            let message =
-                format!("Expected {}, not {}.", duration::EXPECTED, VisibleText::of(text));
-            wrong("reminders".to_owned(), "Reminders", message);
+            let message = t!(
+                "settings-expected-not",
+                expected = duration::EXPECTED,
+                given = VisibleText::of(text)
+            );
+            wrong("reminders".to_owned(), &labeled("reminders"), message);
         }
     }
     let kept = form.value("retention").map(str::trim).filter(|text| !text.is_empty());
     let retention = kept.and_then(|text| {
         let read = text.parse::<RetentionSetting>();
         read.map_err(|expected| {
-            wrong(
-                "retention".to_owned(),
-                "How long words are kept",
-                format!("Expected {expected}."),
-            );
+            let message = expected_text(expected);
+            wrong("retention".to_owned(), &labeled("retention"), message);
         })
         .ok()
     });
@@ -296,7 +312,7 @@ pub fn read(form: &SubmittedForm, id: ProjectId) -> Result<NewProject, FormProbl
             Err(error) => {
                 wrong(
                     "allowed_recipients".to_owned(),
-                    "Allowed recipients",
+                    &labeled("allowed_recipients"),
                     format!("{}.", VisibleText::of(&error.to_string())),
                 );
             }
@@ -304,7 +320,8 @@ pub fn read(form: &SubmittedForm, id: ProjectId) -> Result<NewProject, FormProbl
     }
     let quotas = form.value("quotas").unwrap_or_default().parse::<Limits>();
     if let Err(error) = &quotas {
-        wrong("quotas".to_owned(), "Quotas", format!("{}.", VisibleText::of(&error.to_string())));
+        let message = format!("{}.", VisibleText::of(&error.to_string()));
+        wrong("quotas".to_owned(), &labeled("quotas"), message);
     }
     // A page from before the setting existed does not change it.
     let recipients = form.value("recipients").map(|value| match value {
@@ -317,23 +334,21 @@ pub fn read(form: &SubmittedForm, id: ProjectId) -> Result<NewProject, FormProbl
     for n in 0..MOST_STEPS {
         let after = form.value(&delay_input(n)).unwrap_or_default().trim();
         let who = form.value(&assignee_input(n)).unwrap_or_default();
-        let (time, label) = (duration::parse(after), format!("Step {}", n + 1));
+        let (time, label) = (duration::parse(after), t!("settings-project-step", step = n + 1));
         match (time, parse_assignee(who)) {
             _ if after.is_empty() && who.is_empty() => {}
             (Some(after), Some(seat)) => ladder.push(EscalationStep { after, assignee: seat }),
             _ if who.is_empty() => {
-                let message = "Choose who is asked, or empty the step.".to_owned();
-                wrong(assignee_input(n), &label, message);
+                wrong(assignee_input(n), &label, t!("settings-project-step-expected"));
             }
-            (None, _) => wrong(delay_input(n), &label, format!("Expected {}.", duration::EXPECTED)),
+            (None, _) => wrong(delay_input(n), &label, expected_text(duration::EXPECTED)),
             (Some(_), None) => {
-                wrong(assignee_input(n), &label, "Choose somebody from the list.".to_owned());
+                wrong(assignee_input(n), &label, t!("settings-person-expected"));
             }
         }
     }
-    let named = |(_, name, _): &&(Assurance, &str, &str)| {
-        Some(*name) == form.value("irreversible_assurance")
-    };
+    let named =
+        |(_, name): &&(Assurance, &str)| Some(*name) == form.value("irreversible_assurance");
     let irreversible_assurance = match form.value("irreversible_assurance") {
         // A form from before the field existed does not change it.
         None => plain.irreversible_assurance,

@@ -12,14 +12,21 @@ use crate::answer_form::submitted::SubmittedForm;
 use crate::components::wording::{self, VisibleText};
 use crate::site::paths;
 
-/// The labels of the fields of a rule, for problems.
-pub const LABELS: &[(&str, &str)] = &[
-    ("delegate_to", "Goes to"),
-    ("kinds", "Which questions"),
-    ("project_id", "Which project"),
-    ("tag", "Which tag"),
-    ("priority", "How urgent"),
-];
+/// The label of a field of a rule.
+pub fn label(field: &str) -> Option<String> {
+    Some(match field {
+        "delegate_to" => t!("settings-rules-delegate"),
+        "kinds" => t!("settings-rules-kinds"),
+        "project_id" => t!("settings-rules-project"),
+        "tag" => t!("settings-rules-tag"),
+        "priority" => t!("settings-rules-priority"),
+        _ => return None,
+    })
+}
+
+fn labeled(field: &str) -> String {
+    label(field).unwrap_or_default()
+}
 
 const KINDS: [(QuestionKind, &str); 6] = [
     (QuestionKind::Approve, "approve"),
@@ -43,8 +50,7 @@ pub fn page(me: &Human, directory: &Directory, filled: FormDraft<'_>) -> Setting
         directory.rules_of(&me.id).map(|rule| row(rule, directory)).collect();
     let mut blocks = Vec::new();
     if rows.is_empty() {
-        blocks
-            .push(SettingsBlock::Text("You have no rule yet: you are asked yourself.".to_owned()));
+        blocks.push(SettingsBlock::Text(t!("settings-rules-none")));
     } else {
         blocks.push(SettingsBlock::Rows(rows));
     }
@@ -59,34 +65,33 @@ pub fn page(me: &Human, directory: &Directory, filled: FormDraft<'_>) -> Setting
     };
     let people: Vec<SelectOption> =
         directory.humans().filter(shares).take(MAX_LIST_OPTIONS).map(choice).collect();
-    let kinds: Vec<SelectOption> = KINDS
-        .iter()
-        .map(|(kind, name)| ((*name).to_owned(), wording::kind(*kind).to_owned()))
-        .collect();
-    let mut urgency: Vec<SelectOption> = vec![(String::new(), "Any".to_owned())];
-    urgency.extend(PRIORITIES.iter().map(|(_, name)| ((*name).to_owned(), capital(name))));
+    let kinds: Vec<SelectOption> =
+        KINDS.iter().map(|(kind, name)| ((*name).to_owned(), wording::kind(*kind))).collect();
+    let mut urgency: Vec<SelectOption> = vec![(String::new(), t!("settings-rules-any-priority"))];
+    urgency.extend(
+        PRIORITIES.iter().map(|(priority, name)| ((*name).to_owned(), priority_label(*priority))),
+    );
     if people.is_empty() {
-        blocks.push(SettingsBlock::Text(
-            "Nobody else is in your projects, so there is nobody to hand requests to.".to_owned(),
-        ));
+        blocks.push(SettingsBlock::Text(t!("settings-rules-nobody")));
     } else {
         let fields = vec![
-            filled.one_of("delegate_to", "Goes to", &people, ""),
-            filled.some_of("kinds", "Which questions", &kinds, |_| false).hint("None ticked: any."),
+            filled.one_of("delegate_to", &labeled("delegate_to"), &people, ""),
             filled
-                .text("project_id", "Which project", "")
-                .hint("By name, or by the agent\u{2019}s own label. Empty: any."),
-            filled.text("tag", "Which tag", "").hint("Empty: any."),
-            filled.one_of("priority", "How urgent", &urgency, ""),
+                .some_of("kinds", &labeled("kinds"), &kinds, |_| false)
+                .hint(t!("settings-rules-kinds-hint")),
+            filled
+                .text("project_id", &labeled("project_id"), "")
+                .hint(t!("settings-rules-project-hint")),
+            filled.text("tag", &labeled("tag"), "").hint(t!("settings-rules-tag-hint")),
+            filled.one_of("priority", &labeled("priority"), &urgency, ""),
         ];
-        let add = FormView::new(paths::RULES, fields, "Add this rule");
-        blocks.push(SettingsBlock::Form(add.titled("Add a rule")));
+        let add = FormView::new(paths::RULES, fields, t!("settings-rules-add"));
+        blocks.push(SettingsBlock::Form(add.titled(t!("settings-rules-add-title"))));
     }
     SettingsPage {
         at: paths::RULES,
-        title: "My delegation rules".to_owned(),
-        lead: "Where an agent of yours asks for a delegate, the first rule that matches says who it is."
-            .to_owned(),
+        title: t!("settings-rules"),
+        lead: t!("settings-rules-lead"),
         blocks,
         ..SettingsPage::default()
     }
@@ -95,17 +100,24 @@ pub fn page(me: &Human, directory: &Directory, filled: FormDraft<'_>) -> Setting
 fn row(rule: &Rule, directory: &Directory) -> SettingsRow {
     let mut facts = Vec::new();
     let kinds: Vec<_> = rule.kinds.iter().map(|kind| wording::kind(*kind)).collect();
-    facts.push(if kinds.is_empty() { "any question".to_owned() } else { kinds.join(", ") });
-    facts.extend(rule.project.as_ref().map(|project| format!("in {project}")));
-    facts.extend(rule.tag.as_ref().map(|tag| format!("about {tag}")));
-    let urgent = PRIORITIES.iter().find(|(priority, _)| Some(*priority) == rule.priority);
-    facts.extend(urgent.map(|(_, name)| format!("{name} only")));
+    facts.push(if kinds.is_empty() { t!("settings-rules-any-kind") } else { kinds.join(", ") });
+    facts.extend(
+        rule.project.as_ref().map(|project| t!("settings-rules-in-project", project = project)),
+    );
+    facts.extend(rule.tag.as_ref().map(|tag| t!("settings-rules-with-tag", tag = tag)));
+    facts.extend(rule.priority.map(|priority| match priority {
+        Priority::Critical => t!("settings-rules-only-critical"),
+        Priority::High => t!("settings-rules-only-high"),
+        Priority::Normal => t!("settings-rules-only-normal"),
+        Priority::Low => t!("settings-rules-only-low"),
+    }));
     let sends = ("remove", rule.id.to_string());
-    let act = RowAction::Post { action: paths::RULES.to_owned(), sends, label: "Remove" };
+    let act =
+        RowAction::Post { action: paths::RULES.to_owned(), sends, label: t!("settings-remove") };
     SettingsRow {
-        title: VisibleText::of(&format!(
-            "To {}",
-            wording::person_name(directory, &rule.delegate_to)
+        title: VisibleText::of(&t!(
+            "settings-rules-to",
+            name = wording::person_name(directory, &rule.delegate_to)
         )),
         href: None,
         mark: None,
@@ -114,12 +126,13 @@ fn row(rule: &Rule, directory: &Directory) -> SettingsRow {
     }
 }
 
-fn capital(word: &str) -> String {
-    let mut text = word.to_owned();
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
+fn priority_label(priority: Priority) -> String {
+    match priority {
+        Priority::Critical => t!("settings-rules-critical"),
+        Priority::High => t!("settings-rules-high"),
+        Priority::Normal => t!("settings-rules-normal"),
+        Priority::Low => t!("settings-rules-low"),
     }
-    text
 }
 
 /// Parses the form for a rule.
@@ -135,6 +148,6 @@ pub fn read(form: &SubmittedForm) -> Result<NewRule, FormProblems> {
         project: text("project_id"),
         tag: text("tag"),
         priority: urgent.map(|(priority, _)| *priority),
-        delegate_to: id(form, "delegate_to", "Goes to")?,
+        delegate_to: id(form, "delegate_to", &labeled("delegate_to"))?,
     })
 }

@@ -34,25 +34,40 @@ pub enum SigningKeyStatus {
 pub fn page(keys: &[SigningKeyRow], server_url: &str, now: Time) -> SettingsPage {
     let when = |at: Time| RelativeTime::new(at, now).words;
     let row = |key: &SigningKeyRow| {
-        let (mark, state) = match &key.state {
+        let created = when(key.created_at);
+        let (mark, facts) = match &key.state {
             SigningKeyStatus::Revoked { at, reason } => (
-                "revoked",
-                format!("called back {}: {reason} · nothing it signed counts", when(*at)),
+                t!("settings-signing-revoked"),
+                t!(
+                    "settings-signing-revoked-facts",
+                    created = created,
+                    at = when(*at),
+                    reason = reason
+                ),
             ),
             SigningKeyStatus::Destroyed { at, by } => (
-                "destroyed",
-                format!("private key destroyed {} by {by} · still trusted", when(*at)),
+                t!("settings-signing-destroyed"),
+                t!(
+                    "settings-signing-destroyed-facts",
+                    created = created,
+                    at = when(*at),
+                    by = by.as_str()
+                ),
             ),
-            SigningKeyStatus::Retired { at } => {
-                ("retired", format!("signed until {} · still trusted", when(*at)))
-            }
-            SigningKeyStatus::Current => ("signs now", "current".to_owned()),
+            SigningKeyStatus::Retired { at } => (
+                t!("settings-signing-retired"),
+                t!("settings-signing-retired-facts", created = created, at = when(*at)),
+            ),
+            SigningKeyStatus::Current => (
+                t!("settings-signing-current"),
+                t!("settings-signing-current-facts", created = created),
+            ),
         };
         SettingsRow {
             title: VisibleText::of(&key.kid),
             href: None,
             mark: Some(mark),
-            facts: VisibleText::of(&format!("made {} · {state}", when(key.created_at))),
+            facts: VisibleText::of(&facts),
             act: None,
         }
     };
@@ -61,30 +76,20 @@ pub fn page(keys: &[SigningKeyRow], server_url: &str, now: Time) -> SettingsPage
          countersign receipt ask_\u{2026} --out receipt.jws\n\
          countersign verify receipt.jws --jwks jwks.json"
     );
-    let code = |label: &str, text: &str| SettingsBlock::Code {
-        label: label.to_owned(),
-        text: text.to_owned(),
-    };
+    let code = |label: String, text: &str| SettingsBlock::Code { label, text: text.to_owned() };
     SettingsPage {
         at: paths::SIGNING,
-        title: "Signing keys".to_owned(),
-        lead: "Every receipt is signed with one of these. The name of a key is the fingerprint of its public part."
-            .to_owned(),
+        title: t!("settings-signing"),
+        lead: t!("settings-signing-lead"),
         blocks: vec![
             SettingsBlock::Rows(keys.iter().rev().map(row).collect()),
-            code("Check a receipt, with or without this server", &verify),
+            code(t!("settings-signing-verify"), &verify),
             code(
-                "Make a new key, or call one back, where the server runs",
+                t!("settings-signing-rotate"),
                 "countersign signing rotate\ncountersign signing revoke KEY --reason TEXT",
             ),
-            code(
-                "Destroy the private key of a retired one; its receipts stay as they are",
-                "countersign signing destroy KEY",
-            ),
-            SettingsBlock::Text(
-                "Keys are changed there and not here: whoever has taken over a browser must not be able to."
-                    .to_owned(),
-            ),
+            code(t!("settings-signing-destroy"), "countersign signing destroy KEY"),
+            SettingsBlock::Text(t!("settings-signing-note")),
         ],
         ..SettingsPage::default()
     }

@@ -19,46 +19,53 @@ use crate::components::relative_time::RelativeTime;
 use crate::components::wording::VisibleText;
 use crate::site::paths;
 
-/// The labels of the fields of an endpoint, for problems.
-pub const LABELS: &[(&str, &str)] = &[
-    ("agent", "Whose requests"),
-    ("project", "Whose requests"),
-    ("url", "Address"),
-    ("events", "What it hears of"),
-    ("format", "Format"),
-    ("description", "What it is for"),
-];
+/// The label of a field of an endpoint.
+pub fn label(field: &str) -> Option<String> {
+    Some(match field {
+        "agent" | "project" => t!("settings-webhooks-scope"),
+        "url" => t!("settings-webhooks-url"),
+        "events" => t!("settings-webhooks-events"),
+        "format" => t!("settings-webhooks-format"),
+        "description" => t!("settings-webhooks-description"),
+        _ => return None,
+    })
+}
 
-/// Every format with its name.
-const FORMATS: [(WebhookFormat, &str); 4] = [
-    (WebhookFormat::Standard, "Standard Webhooks"),
-    (WebhookFormat::Humanlayer, "HumanLayer"),
-    (WebhookFormat::HumanlayerV1beta1, "HumanLayer v1beta1, the bare object"),
-    (WebhookFormat::HumanlayerV1beta3, "HumanLayer v1beta3, conversations in one shape"),
-];
+fn labeled(field: &str) -> String {
+    label(field).unwrap_or_default()
+}
+
+fn format_label(format: WebhookFormat) -> String {
+    match format {
+        WebhookFormat::Standard => t!("settings-webhooks-format-standard"),
+        WebhookFormat::Humanlayer => t!("settings-webhooks-format-humanlayer"),
+        WebhookFormat::HumanlayerV1beta1 => t!("settings-webhooks-format-humanlayer-v1beta1"),
+        WebhookFormat::HumanlayerV1beta3 => t!("settings-webhooks-format-humanlayer-v1beta3"),
+    }
+}
 
 /// A topic in plain words.
-fn topic_words(topic: Topic) -> &'static str {
+fn topic_words(topic: Topic) -> String {
     match topic {
-        Topic::Created => "was asked",
-        Topic::Opened => "somebody looked",
-        Topic::Claimed => "somebody took it",
-        Topic::Commented => "somebody remarked something",
-        Topic::ActionPicked => "somebody picked an action",
-        Topic::Escalated => "more people are asked",
-        Topic::Answered => "was answered",
-        Topic::ChangesRequested => "changes are wanted",
-        Topic::Defaulted => "the default was taken",
-        Topic::Expired => "ran out",
-        Topic::Cancelled => "was withdrawn",
-        Topic::Revoked => "its receipt was called back",
-        Topic::Started => "somebody wrote to the agent",
-        Topic::Delegate => "the agent's runtime has to begin a run",
-        Topic::Block => "it has to stop and wait",
-        Topic::Resume => "it has to go on",
-        Topic::Handoff => "it has to take over",
-        Topic::Steer => "it has to take something into account",
-        Topic::Stop => "it has to stop for good",
+        Topic::Created => t!("settings-topic-created"),
+        Topic::Opened => t!("settings-topic-opened"),
+        Topic::Claimed => t!("settings-topic-claimed"),
+        Topic::Commented => t!("settings-topic-commented"),
+        Topic::ActionPicked => t!("settings-topic-action-picked"),
+        Topic::Escalated => t!("settings-topic-escalated"),
+        Topic::Answered => t!("settings-topic-answered"),
+        Topic::ChangesRequested => t!("settings-topic-changes-requested"),
+        Topic::Defaulted => t!("settings-topic-defaulted"),
+        Topic::Expired => t!("settings-topic-expired"),
+        Topic::Cancelled => t!("settings-topic-cancelled"),
+        Topic::Revoked => t!("settings-topic-revoked"),
+        Topic::Started => t!("settings-topic-started"),
+        Topic::Delegate => t!("settings-topic-delegate"),
+        Topic::Block => t!("settings-topic-block"),
+        Topic::Resume => t!("settings-topic-resume"),
+        Topic::Handoff => t!("settings-topic-handoff"),
+        Topic::Steer => t!("settings-topic-steer"),
+        Topic::Stop => t!("settings-topic-stop"),
     }
 }
 
@@ -84,33 +91,28 @@ pub fn list(
     };
     let mut blocks = Vec::new();
     if webhooks.is_empty() {
-        blocks.push(SettingsBlock::Text(
-            "Nobody is told yet. Agents can also wait or ask.".to_owned(),
-        ));
+        blocks.push(SettingsBlock::Text(t!("settings-webhooks-none")));
     } else {
         blocks.push(SettingsBlock::Rows(webhooks.iter().map(row).collect()));
     }
-    blocks.extend(
-        next.map(|href| SettingsBlock::Link { href, label: "Show more endpoints".to_owned() }),
-    );
+    blocks
+        .extend(next.map(|href| SettingsBlock::Link { href, label: t!("settings-webhooks-more") }));
     if whose.is_empty() {
-        blocks.push(SettingsBlock::Text(
-            "No agent is yours, so there is nothing to tell of.".to_owned(),
-        ));
+        blocks.push(SettingsBlock::Text(t!("settings-webhooks-no-agent")));
     } else {
         let mut fields = vec![
             filled
-                .one_of("agent", "Whose requests", whose, "")
-                .hint("An endpoint of a project hears of its agents that have none of their own."),
+                .one_of("agent", &labeled("agent"), whose, "")
+                .hint(t!("settings-webhooks-scope-hint")),
         ];
         fields.extend(shared_fields(filled, None));
-        let add = FormView::new(paths::WEBHOOKS, fields, "Add it and show its secret once");
-        blocks.push(SettingsBlock::Form(add.titled("Add an endpoint")));
+        let add = FormView::new(paths::WEBHOOKS, fields, t!("settings-webhooks-add"));
+        blocks.push(SettingsBlock::Form(add.titled(t!("settings-webhooks-add-title"))));
     }
     SettingsPage {
         at: paths::WEBHOOKS,
-        title: "Webhooks".to_owned(),
-        lead: "Addresses that are told what happens to requests, in signed calls.".to_owned(),
+        title: t!("settings-webhooks"),
+        lead: t!("settings-webhooks-lead"),
         blocks,
         ..SettingsPage::default()
     }
@@ -118,9 +120,8 @@ pub fn list(
 
 /// The fields that the forms for new and existing endpoints share.
 fn shared_fields(filled: FormDraft<'_>, known: Option<&Webhook>) -> Vec<super::FieldView> {
-    let formats: Vec<SelectOption> = (FORMATS.iter())
-        .map(|(format, words)| (format.as_str().to_owned(), (*words).to_owned()))
-        .collect();
+    let formats =
+        WebhookFormat::ALL.map(|format| (format.as_str().to_owned(), format_label(format)));
     let topics: Vec<SelectOption> = (Topic::ALL.iter())
         .map(|topic| (topic.to_string(), format!("{topic}: {}", topic_words(*topic))))
         .collect();
@@ -131,12 +132,12 @@ fn shared_fields(filled: FormDraft<'_>, known: Option<&Webhook>) -> Vec<super::F
     let is_heard = |sent: &str| heard.iter().any(|topic| topic.as_str() == sent);
     vec![
         filled
-            .input("url", "url", "Address", url)
-            .hint("Over https, where anybody could reach it.")
+            .input("url", "url", &labeled("url"), url)
+            .hint(t!("settings-webhooks-url-hint"))
             .mark_required(),
-        filled.one_of("format", "Format", &formats, format.as_str()),
-        filled.some_of("events", "What it hears of", &topics, is_heard),
-        filled.text("description", "What it is for", about),
+        filled.one_of("format", &labeled("format"), &formats, format.as_str()),
+        filled.some_of("events", &labeled("events"), &topics, is_heard),
+        filled.text("description", &labeled("description"), about),
     ]
 }
 
@@ -152,58 +153,59 @@ pub fn page(
     let mut blocks = Vec::new();
     if let Some(why) = webhook.disabled {
         let words = match why {
-            WebhookDisabledReason::ByHand => "It is disabled: it is told nothing.".to_owned(),
-            WebhookDisabledReason::Gone => format!(
-                "{}. What it did not take is below, and can be sent once you have enabled it.",
-                capital(why.reason())
-            ),
+            WebhookDisabledReason::ByHand => t!("settings-webhook-disabled-by-hand"),
+            WebhookDisabledReason::Gone => t!("settings-webhook-disabled-gone"),
         };
         blocks.push(SettingsBlock::Text(words));
     }
-    blocks.push(SettingsBlock::Heading("What it was told".to_owned()));
+    blocks.push(SettingsBlock::Heading(t!("settings-webhook-deliveries")));
     if deliveries.is_empty() {
-        blocks.push(SettingsBlock::Text("Nothing yet, or nothing for 30 days.".to_owned()));
+        blocks.push(SettingsBlock::Text(t!("settings-webhook-no-deliveries")));
     } else {
         let again = webhook.disabled.is_none();
         blocks.push(SettingsBlock::Rows(
             deliveries.iter().map(|one| one.row(&path, now, again)).collect(),
         ));
     }
-    blocks.extend(next.map(|href| SettingsBlock::Link { href, label: "Show older".to_owned() }));
+    blocks
+        .extend(next.map(|href| SettingsBlock::Link { href, label: t!("settings-webhook-older") }));
     if webhook.disabled.is_none() {
-        let test = FormView::new(format!("{path}/test"), Vec::new(), "Send a test");
-        blocks.push(SettingsBlock::Form(test.titled("Try it out")));
+        let test = FormView::new(format!("{path}/test"), Vec::new(), t!("settings-webhook-test"));
+        blocks.push(SettingsBlock::Form(test.titled(t!("settings-webhook-test-title"))));
     }
     let mut fields = shared_fields(filled, Some(webhook));
     let enabled = webhook.disabled.is_none();
-    fields.push(filled.flag("enabled", "Enabled", "It is told what happens", enabled));
-    let change = FormView::new(path.clone(), fields, "Save the endpoint");
-    blocks.push(SettingsBlock::Form(change.titled("The endpoint")));
-    let mut rotate = FormView::new(
-        format!("{path}/rotate"),
-        Vec::new(),
-        "Replace the secret; the old one signs for a day as well",
-    );
-    let leaked = "The old one leaked: it must not sign any more".to_owned();
+    let (label, yes) = (t!("settings-webhook-enabled"), t!("settings-webhook-enabled-yes"));
+    fields.push(filled.flag("enabled", &label, &yes, enabled));
+    let change = FormView::new(path.clone(), fields, t!("settings-webhook-save"));
+    blocks.push(SettingsBlock::Form(change.titled(t!("settings-webhook-title"))));
+    let mut rotate =
+        FormView::new(format!("{path}/rotate"), Vec::new(), t!("settings-webhook-rotate"));
+    let leaked = t!("settings-webhook-rotate-leaked");
     let sends = Some(("grace_seconds", "0"));
     rotate.buttons.push(FormButton { tone: "no", sends, label: leaked });
-    blocks.push(SettingsBlock::Form(rotate.titled("Its secret")));
+    blocks.push(SettingsBlock::Form(rotate.titled(t!("settings-webhook-secret"))));
     blocks.push(SettingsBlock::Link {
         href: format!("{path}/remove"),
-        label: "Remove this endpoint".to_owned(),
+        label: t!("settings-webhook-remove"),
     });
     blocks.push(SettingsBlock::Link {
         href: paths::WEBHOOKS.to_owned(),
-        label: "Back to all endpoints".to_owned(),
+        label: t!("settings-webhooks-back"),
     });
     SettingsPage {
         at: paths::WEBHOOKS,
         title: url_without_query(&webhook.url),
-        lead: format!(
-            "{}. Secret number {}.",
-            capital(&subject_label(&webhook.of)),
-            webhook.generation
-        ),
+        lead: match &webhook.of {
+            WebhookScope::Agent(id) => {
+                t!("settings-webhook-lead-agent", agent = id.as_str(), number = webhook.generation)
+            }
+            WebhookScope::Project(id) => t!(
+                "settings-webhook-lead-project",
+                project = id.as_str(),
+                number = webhook.generation
+            ),
+        },
         blocks,
         ..SettingsPage::default()
     }
@@ -248,37 +250,40 @@ impl WebhookDeliveryView {
     fn row(&self, path: &str, now: Time, again: bool) -> SettingsRow {
         let when = |at: Time| RelativeTime::new(at, now).words;
         let last = self.last.as_ref().map(|attempt| {
+            let at = when(attempt.at);
+            // A status is a code, not a number with separators.
             let came = match &attempt.result {
-                CallbackResult::Taken { status } => format!("taken with {status}"),
-                CallbackResult::Refused { status } => format!("answered {status}"),
-                CallbackResult::Unreached { error } => error.clone(),
+                CallbackResult::Taken { status } => {
+                    t!("settings-delivery-accepted", at = at, status = status.to_string())
+                }
+                CallbackResult::Refused { status } => {
+                    t!("settings-delivery-refused", at = at, status = status.to_string())
+                }
+                CallbackResult::Unreached { error } => {
+                    t!("settings-delivery-unreached", at = at, error = error)
+                }
             };
-            let response = attempt.response.as_ref().map(|text| format!(": {text}"));
-            format!(" · {} {came}{}", when(attempt.at), response.unwrap_or_default())
+            match &attempt.response {
+                Some(text) => format!("{came}: {text}"),
+                None => came,
+            }
         });
-        let next = self.next_at.map(|at| format!(" · tried again {}", when(at)));
-        let tries = match self.attempts {
-            1 => "1 attempt".to_owned(),
-            n => format!("{n} attempts"),
-        };
-        let facts = format!(
-            "{} · {tries}{}{}",
-            self.id,
-            last.unwrap_or_default(),
-            next.unwrap_or_default()
-        );
+        let next = self.next_at.map(|at| t!("settings-delivery-next", at = when(at)));
+        let attempts = t!("settings-delivery-attempts", count = self.attempts);
+        let facts = [Some(self.id.clone()), Some(attempts), last, next];
+        let facts = facts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
         let act = RowAction::Post {
             action: format!("{path}/redeliver"),
             sends: ("delivery", self.id.clone()),
-            label: "Send again",
+            label: t!("settings-delivery-again"),
         };
         SettingsRow {
             title: VisibleText::of(self.topic.map_or(TEST, Topic::as_str)),
             href: self.ask.map(paths::request),
             mark: Some(match self.status {
-                DeliveryStatusView::Waiting => "waiting",
-                DeliveryStatusView::Done => "taken",
-                DeliveryStatusView::Dead => "given up",
+                DeliveryStatusView::Waiting => t!("settings-delivery-waiting"),
+                DeliveryStatusView::Done => t!("settings-delivery-done"),
+                DeliveryStatusView::Dead => t!("settings-delivery-dead"),
             }),
             facts: VisibleText::of(&facts),
             act: again.then_some(act),
@@ -290,16 +295,18 @@ impl WebhookDeliveryView {
 pub fn secret_page(webhook: WebhookId, secret: &str) -> SettingsPage {
     SettingsPage {
         at: paths::WEBHOOKS,
-        title: "The secret of this endpoint".to_owned(),
-        lead: "Whoever has it can check that a call comes from here, and could forge one."
-            .to_owned(),
+        title: t!("settings-webhook-secret-title"),
+        lead: t!("settings-webhook-secret-lead"),
         blocks: vec![
-            SettingsBlock::Secret { label: "Signing secret".to_owned(), value: secret.to_owned() },
-            SettingsBlock::Text(
-                "Check every call with a library for Standard Webhooks; docs/webhooks.md shows how."
-                    .to_owned(),
-            ),
-            SettingsBlock::Link { href: paths::webhook(webhook), label: "Go to the endpoint".to_owned() },
+            SettingsBlock::Secret {
+                label: t!("settings-webhook-secret-label"),
+                value: secret.to_owned(),
+            },
+            SettingsBlock::Text(t!("settings-webhook-secret-verify")),
+            SettingsBlock::Link {
+                href: paths::webhook(webhook),
+                label: t!("settings-webhook-to-endpoint"),
+            },
         ],
         ..SettingsPage::default()
     }
@@ -308,20 +315,21 @@ pub fn secret_page(webhook: WebhookId, secret: &str) -> SettingsPage {
 /// The confirmation before an endpoint is removed.
 pub fn remove(webhook: &Webhook) -> SettingsPage {
     let path = paths::webhook(webhook.id);
-    let mut form = FormView::new(format!("{path}/remove"), Vec::new(), "Remove it now");
+    let mut form =
+        FormView::new(format!("{path}/remove"), Vec::new(), t!("settings-webhook-remove-button"));
     for button in &mut form.buttons {
         button.tone = "no";
     }
     SettingsPage {
         at: paths::WEBHOOKS,
-        title: "Remove an endpoint".to_owned(),
-        lead: format!(
-            "{}: it is told nothing any more, from this moment on, and what waits for it is dropped.",
-            VisibleText::of(&url_without_query(&webhook.url))
+        title: t!("settings-webhook-remove-title"),
+        lead: t!(
+            "settings-webhook-remove-lead",
+            url = VisibleText::of(&url_without_query(&webhook.url))
         ),
         blocks: vec![
             SettingsBlock::Form(form),
-            SettingsBlock::Link { href: path, label: "Keep it".to_owned() },
+            SettingsBlock::Link { href: path, label: t!("common-cancel") },
         ],
         ..SettingsPage::default()
     }
@@ -350,15 +358,15 @@ fn subject(of: &WebhookScope) -> Subject {
 
 fn subject_label(of: &WebhookScope) -> String {
     match of {
-        WebhookScope::Agent(id) => format!("the agent {id}"),
-        WebhookScope::Project(id) => format!("the project {id}"),
+        WebhookScope::Agent(id) => t!("settings-webhooks-agent", agent = id.as_str()),
+        WebhookScope::Project(id) => t!("settings-webhooks-project", project = id.as_str()),
     }
 }
 
-fn disabled_mark(webhook: &Webhook) -> Option<&'static str> {
+fn disabled_mark(webhook: &Webhook) -> Option<String> {
     webhook.disabled.map(|why| match why {
-        WebhookDisabledReason::ByHand => "disabled",
-        WebhookDisabledReason::Gone => "gone",
+        WebhookDisabledReason::ByHand => t!("settings-webhooks-disabled"),
+        WebhookDisabledReason::Gone => t!("settings-webhooks-gone"),
     })
 }
 
@@ -367,26 +375,18 @@ fn url_without_query(url: &str) -> String {
     url.split(['?', '#']).next().unwrap_or_default().to_owned()
 }
 
-fn capital(text: &str) -> String {
-    let mut text = text.to_owned();
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    text
-}
-
 /// Parses the form of a new endpoint or of an existing one.
 pub fn read(
     form: &SubmittedForm,
     id: WebhookId,
     known: Option<&Webhook>,
 ) -> Result<NewWebhook, FormProblems> {
-    let wrong = |field: &str, label: &str, message: &str| {
+    let not_listed = |field: &str| {
         let mut problem = FormProblems::default();
         problem.add(
             ProblemLocation::Field(field.to_owned()),
-            Some(VisibleText::of(label)),
-            message.to_owned(),
+            Some(VisibleText::of(&labeled(field))),
+            t!("settings-option-expected"),
         );
         problem
     };
@@ -395,15 +395,13 @@ pub fn read(
         None => match form.value("agent").and_then(|text| text.parse().ok()) {
             Some(Subject::Agent(id)) => WebhookScope::Agent(id),
             Some(Subject::Project(id)) => WebhookScope::Project(id),
-            _ => {
-                return Err(wrong("agent", "Whose requests", "Expected one of the list."));
-            }
+            _ => return Err(not_listed("agent")),
         },
     };
     let format =
         WebhookFormat::ALL.into_iter().find(|format| Some(format.as_str()) == form.value("format"));
     let Some(format) = format else {
-        return Err(wrong("format", "Format", "Expected one of the list."));
+        return Err(not_listed("format"));
     };
     let events = form.values("events");
     let events =

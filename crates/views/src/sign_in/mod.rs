@@ -12,7 +12,7 @@ use crate::{PageContext, render};
 /// The sign-in methods of this server, besides a sign-in link from an administrator.
 #[derive(Debug, Clone, Default)]
 pub struct SignInMethods {
-    /// A sign-in link by email.
+    /// A sign-in link by mail.
     pub mail: bool,
     /// A passkey: the request for the browser.
     pub passkey: Option<PasskeyChallenge>,
@@ -35,12 +35,12 @@ struct SignInPage<'a> {
 }
 
 impl SignInPage<'_> {
-    fn title(&self) -> &'static str {
+    fn title(&self) -> String {
         let SignInMethods { mail, passkey, provider } = self.ways;
         if self.token.is_none() && !mail && passkey.is_none() && provider.is_none() {
-            "Sign in with your link"
+            t!("sign-in-title-link")
         } else {
-            "Sign in to Countersign"
+            t!("sign-in-title")
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A person's sessions.
 
 use askama::Template;
+use askama::filters::Safe;
 use kernel::Time;
 use kernel::directory::{CredentialKind, Directory, Key, SignInMethod};
 
@@ -29,13 +30,15 @@ pub fn page(
     render(&SessionsPage { frame, banner, rows })
 }
 
-/// The sign-in method of a session, in words.
-pub fn sign_in_method(way: SignInMethod) -> &'static str {
+/// How and when a session began.
+fn began(way: Option<SignInMethod>, since: &RelativeTime) -> Safe<String> {
+    let when = since.html();
     match way {
-        SignInMethod::Link => "with a sign-in link",
-        SignInMethod::Mail => "with a link by mail",
-        SignInMethod::Passkey => "with a passkey",
-        SignInMethod::Oidc => "with your organisation",
+        Some(SignInMethod::Link) => th!("sign-in-session-link", when = when),
+        Some(SignInMethod::Mail) => th!("sign-in-session-email", when = when),
+        Some(SignInMethod::Passkey) => th!("sign-in-session-passkey", when = when),
+        Some(SignInMethod::Oidc) => th!("sign-in-session-oidc", when = when),
+        None => th!("sign-in-session-since", when = when),
     }
 }
 
@@ -51,7 +54,8 @@ struct SessionRow {
     id: String,
     browser: VisibleText,
     current: bool,
-    way: &'static str,
+    /// How and when it began.
+    began: Safe<String>,
     since: RelativeTime,
     used: RelativeTime,
     until: Option<RelativeTime>,
@@ -67,12 +71,13 @@ impl SessionRow {
             | CredentialKind::Link { .. }
             | CredentialKind::Passkey { .. } => None,
         };
+        let since = RelativeTime::new(key.issued_at, now);
         Self {
             id: key.id.to_string(),
             browser: VisibleText::of(&key.label),
             current: session.current,
-            way: visit.map_or("", |visit| sign_in_method(visit.method)),
-            since: RelativeTime::new(key.issued_at, now),
+            began: began(visit.map(|visit| visit.method), &since),
+            since,
             used: RelativeTime::new(session.used, now),
             until: key.expires_at.map(|at| RelativeTime::new(at, now)),
         }

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use sha2::{Digest, Sha256};
 
-use crate::site::icons;
+use crate::locale::{self, Language, Reader};
+use crate::site::{icons, script_words};
 
 /// A file that browsers load with a page.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub struct Asset {
     name: &'static str,
 }
 
-static ASSETS: LazyLock<[Asset; 13]> = LazyLock::new(|| {
+static ASSETS: LazyLock<[Asset; 16]> = LazyLock::new(|| {
     [
         Asset::new(
             ("app", "css"),
@@ -82,6 +83,24 @@ static ASSETS: LazyLock<[Asset; 13]> = LazyLock::new(|| {
             "text/css; charset=utf-8",
         ),
         Asset::new(
+            ("docs", "js"),
+            "docs.js",
+            include_bytes!("../../assets/docs.js"),
+            "text/javascript; charset=utf-8",
+        ),
+        Asset::new(
+            ("api-reference", "css"),
+            "api-reference.css",
+            include_bytes!("../../assets/api-reference.css"),
+            "text/css; charset=utf-8",
+        ),
+        Asset::new(
+            ("zone", "js"),
+            "zone.js",
+            include_bytes!("../../assets/zone.js"),
+            "text/javascript; charset=utf-8",
+        ),
+        Asset::new(
             ("live", "js"),
             "live.js",
             include_bytes!("../../assets/live.js"),
@@ -100,6 +119,23 @@ static ASSETS: LazyLock<[Asset; 13]> = LazyLock::new(|| {
             "text/javascript; charset=utf-8",
         ),
     ]
+});
+
+/// The texts of the scripts, once for each language.
+static WORDS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
+    let source = include_str!("../../assets/words.js");
+    [(Language::English, "words.en.js"), (Language::German, "words.de.js")].map(
+        |(language, name)| {
+            let words = locale::with(Reader { language, time_zone: None }, script_words::of_pages);
+            let script = source.replace("WORDS = {}", &format!("WORDS = {words}"));
+            Asset::new(
+                ("words", "js"),
+                name,
+                Box::leak(script.into_boxed_str()).as_bytes(),
+                "text/javascript; charset=utf-8",
+            )
+        },
+    )
 });
 
 impl Asset {
@@ -136,13 +172,26 @@ fn minified(source: &'static [u8]) -> &'static [u8] {
 /// type it, without.
 pub fn asset(file: &str) -> Option<&'static Asset> {
     let hashed = |asset: &Asset| asset.href.rsplit('/').next() == Some(file);
-    ASSETS.iter().chain(icons::all()).find(|asset| asset.name == file || hashed(asset))
+    ASSETS
+        .iter()
+        .chain(&*WORDS)
+        .chain(icons::all())
+        .find(|asset| asset.name == file || hashed(asset))
 }
 
 /// The path of the stylesheet.
 pub(crate) fn css() -> &'static str {
     let [css, ..] = &*ASSETS;
     &css.href
+}
+
+/// The path of the script with the texts of the other scripts, in the reader's language.
+pub(crate) fn words() -> &'static str {
+    let [english, german] = &*WORDS;
+    match locale::current().language {
+        Language::English => &english.href,
+        Language::German => &german.href,
+    }
 }
 
 /// The path of the script.
@@ -193,10 +242,28 @@ pub(crate) fn print_css() -> &'static str {
     &css.href
 }
 
-/// The path of the stylesheet for the API reference and the error pages.
+/// The path of the stylesheet for the documentation.
 pub(crate) fn docs_css() -> &'static str {
     let [_, _, _, _, _, _, _, _, _, css, ..] = &*ASSETS;
     &css.href
+}
+
+/// The path of the script for the documentation.
+pub(crate) fn docs_js() -> &'static str {
+    let [.., js, _, _, _, _, _] = &*ASSETS;
+    &js.href
+}
+
+/// The path of the stylesheet for the API reference, whose page loads no other.
+pub(crate) fn api_reference_css() -> &'static str {
+    let [.., css, _, _, _, _] = &*ASSETS;
+    &css.href
+}
+
+/// The path of the script that offers the browser's time zone.
+pub(crate) fn zone_js() -> &'static str {
+    let [.., zone, _, _, _] = &*ASSETS;
+    &zone.href
 }
 
 /// The path of the script that updates an open list.
@@ -245,6 +312,8 @@ mod tests {
             (passkey_js(), "text/javascript"),
             (icon(), "image/"),
             (push_js(), "text/javascript"),
+            (zone_js(), "text/javascript"),
+            (words(), "text/javascript"),
         ] {
             let file = href.strip_prefix("/assets/").unwrap();
             let found = asset(file).unwrap();
@@ -260,12 +329,39 @@ mod tests {
             (insights_css(), "insights."),
             (print_css(), "print."),
             (docs_css(), "docs."),
+            (docs_js(), "docs."),
+            (api_reference_css(), "api-reference."),
         ] {
             let file = href.strip_prefix("/assets/").unwrap();
             assert!(file.starts_with(name) && asset(file).is_some());
         }
         assert!(asset("app.css").is_some());
         assert!(asset("app.00000000.css").is_none() && asset("../app.css").is_none());
+    }
+
+    /// Every text that a script uses is sent to it, in the language of the page.
+    #[test]
+    fn scripts_have_their_texts() {
+        let scripts = ["app.js", "live.js", "keys.js", "list.js", "task.js"]
+            .map(|name| std::str::from_utf8(asset(name).unwrap().bytes).unwrap())
+            .concat();
+        let words = script_words::of_pages();
+        let words = words.as_object().unwrap();
+        let used = scripts.split("word(").skip(1);
+        let used = used.filter_map(|call| call.strip_prefix('"')?.split('"').next());
+        for name in used {
+            assert!(words.contains_key(name), "{name}");
+        }
+        let [english, german] = ["words.en.js", "words.de.js"]
+            .map(|name| std::str::from_utf8(asset(name).unwrap().bytes).unwrap());
+        assert!(english.contains("Show 1 new request") && english.contains("%n% new requests"));
+        assert!(german.contains("1 neue Anfrage anzeigen") && !german.contains("just now"));
+        let german = Reader { language: Language::German, time_zone: None };
+        assert_ne!(locale::with(german, words_path), words_path());
+    }
+
+    fn words_path() -> &'static str {
+        words()
     }
 
     #[test]
@@ -285,7 +381,7 @@ mod tests {
     /// All styles and scripts together stay small enough for a phone.
     #[test]
     fn assets_are_small_and_load_nothing() {
-        for asset in ASSETS.iter() {
+        for asset in ASSETS.iter().chain(&*WORDS) {
             let text = std::str::from_utf8(asset.bytes).unwrap();
             assert!(text.len() < 32 * 1024, "{} is {} bytes", asset.name, text.len());
             // A room fetches its own page again when its task has changed.

@@ -15,8 +15,22 @@ pub fn guest_policy(nonce: &str) -> String {
     )
 }
 
+/// The policy for the page of the API reference. Its script inserts style elements, which must carry
+/// the page's nonce, and a font for its icons, which is in the script.
+pub fn api_reference_policy(nonce: &str) -> String {
+    format!(
+        "default-src 'none'; style-src 'self' 'nonce-{nonce}'; script-src 'self'; \
+         connect-src 'self'; img-src 'self'; font-src data:; form-action 'none'; base-uri 'none'; \
+         frame-ancestors 'none'"
+    )
+}
+
 /// Pages contain questions and answers, so no cache may keep them.
 pub const CACHE_PAGE: &str = "no-store";
+
+/// The documentation is the same for everyone and changes with the binary: caches ask whether they
+/// still have it.
+pub const CACHE_DOCS: &str = "no-cache";
 
 /// Assets have their hash in their path and never change.
 pub const CACHE_ASSET: &str = "public, max-age=31536000, immutable";

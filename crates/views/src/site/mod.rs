@@ -4,3 +4,5 @@ pub mod assets;
 pub mod headers;
 pub mod icons;
 pub mod paths;
+pub(crate) mod script_words;
+pub mod vendor;

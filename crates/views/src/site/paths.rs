@@ -48,7 +48,7 @@ pub const UNSENT: &str = "/offline/unsent";
 pub const PUSH_ANSWER: &str = "/push/answer";
 /// Sign in: GET shows a button, POST signs in.
 pub const SIGN_IN: &str = "/sign-in";
-/// POST sends a sign-in link by email.
+/// POST sends a sign-in link by mail.
 pub const SIGN_IN_MAIL: &str = "/sign-in/mail";
 /// POST signs in with a passkey.
 pub const SIGN_IN_PASSKEY: &str = "/sign-in/passkey";
@@ -60,6 +60,10 @@ pub const OIDC_REDIRECT: &str = "/sign-in/oidc/back";
 pub const SIGN_OUT_OIDC: &str = "/sign-out/oidc";
 /// POST ends the session.
 pub const SIGN_OUT: &str = "/sign-out";
+/// GET asks a person to confirm that a command line signs in as them, POST confirms it.
+pub const CLI_LOGIN: &str = "/cli-login";
+/// POST gives a command line its token, DELETE revokes the token that it presents.
+pub const CLI_LOGIN_TOKEN: &str = "/cli-login/token";
 /// GET explains terminal tokens, POST creates one and shows it once.
 pub const TOKENS: &str = "/settings/tokens";
 /// GET shows my sessions, POST ends one of them or all others.

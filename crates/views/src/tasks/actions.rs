@@ -25,7 +25,7 @@ pub struct TaskActions {
     /// The id of the reader, if they can take it over.
     pub take: Option<String>,
     /// The possible purposes of a message: value and label.
-    pub intents: Vec<(&'static str, &'static str)>,
+    pub intents: Vec<(&'static str, String)>,
     /// The values of a refused form: its name and its content.
     pub draft: Option<(String, SubmittedForm)>,
 }
@@ -103,9 +103,13 @@ pub fn agents(task: &Task, directory: &Directory) -> Vec<SelectOption> {
         agent.project == task.project
             || principal.is_some_and(|principal| agent.accepts_messages_from(principal))
     };
-    let choice =
-        |agent: &Agent| (agent.id.to_string(), format!("{} in {}", agent.id, agent.project));
+    let choice = |agent: &Agent| (agent.id.to_string(), agent_label(agent));
     directory.agents().filter(theirs).take(CHOICES).map(choice).collect()
+}
+
+/// The name of an agent with its project.
+pub fn agent_label(agent: &Agent) -> String {
+    t!("task-agent-in-project", agent = agent.id.as_str(), project = agent.project.as_str())
 }
 
 /// The people and agents that a task can be transferred to.
@@ -124,7 +128,7 @@ fn transfer_targets(task: &Task, directory: &Directory) -> Vec<SelectOption> {
     let with = task.assignee.agent().map(ToString::to_string);
     let agents = agents
         .filter(|(id, _)| Some(id) != with.as_ref())
-        .map(|(id, name)| (format!("agent/{id}"), format!("the agent {name}")));
+        .map(|(id, name)| (format!("agent/{id}"), t!("actor-agent", id = name)));
     people.chain(agents).collect()
 }
 

@@ -73,13 +73,13 @@ impl BoardColumn {
     }
 
     /// The heading of the column.
-    pub fn label(self) -> &'static str {
+    pub fn label(self) -> String {
         match self {
-            Self::Waiting => "Not begun",
-            Self::Working => "In progress",
-            Self::Deciding => "Needs a decision",
-            Self::Judging => "To be judged",
-            Self::Over => "Over",
+            Self::Waiting => t!("tasks-column-not-started"),
+            Self::Working => t!("tasks-column-in-progress"),
+            Self::Deciding => t!("tasks-column-blocked"),
+            Self::Judging => t!("tasks-column-in-review"),
+            Self::Over => t!("tasks-column-closed"),
         }
     }
 }
@@ -160,7 +160,7 @@ impl TaskBoardTemplate<'_> {
 #[template(path = "tasks/column.html")]
 pub struct ColumnView {
     name: &'static str,
-    label: &'static str,
+    label: String,
     count: String,
     rows: Vec<TaskRow>,
     next: Option<String>,
@@ -225,7 +225,7 @@ struct TaskRow {
     key: String,
     href: String,
     goal: VisibleText,
-    state: &'static str,
+    state: String,
     tone: &'static str,
     with: String,
     project: String,
@@ -252,7 +252,7 @@ impl TaskRow {
             state: words_of::state(task),
             tone: words_of::tone(task),
             with: match &task.run {
-                Some(run) if open => format!("the agent {}", run.agent),
+                Some(run) if open => t!("actor-agent", id = run.agent.as_str()),
                 Some(_) | None => words_of::party(directory, &task.assignee),
             },
             project: task.project.to_string(),
@@ -269,8 +269,12 @@ fn filter_fields(me: &Human, directory: &Directory, query: &PageQuery) -> Vec<Fi
     let agents = directory.agents().filter(|agent| agent.accepts_messages_from(me));
     let agents = agents.map(|agent| twice(agent.id.to_string()));
     vec![
-        FilterField::new(("project", "Project", "Every project"), projects, query),
-        FilterField::new(("agent", "Agent", "Every agent"), agents, query),
+        FilterField::new(
+            ("project", t!("common-project"), t!("filter-every-project")),
+            projects,
+            query,
+        ),
+        FilterField::new(("agent", t!("common-agent"), t!("filter-every-agent")), agents, query),
     ]
 }
 

@@ -14,9 +14,9 @@ use crate::answer_form::fields::{Control, FieldView, RequirementMark};
 use crate::answer_form::problem::{FormProblems, InputProblem, ProblemLocation};
 use crate::components::task_labels::{self as words_of, AUTONOMIES};
 use crate::components::wording::{self, VisibleText};
-use crate::settings::controls::{FormDraft, SelectOption};
+use crate::settings::controls::{FormDraft, SelectOption, expected_text};
 use crate::site::assets;
-use crate::tasks::actions::parse_local_time;
+use crate::tasks::actions::{agent_label, parse_local_time};
 use crate::tasks::{CHOICES, projects_of};
 use crate::{PageContext, SubmittedForm, render};
 
@@ -27,56 +27,84 @@ const MAX_FIELD_LINES: usize = 100;
 /// The default kind of a task.
 const DEFAULT_KIND: &str = "task";
 
-/// The common fields.
-const COMMON_FIELDS: [(&str, &str); 6] = [
-    ("goal", "What is to be reached"),
-    ("criteria", "It is good when"),
-    ("project", "Project"),
-    ("agent", "Give it to"),
-    ("deadline", "Until when"),
-    ("autonomy", "What its agent may do by itself"),
-];
-
 /// The fields under "More".
-const MORE_FIELDS: [(&str, &str); 13] = [
-    ("reviewers", "Who judges what is delivered"),
-    ("quorum", "How many of them have to approve"),
-    ("parent", "Part of which task"),
-    ("inputs", "To work with"),
-    ("max_duration", "How long it may be worked on"),
-    ("allow", "What its agent may do without asking"),
-    ("deny", "What its agent may not do"),
-    ("until", "How long these two count"),
-    ("delegable", "Handing it down"),
-    ("on_expiry", "If nobody decides in time"),
-    ("capabilities", "Capabilities it has to be done with"),
-    ("refs", "What it is about elsewhere"),
-    ("sort", "What sort of task it is"),
+const MORE_FIELDS: [&str; 13] = [
+    "reviewers",
+    "quorum",
+    "parent",
+    "inputs",
+    "max_duration",
+    "allow",
+    "deny",
+    "until",
+    "delegable",
+    "on_expiry",
+    "capabilities",
+    "refs",
+    "sort",
 ];
 
-const QUORUMS: [(&str, &str, Quorum); 3] = [
-    ("all", "Every one of them", Quorum::All),
-    ("majority", "More than half of them", Quorum::Majority),
-    ("any", "One of them", Quorum::Any),
-];
+const QUORUMS: [(&str, Quorum); 3] =
+    [("all", Quorum::All), ("majority", Quorum::Majority), ("any", Quorum::Any)];
 
-const UNTILS: [(&str, &str, GrantDuration); 2] = [
-    ("task", "For the whole task", GrantDuration::Task),
-    ("session", "While its first run lasts", GrantDuration::Session),
-];
+const UNTILS: [(&str, GrantDuration); 2] =
+    [("task", GrantDuration::Task), ("session", GrantDuration::Session)];
 
-const SILENCES: [(&str, &str, OnSilence); 2] = [
-    ("stay_blocked", "The task waits until you decide after all", OnSilence::StayBlocked),
-    ("cancel", "The task is called off", OnSilence::Cancel),
-];
+const SILENCES: [(&str, OnSilence); 2] =
+    [("stay_blocked", OnSilence::StayBlocked), ("cancel", OnSilence::Cancel)];
 
-fn label(name: &str) -> &'static str {
-    let known = COMMON_FIELDS.iter().chain(&MORE_FIELDS).find(|(known, _)| *known == name);
-    known.map_or("", |(_, label)| *label)
+/// The label of a field.
+fn label(name: &str) -> String {
+    match name {
+        "goal" => t!("task-goal"),
+        "criteria" => t!("task-criteria"),
+        "project" => t!("common-project"),
+        "agent" => t!("task-new-agent"),
+        "deadline" => t!("task-new-deadline"),
+        "autonomy" => t!("task-new-autonomy"),
+        "reviewers" => t!("task-new-reviewers"),
+        "quorum" => t!("task-new-quorum"),
+        "parent" => t!("task-new-parent"),
+        "inputs" => t!("task-facts-inputs"),
+        "max_duration" => t!("task-new-max-duration"),
+        "allow" => t!("task-new-allow"),
+        "deny" => t!("task-new-deny"),
+        "until" => t!("task-new-until"),
+        "delegable" => t!("task-new-delegable"),
+        "on_expiry" => t!("task-new-silence"),
+        "capabilities" => t!("task-new-capabilities"),
+        "refs" => t!("task-new-refs"),
+        "sort" => t!("task-new-kind"),
+        other => other.to_owned(),
+    }
 }
 
-fn choices<T>(of: &[(&str, &str, T)]) -> Vec<SelectOption> {
-    of.iter().map(|(sent, shown, _)| ((*sent).to_owned(), (*shown).to_owned())).collect()
+fn quorums() -> [SelectOption; 3] {
+    QUORUMS.map(|(sent, quorum)| {
+        let shown = match quorum {
+            Quorum::All => t!("task-new-quorum-all"),
+            Quorum::Majority => t!("task-new-quorum-majority"),
+            Quorum::Any => t!("task-new-quorum-any"),
+        };
+        (sent.to_owned(), shown)
+    })
+}
+
+fn untils() -> [SelectOption; 2] {
+    [
+        ("task".to_owned(), t!("task-grant-until-task")),
+        ("session".to_owned(), t!("task-new-until-run")),
+    ]
+}
+
+fn silences() -> [SelectOption; 2] {
+    SILENCES.map(|(sent, silence)| {
+        let shown = match silence {
+            OnSilence::StayBlocked => t!("task-new-silence-wait"),
+            OnSilence::Cancel => t!("task-new-silence-cancel"),
+        };
+        (sent.to_owned(), shown)
+    })
 }
 
 /// The initial state of the page.
@@ -106,7 +134,7 @@ pub fn page(
     let lists = ["quorum", "until", "on_expiry"];
     let open = wrong
         || !parent.is_empty()
-        || MORE_FIELDS.iter().any(|(name, _)| !lists.contains(name) && said(name));
+        || MORE_FIELDS.iter().any(|name| !lists.contains(name) && said(name));
     let first = common_fields(filled, me, directory);
     render(&NewTaskPage { frame, first, more, open, once, problems: &problems.problems })
 }
@@ -115,29 +143,24 @@ fn common_fields(filled: FormDraft<'_>, me: &Human, directory: &Directory) -> Ve
     let twice = |id: ProjectId| (id.to_string(), id.to_string());
     let projects: Vec<SelectOption> = projects_of(me, directory).into_iter().map(twice).collect();
     let known = directory.agents().filter(|agent| agent.accepts_messages_from(me)).take(CHOICES);
-    let name = |agent: &Agent| (agent.id.to_string(), format!("{} in {}", agent.id, agent.project));
-    let mut agents = vec![(String::new(), "Nobody yet".to_owned())];
+    let name = |agent: &Agent| (agent.id.to_string(), agent_label(agent));
+    let mut agents = vec![(String::new(), t!("task-new-nobody"))];
     agents.extend(known.map(name));
     let autonomy: Vec<SelectOption> = AUTONOMIES
         .iter()
-        .map(|(autonomy, name)| ((*name).to_owned(), words_of::autonomy(*autonomy).to_owned()))
+        .map(|(autonomy, name)| ((*name).to_owned(), words_of::autonomy(*autonomy)))
         .collect();
     let home = me.projects.first().map(ToString::to_string).unwrap_or_default();
     let zone = crate::tasks::room::zone(me);
     vec![
+        filled.area("goal", &label("goal"), "").hint(t!("task-new-goal-hint")).mark_required(),
+        filled.area("criteria", &label("criteria"), "").hint(t!("task-new-criteria-hint")),
+        filled.one_of("project", &label("project"), &projects, &home),
+        filled.one_of("agent", &label("agent"), &agents, "").hint(t!("task-new-agent-hint")),
         filled
-            .area("goal", label("goal"), "")
-            .hint("In your words. It stays as you write it; later you can add to it.")
-            .mark_required(),
-        filled
-            .area("criteria", label("criteria"), "")
-            .hint("One condition per line. Whoever judges sees them as a checklist."),
-        filled.one_of("project", label("project"), &projects, &home),
-        filled.one_of("agent", label("agent"), &agents, "").hint("You can also give it out later."),
-        filled
-            .input("datetime-local", "deadline", label("deadline"), "")
-            .hint(&format!("In {zone}. Leave it empty if there is no hurry.")),
-        filled.one_of("autonomy", label("autonomy"), &autonomy, "autonomous"),
+            .input("datetime-local", "deadline", &label("deadline"), "")
+            .hint(t!("task-new-deadline-hint", zone = zone)),
+        filled.one_of("autonomy", &label("autonomy"), &autonomy, "autonomous"),
     ]
 }
 
@@ -147,46 +170,26 @@ fn more_fields(
     directory: &Directory,
     parent: &str,
 ) -> Vec<FieldView> {
-    let area = |name: &str, hint: &str| filled.area(name, label(name), "").hint(hint);
+    let area = |name: &str, hint: String| filled.area(name, &label(name), "").hint(hint);
     let one_of = |name: &str, choices: &[SelectOption], current: &str| {
-        filled.one_of(name, label(name), choices, current)
+        filled.one_of(name, &label(name), choices, current)
     };
-    let may = "One thing per line, such as bash:*, fs:/repo:write, or * for everything.";
     vec![
         reviewers(filled, me, directory),
-        one_of("quorum", &choices(&QUORUMS), "all"),
+        one_of("quorum", &quorums(), "all"),
+        filled.text("parent", &label("parent"), parent).hint(t!("task-new-parent-hint")),
+        area("inputs", t!("task-new-inputs-hint")),
         filled
-            .text("parent", label("parent"), parent)
-            .hint("The address of its page, or its name, such as task_01KA3W…"),
-        area(
-            "inputs",
-            "One per line: an address, or an artifact and its version, such as art_01KA… v2.",
-        ),
-        filled
-            .text("max_duration", label("max_duration"), "")
-            .hint("From its beginning on, such as 30m, 2h or 1d."),
-        area("allow", may),
-        area("deny", "The same. What is forbidden stays so, whatever is allowed."),
-        one_of("until", &choices(&UNTILS), "task"),
-        filled.flag(
-            "delegable",
-            label("delegable"),
-            "Its agent may give it to another agent",
-            false,
-        ),
-        one_of("on_expiry", &choices(&SILENCES), "stay_blocked")
-            .hint("A decision its agent asks for may have an end."),
-        area(
-            "capabilities",
-            "One per line: a name, and its version if that matters, such as sql 2.",
-        ),
-        area(
-            "refs",
-            "One per line: what it is, where the name is known, and the name, such as issue github 42.",
-        ),
-        filled
-            .text("sort", label("sort"), DEFAULT_KIND)
-            .hint("In one word or two, for agents and lists."),
+            .text("max_duration", &label("max_duration"), "")
+            .hint(t!("task-new-max-duration-hint")),
+        area("allow", t!("task-new-allow-hint")),
+        area("deny", t!("task-new-deny-hint")),
+        one_of("until", &untils(), "task"),
+        filled.flag("delegable", &label("delegable"), &t!("task-new-delegable-yes"), false),
+        one_of("on_expiry", &silences(), "stay_blocked").hint(t!("task-new-silence-hint")),
+        area("capabilities", t!("task-new-capabilities-hint")),
+        area("refs", t!("task-new-refs-hint")),
+        filled.text("sort", &label("sort"), DEFAULT_KIND).hint(t!("task-new-kind-hint")),
     ]
 }
 
@@ -203,16 +206,12 @@ fn reviewers(filled: FormDraft<'_>, me: &Human, directory: &Directory) -> FieldV
     people.dedup_by(|a, b| a.id == b.id);
     let name = label("reviewers");
     if people.is_empty() || people.len() > MAX_REVIEWER_CHECKBOXES {
-        return filled.area("reviewers", name, "").hint(
-            "One person per line, by name here, such as user_olga. Nobody named: you judge.",
-        );
+        return filled.area("reviewers", &name, "").hint(t!("task-new-reviewers-lines"));
     }
     let choice =
         |human: &&Human| (human.id.to_string(), wording::person_name(directory, &human.id));
     let choices: Vec<SelectOption> = people.iter().map(choice).collect();
-    filled
-        .some_of("reviewers", name, &choices, |_| false)
-        .hint("Members of the project. Nobody ticked: you judge.")
+    filled.some_of("reviewers", &name, &choices, |_| false).hint(t!("task-new-reviewers-hint"))
 }
 
 #[derive(Template)]
@@ -231,36 +230,28 @@ pub fn parse_new_task(sent: &SubmittedForm, me: &Human) -> Result<NewTask, FormP
     let mut form = NewTaskForm { sent, problem: FormProblems::default() };
     let goal = sent.text("goal").unwrap_or_default().trim().to_owned();
     if goal.is_empty() {
-        form.add_problem("goal", "Say what is to be reached");
+        form.add_problem("goal", t!("task-new-goal-missing"));
     }
     let zone = me.profile_settings().map_or(
         jiff::tz::TimeZone::UTC,
         kernel::directory::profile_settings::ProfileSettings::zone,
     );
-    let deadline =
-        form.parse_field("deadline", "Choose a day and a time, or leave it empty", |text| {
-            parse_local_time(text, &zone)
-        });
+    let deadline = form.parse_field("deadline", t!("task-new-deadline-expected"), |text| {
+        parse_local_time(text, &zone)
+    });
     let project = sent.value("project").map(str::parse::<ProjectId>).transpose();
     if project.is_err() {
-        form.add_problem("project", "Choose one of these projects");
+        form.add_problem("project", t!("task-new-project-expected"));
     }
     let autonomy = sent.value("autonomy");
     let autonomy = AUTONOMIES.iter().find(|(_, name)| Some(*name) == autonomy);
     let spec = Spec {
         goal,
-        acceptance_criteria: form.lines("criteria", "", |line| Some(line.to_owned())),
-        inputs: form.lines("inputs", "write an address, or art_… and its version", input),
-        must_use_capabilities: form.lines(
-            "capabilities",
-            "write a name, and a version",
-            capability,
-        ),
-        external_refs: form.lines(
-            "refs",
-            "write what it is, where it is known, and its name",
-            parse_external_ref,
-        ),
+        acceptance_criteria: form
+            .lines("criteria", LineKind::Criterion, |line| Some(line.to_owned())),
+        inputs: form.lines("inputs", LineKind::Input, input),
+        must_use_capabilities: form.lines("capabilities", LineKind::Capability, capability),
+        external_refs: form.lines("refs", LineKind::Reference, parse_external_ref),
         max_duration: text(sent, "max_duration"),
         hxp: None,
     };
@@ -269,11 +260,11 @@ pub fn parse_new_task(sent: &SubmittedForm, me: &Human) -> Result<NewTask, FormP
         project: project.ok().flatten(),
         sort,
         spec,
-        parent: form.parse_field("parent", "Give the address of a task, or its name", parent),
+        parent: form.parse_field("parent", t!("task-new-parent-expected"), parent),
         deadline,
         max_duration: form.parse_field(
             "max_duration",
-            "Say how long, such as 30m, 2h or 1d",
+            t!("task-new-max-duration-expected"),
             |text| duration::seconds(text).filter(|seconds| *seconds <= LONGEST_TIMEOUT),
         ),
         delegable: sent.value("delegable").is_some(),
@@ -292,10 +283,10 @@ struct NewTaskForm<'a> {
 }
 
 impl NewTaskForm<'_> {
-    fn add_problem(&mut self, name: &str, message: &str) {
+    fn add_problem(&mut self, name: &str, message: String) {
         self.problem.add(
             ProblemLocation::Field(name.to_owned()),
-            Some(VisibleText::of(label(name))),
+            Some(VisibleText::of(&label(name))),
             message,
         );
     }
@@ -304,7 +295,7 @@ impl NewTaskForm<'_> {
     fn parse_field<T>(
         &mut self,
         name: &str,
-        expected: &str,
+        expected: String,
         read: impl Fn(&str) -> Option<T>,
     ) -> Option<T> {
         let text = text(self.sent, name)?;
@@ -316,7 +307,7 @@ impl NewTaskForm<'_> {
     }
 
     /// The parsed lines of a field; the problem names the first invalid line.
-    fn lines<T>(&mut self, name: &str, expected: &str, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
+    fn lines<T>(&mut self, name: &str, kind: LineKind, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
         let text = self.sent.text(name).unwrap_or_default();
         let lines = text.lines().map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
         let (mut all, mut bad) = (Vec::new(), None);
@@ -327,9 +318,9 @@ impl NewTaskForm<'_> {
             }
         }
         if let Some(n) = bad {
-            self.add_problem(name, &format!("In line {n}, {expected}"));
+            self.add_problem(name, kind.expected(n));
         } else if all.len() > MAX_FIELD_LINES {
-            self.add_problem(name, "Use at most 100 lines");
+            self.add_problem(name, t!("task-new-too-many-lines", count = MAX_FIELD_LINES));
         }
         all
     }
@@ -338,13 +329,12 @@ impl NewTaskForm<'_> {
         let until = selected_option(self.sent, "until", &UNTILS).unwrap_or(GrantDuration::Task);
         let mut grants = Vec::new();
         for (name, decision) in [("allow", GrantDecision::Allow), ("deny", GrantDecision::Deny)] {
-            let expected = "write one thing such as bash:*, fs:/repo:write, or *";
-            grants.extend(self.lines(name, expected, |scope| {
+            grants.extend(self.lines(name, LineKind::Scope, |scope| {
                 is_scope(scope).then(|| NewGrant { scope: scope.to_owned(), decision, until })
             }));
         }
         if grants.len() > MAX_FIELD_LINES && self.problem.problems.is_empty() {
-            self.add_problem("deny", "Use at most 100 lines together with what it may do");
+            self.add_problem("deny", t!("task-new-too-many-permissions", count = MAX_FIELD_LINES));
         }
         grants
     }
@@ -357,7 +347,7 @@ impl NewTaskForm<'_> {
                 Ok(id) if !required_reviewers.contains(&id) => required_reviewers.push(id),
                 Ok(_) => {}
                 Err(_) => {
-                    self.add_problem("reviewers", REVIEWERS_EXPECTED);
+                    self.add_problem("reviewers", t!("task-new-reviewers-expected"));
                     return None;
                 }
             }
@@ -368,7 +358,27 @@ impl NewTaskForm<'_> {
     }
 }
 
-const REVIEWERS_EXPECTED: &str = "Name members of the project this task is in";
+/// What a line of a field contains.
+#[derive(Debug, Clone, Copy)]
+enum LineKind {
+    Criterion,
+    Input,
+    Capability,
+    Reference,
+    Scope,
+}
+
+impl LineKind {
+    /// The problem with line `n`. Every text is a criterion.
+    fn expected(self, n: usize) -> String {
+        match self {
+            Self::Criterion | Self::Input => t!("task-new-inputs-expected", line = n),
+            Self::Capability => t!("task-new-capabilities-expected", line = n),
+            Self::Reference => t!("task-new-refs-expected", line = n),
+            Self::Scope => t!("task-new-scope-expected", line = n),
+        }
+    }
+}
 
 /// The value of a field, if it is not empty.
 fn text(sent: &SubmittedForm, name: &str) -> Option<String> {
@@ -377,9 +387,9 @@ fn text(sent: &SubmittedForm, name: &str) -> Option<String> {
 }
 
 /// The selected option of a list.
-fn selected_option<T: Copy>(sent: &SubmittedForm, name: &str, of: &[(&str, &str, T)]) -> Option<T> {
+fn selected_option<T: Copy>(sent: &SubmittedForm, name: &str, of: &[(&str, T)]) -> Option<T> {
     let value = sent.value(name)?;
-    of.iter().find(|(known, ..)| *known == value).map(|(.., meant)| *meant)
+    of.iter().find(|(known, _)| *known == value).map(|(_, meant)| *meant)
 }
 
 /// Parses a task id, or the URL of a task.
@@ -429,21 +439,21 @@ pub fn refused(refusal: &Refusal) -> FormProblems {
         let mut problem = FormProblems::default();
         problem.add(
             ProblemLocation::Field(name.to_owned()),
-            Some(VisibleText::of(label(name))),
+            Some(VisibleText::of(&label(name))),
             message,
         );
         problem
     };
-    let expected = |name: &str, expected: &str| field(name, format!("Expected {expected}."));
+    let expected = |name: &str, expected: &str| field(name, expected_text(expected));
     match *refusal {
         Refusal::Invalid { field: "deadline", .. } => {
-            field("deadline", "Choose a moment that is still to come.".to_owned())
+            field("deadline", t!("task-new-deadline-past"))
         }
         Refusal::Invalid { field: "project", .. } => {
-            field("project", "Choose a project you are a member of.".to_owned())
+            field("project", t!("task-new-project-refused"))
         }
         Refusal::Invalid { field: "spec.review_policy.required_reviewers", .. } => {
-            field("reviewers", format!("{REVIEWERS_EXPECTED}."))
+            field("reviewers", t!("task-new-reviewers-expected"))
         }
         Refusal::Invalid { field: "type", expected: text } => expected("sort", text),
         Refusal::Invalid { field: "scope", expected: text } => expected("allow", text),
@@ -458,19 +468,15 @@ pub fn refused(refusal: &Refusal) -> FormProblems {
                 "must_use_capabilities" => "capabilities",
                 "external_refs" => "refs",
                 "max_duration" => "max_duration",
-                _ => return crate::settings::controls::refused(refusal, &[]),
+                _ => return crate::settings::controls::refused(refusal, |_| None),
             };
             expected(place, text)
         }
-        Refusal::NotFound { what: "task" } => {
-            field("parent", "No task you can see has this name.".to_owned())
+        Refusal::NotFound { what: "task" } => field("parent", t!("task-new-parent-unknown")),
+        Refusal::IdempotencyMismatch => {
+            FormProblems::one(ProblemLocation::Page, t!("task-new-sent-before"))
         }
-        Refusal::IdempotencyMismatch => FormProblems::one(
-            ProblemLocation::Page,
-            "This form was sent before, with other words, and that arrived. If this is another task, \
-             write it down now.",
-        ),
-        _ => crate::settings::controls::refused(refusal, &[]),
+        _ => crate::settings::controls::refused(refusal, |_| None),
     }
 }
 

@@ -29,7 +29,7 @@ pub struct ReviewView {
     pub who: String,
     /// The style class.
     pub tone: &'static str,
-    pub verdict: &'static str,
+    pub verdict: String,
     pub at: RelativeTime,
     /// The requested changes.
     pub changes: Vec<VisibleText>,
@@ -45,7 +45,7 @@ pub struct ReviewNote {
     pub who: String,
     /// When it was added, if that was after the review.
     pub at: Option<RelativeTime>,
-    pub severity: &'static str,
+    pub severity: String,
     /// The style class: `no` for a required change.
     pub tone: &'static str,
     /// The place in the delivery, in the author's words.
@@ -182,7 +182,7 @@ impl ReviewForm {
 
 impl CommentInput {
     /// The possible severities: value, label, and whether it is selected.
-    pub fn severities(&self) -> Vec<(&'static str, &'static str, bool)> {
+    pub fn severities(&self) -> Vec<(&'static str, String, bool)> {
         let choice = |(severity, name): &(Severity, &'static str)| {
             (*name, words_of::severity(*severity), *name == self.severity)
         };
@@ -207,11 +207,11 @@ fn other_reviewers(task: &Task, me: &Human, directory: &Directory) -> Option<Str
     }
     let names = names.join(", ");
     Some(match policy.quorum {
-        kernel::task::Quorum::All => format!("It is accepted once {names} accept it too."),
+        kernel::task::Quorum::All => t!("task-review-quorum-all", names = names),
         kernel::task::Quorum::Majority => {
-            format!("It is accepted once more than half of you do; {names} judge it too.")
+            t!("task-review-quorum-majority", names = names)
         }
-        kernel::task::Quorum::Any => format!("Your word is enough; {names} could judge it too."),
+        kernel::task::Quorum::Any => t!("task-review-quorum-any", names = names),
     })
 }
 
@@ -227,12 +227,12 @@ fn entered_comments(sent: &SubmittedForm) -> Vec<CommentInput> {
 }
 
 /// Parses a review.
-pub fn parse_review(sent: &SubmittedForm) -> Result<NewReview, &'static str> {
+pub fn parse_review(sent: &SubmittedForm) -> Result<NewReview, String> {
     let verdict = match sent.value("verdict") {
         Some("approved") => Verdict::Approved,
         Some("changes_requested") => Verdict::ChangesRequested,
         Some("rejected") => Verdict::Rejected,
-        Some(_) | None => return Err("Press one of the buttons"),
+        Some(_) | None => return Err(t!("task-review-no-verdict")),
     };
     let lines = sent.text("changes").unwrap_or_default();
     let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -241,7 +241,7 @@ pub fn parse_review(sent: &SubmittedForm) -> Result<NewReview, &'static str> {
         entered_comments(sent).into_iter().map(to_comment).collect();
     let requested_changes = match verdict {
         Verdict::ChangesRequested if changes.is_empty() => {
-            return Err("Say what has to change: it goes to the agent");
+            return Err(t!("task-review-no-changes"));
         }
         Verdict::ChangesRequested => changes,
         // With another verdict, the requested changes become comments, so that no text is lost.
@@ -253,7 +253,7 @@ pub fn parse_review(sent: &SubmittedForm) -> Result<NewReview, &'static str> {
     };
     let artifact = sent.value("artifact").and_then(|id| id.parse().ok());
     Ok(NewReview {
-        artifact: Some(artifact.ok_or("Load the page again")?),
+        artifact: Some(artifact.ok_or_else(|| t!("task-load-again"))?),
         version: sent.value("version").map(str::to_owned),
         kind: if sent.value("plan").is_some() { ReviewKind::Plan } else { ReviewKind::Deliverable },
         verdict,
@@ -331,10 +331,7 @@ mod tests {
     #[test]
     fn changes_are_asked_for_in_words_and_no_word_is_lost() {
         let empty = sent(&[ART, ("verdict", "changes_requested"), ("changes", " \n ")]);
-        assert_eq!(
-            parse_review(&empty).unwrap_err(),
-            "Say what has to change: it goes to the agent"
-        );
+        assert_eq!(parse_review(&empty).unwrap_err(), t!("task-review-no-changes"));
         assert!(parse_review(&sent(&[ART])).is_err() && parse_review(&sent(&[])).is_err());
         let kept = sent(&[ART, ("verdict", "approved"), ("changes", "A nit")]);
         let review = parse_review(&kept).unwrap();
@@ -347,7 +344,7 @@ mod tests {
         let note = |anchor: &str| ReviewNote {
             who: String::new(),
             at: None,
-            severity: "",
+            severity: String::new(),
             tone: "",
             place: None,
             body: TextBlock::new(String::new(), ""),

@@ -65,10 +65,10 @@ pub struct TaskContext {
 #[derive(Debug, Clone)]
 pub enum TaskActionResult {
     /// It succeeded: a title and an explanation.
-    Done(&'static str, &'static str),
+    Done(String, String),
     Refused(Refusal),
     /// It was incomplete.
-    Wrong(&'static str),
+    Wrong(String),
 }
 
 impl TaskActionResult {
@@ -85,26 +85,23 @@ impl TaskActionResult {
             Self::Done(title, text) => Banner {
                 tone: "yes",
                 role: "status",
-                title: (*title).to_owned(),
-                text: (*text).to_owned(),
+                title: title.clone(),
+                text: text.clone(),
                 written: None,
                 answered: None,
             },
-            Self::Wrong(expected) => wrong(
-                "Something needs to be corrected".to_owned(),
-                format!("{expected}. Nothing was changed, and what you entered is still there."),
-            ),
+            Self::Wrong(expected) => {
+                wrong(t!("task-wrong"), t!("task-wrong-text", expected = expected))
+            }
             Self::Refused(Refusal::NotAllowed { .. }) => {
                 let who = wording::person_name(directory, &task.principal);
-                let text = format!("Nothing was changed. {who} answers for this task.");
-                wrong("You cannot do this".to_owned(), text)
+                wrong(t!("common-not-allowed"), t!("task-not-yours", who = who))
             }
             Self::Refused(
                 Refusal::Precondition { .. } | Refusal::Stale { .. } | Refusal::Immutable { .. },
             ) => {
-                let now = words_of::state(task).to_lowercase();
-                let text = format!("Nothing was changed. Where it stands now: {now}.");
-                wrong("The task has gone on meanwhile".to_owned(), text)
+                let now = words_of::state(task);
+                wrong(t!("task-moved-on"), t!("task-moved-on-text", state = now))
             }
             Self::Refused(refusal) => {
                 ActionOutcome::Refused(refusal.clone()).banner(directory, frame.now, None)
@@ -129,7 +126,7 @@ struct TaskRoomTemplate<'a> {
     sort: VisibleText,
     project: String,
     criteria: Vec<VisibleText>,
-    state: &'static str,
+    state: String,
     tone: &'static str,
     steps: Vec<TaskStage>,
     with: String,
@@ -179,16 +176,16 @@ struct TaskLinks {
 
 /// One stage of a task.
 struct TaskStage {
-    label: &'static str,
+    label: String,
     /// `done`, `now`, `left` or `skipped`.
     how: &'static str,
-    word: &'static str,
+    word: String,
 }
 
 /// One checkpoint of the task.
 struct CheckpointRow {
     href: String,
-    kind: &'static str,
+    kind: String,
     prompt: VisibleText,
     raised: String,
     at: RelativeTime,
@@ -202,10 +199,10 @@ struct CheckpointRow {
 
 /// Further facts: the newest of each list, and the number of older ones.
 struct TaskFacts {
-    chain: Newest<(String, String, &'static str, RelativeTime)>,
-    steering: Newest<(&'static str, VisibleText, RelativeTime)>,
-    grants: Newest<(&'static str, VisibleText, String, RelativeTime)>,
-    autonomy: &'static str,
+    chain: Newest<(String, String, String, RelativeTime)>,
+    steering: Newest<(String, VisibleText, RelativeTime)>,
+    grants: Newest<(String, VisibleText, String, RelativeTime)>,
+    autonomy: String,
     delegable: bool,
     reviewers: String,
     parent: Option<(String, VisibleText)>,
@@ -238,7 +235,7 @@ impl<'a> TaskRoomTemplate<'a> {
             spec.map_or_else(|| wording::erased().to_string(), |spec| spec.goal.trim().to_owned());
         let entered = |act: &str| draft.filter(|(name, _)| *name == act).map(|(_, sent)| sent);
         let error = match told {
-            Some(TaskActionResult::Wrong(text)) => entered("review").map(|_| *text),
+            Some(TaskActionResult::Wrong(text)) => entered("review").map(|_| text.as_str()),
             Some(TaskActionResult::Done(..) | TaskActionResult::Refused(_)) | None => None,
         };
         let card = ReviewForm::new(task, me, directory, entered("review"), error).filter(|_| live);
@@ -335,18 +332,20 @@ impl TaskLinks {
 /// The stages of a task, with its progress.
 fn task_stages(task: &Task) -> Vec<TaskStage> {
     let well = words_of::ended_well(task);
-    let (here, label): (usize, &'static str) = match task.state {
-        TaskState::Created => (0, "Written down"),
-        TaskState::Assigned => (1, "Given to an agent"),
-        TaskState::InProgress if !task.reviews.is_empty() => (2, "In progress again"),
-        TaskState::InProgress => (2, "In progress"),
-        TaskState::Blocked => (2, "Waits for a decision"),
-        TaskState::ReviewReady => (3, "Delivered"),
-        TaskState::UnderReview => (4, "Being judged"),
-        TaskState::Accepted => (5, "Done"),
-        TaskState::Completed if well => (5, "Done"),
-        TaskState::Completed => (5, "Called off"),
-        TaskState::Rejected => (5, "Rejected"),
+    let (here, label) = match task.state {
+        TaskState::Created => (0, t!("task-stage-created")),
+        TaskState::Assigned => (1, t!("task-stage-assigned")),
+        TaskState::InProgress if !task.reviews.is_empty() => {
+            (2, t!("task-stage-in-progress-again"))
+        }
+        TaskState::InProgress => (2, t!("task-stage-in-progress")),
+        TaskState::Blocked => (2, t!("task-state-blocked")),
+        TaskState::ReviewReady => (3, t!("task-stage-delivered")),
+        TaskState::UnderReview => (4, t!("task-state-under-review")),
+        TaskState::Accepted => (5, t!("task-state-done")),
+        TaskState::Completed if well => (5, t!("task-state-done")),
+        TaskState::Completed => (5, t!("task-state-cancelled")),
+        TaskState::Rejected => (5, t!("task-state-rejected")),
     };
     let reached = [
         true,
@@ -356,15 +355,22 @@ fn task_stages(task: &Task) -> Vec<TaskStage> {
         !task.reviews.is_empty(),
         task.state.is_closed(),
     ];
-    let names = ["Written down", "Given to an agent", "In progress", "Delivered", "Judged", "Done"];
-    let stage = |(n, (name, reached)): (usize, (&'static str, bool))| {
+    let names = [
+        t!("task-stage-created"),
+        t!("task-stage-assigned"),
+        t!("task-stage-in-progress"),
+        t!("task-stage-delivered"),
+        t!("task-stage-reviewed"),
+        t!("task-state-done"),
+    ];
+    let stage = |(n, (name, reached)): (usize, (String, bool))| {
         let (how, word) = match n {
-            n if n == here => ("now", "now"),
-            n if n < here && reached => ("done", "done"),
-            n if n < here => ("skipped", "not needed"),
-            _ => ("left", "to come"),
+            n if n == here => ("now", t!("task-stage-is-now")),
+            n if n < here && reached => ("done", t!("task-stage-is-done")),
+            n if n < here => ("skipped", t!("task-stage-is-skipped")),
+            _ => ("left", t!("task-stage-is-left")),
         };
-        TaskStage { label: if n == here { label } else { name }, how, word }
+        TaskStage { label: if n == here { label.clone() } else { name }, how, word }
     };
     names.into_iter().zip(reached).enumerate().map(stage).collect()
 }
@@ -388,7 +394,8 @@ impl CheckpointRow {
         let proposed = beside.map_or(0, |beside| beside.proposed_actions.len());
         if let Some(said) = said.filter(|_| proposed > 0) {
             let allowed = said.approved_actions.len();
-            outcome = format!("{outcome}, {allowed} of {proposed} actions allowed");
+            outcome =
+                t!("task-decision-actions", outcome = outcome, allowed = allowed, count = proposed);
         }
         let said = said.and_then(|said| {
             let words = [&said.choice, &said.input, &said.comment];
@@ -399,12 +406,12 @@ impl CheckpointRow {
             href: ask.map_or_else(|| paths::task(task), |ask| paths::request(ask.id)),
             kind: words_of::checkpoint(raised.kind),
             prompt: question.map_or_else(
-                || VisibleText::of("A question that is not yours to read"),
+                || VisibleText::of(&t!("task-decision-hidden")),
                 |question| VisibleText::beginning(question.prompt(), 400),
             ),
             raised: match raised.raised_by {
                 kernel::task::RaisedBy::Agent => words_of::party(directory, &raised.worker),
-                kernel::task::RaisedBy::Human => "whoever answers for the task".to_owned(),
+                kernel::task::RaisedBy::Human => t!("task-decision-by-principal"),
                 kernel::task::RaisedBy::System => "Countersign".to_owned(),
             },
             at: RelativeTime::new(raised.at, now),

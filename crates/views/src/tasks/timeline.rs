@@ -3,7 +3,7 @@
 
 use kernel::actor::ActorRef;
 use kernel::directory::Directory;
-use kernel::task::{LapseReason, TaskEvent};
+use kernel::task::{GrantDecision, LapseReason, TaskEvent};
 use kernel::{DomainEvent, Event, Task, Time};
 
 use crate::components::relative_time::RelativeTime;
@@ -49,7 +49,7 @@ impl TaskTimelineRow {
         let Event { seq, at: when, by, what, .. } = &entry.event;
         let (tone, what, said) = match what {
             DomainEvent::Task(event) => sentence(event, directory),
-            _ => ("", "changed something else".to_owned(), None),
+            _ => ("", t!("task-event-other"), None),
         };
         let tone = if tone.is_empty() && matches!(by, ActorRef::Agent(_)) { "agent" } else { tone };
         let mut who = wording::actor_name(directory, by);
@@ -75,25 +75,25 @@ impl TaskTimelineRow {
 /// The description of an event: a style class, the rest of a sentence, and the text that
 /// came with it.
 fn sentence(event: &TaskEvent, directory: &Directory) -> (&'static str, String, Option<String>) {
-    let plain = |text: &str| ("", text.to_owned(), None);
+    let plain = |text: String| ("", text, None);
     match event {
-        TaskEvent::Created(_) => plain("wrote the task down"),
-        TaskEvent::Assigned { agent, .. } => ("", format!("gave it to the agent {agent}"), None),
-        TaskEvent::Started => plain("began"),
+        TaskEvent::Created(_) => plain(t!("task-event-created")),
+        TaskEvent::Assigned { agent, .. } => {
+            ("", t!("task-event-assigned", agent = agent.as_str()), None)
+        }
+        TaskEvent::Started => plain(t!("task-event-started")),
         TaskEvent::Cancelled { reason } => {
             let why = reason.as_ref().and_then(|reason| reason.value().cloned());
-            ("over", "called it off".to_owned(), why)
+            ("over", t!("task-event-cancelled"), why)
         }
-        TaskEvent::Interrupted => plain("stopped the agent"),
+        TaskEvent::Interrupted => plain(t!("task-event-interrupted")),
         TaskEvent::Raised { kind, .. } => {
             let what = match kind {
-                kernel::task::CheckpointKind::Approval => "asked for an approval",
-                kernel::task::CheckpointKind::Choice => "asked for a choice",
-                kernel::task::CheckpointKind::Input => "asked for an answer in words",
-                kernel::task::CheckpointKind::Escalation => "asked for help",
-                kernel::task::CheckpointKind::Interrupt => {
-                    "waits until somebody lets the agent go on"
-                }
+                kernel::task::CheckpointKind::Approval => t!("task-event-asked-approval"),
+                kernel::task::CheckpointKind::Choice => t!("task-event-asked-choice"),
+                kernel::task::CheckpointKind::Input => t!("task-event-asked-input"),
+                kernel::task::CheckpointKind::Escalation => t!("task-event-asked-help"),
+                kernel::task::CheckpointKind::Interrupt => t!("task-event-waits"),
             };
             plain(what)
         }
@@ -101,75 +101,85 @@ fn sentence(event: &TaskEvent, directory: &Directory) -> (&'static str, String, 
             let said = resolution.details.value();
             let words = said.and_then(|said| said.comment.clone().or_else(|| said.input.clone()));
             match resolution.action {
-                kernel::task::ResolutionAction::Approve => ("yes", "approved".to_owned(), words),
-                kernel::task::ResolutionAction::Reject => {
-                    ("no", "rejected, and ended it".to_owned(), words)
+                kernel::task::ResolutionAction::Approve => {
+                    ("yes", t!("task-event-approved"), words)
                 }
+                kernel::task::ResolutionAction::Reject => ("no", t!("task-event-rejected"), words),
                 kernel::task::ResolutionAction::Choose => {
                     let chosen = said.and_then(|said| said.choice.clone()).unwrap_or_default();
-                    ("yes", format!("chose {}", VisibleText::of(&chosen)), words)
+                    ("yes", t!("task-event-chose", choice = VisibleText::of(&chosen)), words)
                 }
-                kernel::task::ResolutionAction::Provide => ("yes", "answered".to_owned(), words),
+                kernel::task::ResolutionAction::Provide => {
+                    ("yes", t!("task-event-answered"), words)
+                }
                 kernel::task::ResolutionAction::Reassign => {
                     let to = resolution.reassign_to.as_ref().map(ToString::to_string);
-                    ("yes", format!("gave it to the agent {}", to.unwrap_or_default()), words)
+                    ("yes", t!("task-event-assigned", agent = to.unwrap_or_default()), words)
                 }
             }
         }
         TaskEvent::Lapsed { why, message: said, .. } => {
             let what = match why {
-                LapseReason::TimedOut => "closed the question, because time ran out",
-                LapseReason::Expired => "closed the question without an answer",
-                LapseReason::Withdrawn => "withdrew the question",
-                LapseReason::Cancelled => "closed the question with the task",
+                LapseReason::TimedOut => t!("task-event-timed-out"),
+                LapseReason::Expired => t!("task-event-closed"),
+                LapseReason::Withdrawn => t!("task-event-withdrew"),
+                LapseReason::Cancelled => t!("task-event-closed-with-task"),
             };
-            ("over", what.to_owned(), said.as_ref().and_then(|said| said.value().cloned()))
+            ("over", what, said.as_ref().and_then(|said| said.value().cloned()))
         }
         TaskEvent::Amended { amendment } => {
-            let what =
-                format!("told the agent: {}", words_of::intent(amendment.intent).to_lowercase());
+            let what = t!("task-event-message", intent = words_of::intent(amendment.intent));
             ("", what, amendment.text.value().cloned())
         }
         TaskEvent::Granted { grant } => {
-            let may = words_of::permission_effect(grant.decision).to_lowercase();
-            ("", format!("said that the agent {may}: {}", VisibleText::of(&grant.scope)), None)
+            let scope = VisibleText::of(&grant.scope);
+            let what = match grant.decision {
+                GrantDecision::Allow => t!("task-event-allowed", scope = scope),
+                GrantDecision::Deny => t!("task-event-forbade", scope = scope),
+            };
+            ("", what, None)
         }
         TaskEvent::Transferred { to, .. } => {
-            ("", format!("handed it to {}", words_of::party(directory, to)), None)
+            ("", t!("task-event-transferred", to = words_of::party(directory, to)), None)
         }
-        TaskEvent::Delegated { to, .. } => ("", format!("handed it down to the agent {to}"), None),
+        TaskEvent::Delegated { to, .. } => {
+            ("", t!("task-event-delegated", agent = to.as_str()), None)
+        }
         TaskEvent::Committed { artifact, .. } => {
-            ("", format!("delivered {}", VisibleText::of(&artifact.version)), None)
+            ("", t!("task-event-delivered", version = VisibleText::of(&artifact.version)), None)
         }
         TaskEvent::Reviewed { review } => {
             let (tone, verdict) = words_of::verdict(review.verdict, review.kind);
             let changes = review.text.value().map(|said| said.requested_changes.join("\n"));
             let version = VisibleText::of(&review.artifact.version);
-            let what = format!("judged {version}: {}", verdict.to_lowercase());
+            let what = t!("task-event-reviewed", version = version, verdict = verdict);
             (tone, what, changes.filter(|text| !text.is_empty()))
         }
         TaskEvent::Remarked { remark, .. } => {
             let body = remark.comment.value().map(|comment| comment.body.clone());
-            ("", "added to a verdict".to_owned(), body)
+            ("", t!("task-event-remarked"), body)
         }
-        TaskEvent::Completed => ("yes", "closed it: it is done".to_owned(), None),
+        TaskEvent::Completed => ("yes", t!("task-event-completed"), None),
         TaskEvent::Referenced { artifact, .. } => (
             "",
-            format!("took {} {} to work with", artifact.id, VisibleText::of(&artifact.version)),
+            t!(
+                "task-event-referenced",
+                artifact = artifact.id.to_string(),
+                version = VisibleText::of(&artifact.version)
+            ),
             None,
         ),
-        TaskEvent::Shared { artifact, with } => {
-            ("", format!("let tasks of {with} use {artifact}"), None)
-        }
+        TaskEvent::Shared { artifact, with } => (
+            "",
+            t!("task-event-shared", project = with.to_string(), artifact = artifact.to_string()),
+            None,
+        ),
         TaskEvent::Wrote { scope, key, .. } => {
-            ("", format!("wrote {} in the ledger of {scope}", VisibleText::of(key)), None)
+            let (key, scope) = (VisibleText::of(key), scope.to_string());
+            ("", t!("task-event-wrote", key = key, scope = scope), None)
         }
-        TaskEvent::Erased => ("over", "erased the words; the chain stays whole".to_owned(), None),
-        TaskEvent::CheckpointErased { .. } => {
-            ("over", "erased the text of one request".to_owned(), None)
-        }
-        TaskEvent::WordsErased(_) => {
-            ("over", "erased what an erased person wrote".to_owned(), None)
-        }
+        TaskEvent::Erased => ("over", t!("task-event-erased"), None),
+        TaskEvent::CheckpointErased { .. } => ("over", t!("task-event-request-erased"), None),
+        TaskEvent::WordsErased(_) => ("over", t!("task-event-person-erased"), None),
     }
 }

@@ -177,7 +177,7 @@ pub struct VersionView {
     /// The images: their path and their description.
     pub pictures: Vec<(String, String)>,
     /// Why nothing is shown.
-    pub nothing: Option<&'static str>,
+    pub nothing: Option<String>,
     /// The path of the complete version.
     pub whole: Option<String>,
 }
@@ -260,7 +260,8 @@ impl VersionRow {
         now: Time,
     ) -> Self {
         let said = judged.iter().filter(|judged| judged.of == *of);
-        let verdicts = said.map(|said| (said.tone, format!("{} by {}", said.verdict, said.who)));
+        let verdicts = said
+            .map(|said| (said.tone, t!("task-verdict-by", verdict = said.verdict, who = said.who)));
         let known = found.find(of);
         let payload = known.map(|(_, version)| &version.payload);
         let facts = payload.map(|payload| {
@@ -273,7 +274,7 @@ impl VersionRow {
         Self {
             name: VisibleText::of(&of.version),
             sort: VisibleText::of(known.map_or("", |(artifact, _)| &artifact.sort)),
-            facts: facts.unwrap_or_else(|| "Nothing is known of it any more".to_owned()),
+            facts: facts.unwrap_or_else(|| t!("task-version-unknown")),
             at: known.map(|(_, version)| RelativeTime::new(version.produced_at, now)),
             checksum: payload.map(|payload| payload.checksum.to_string()).unwrap_or_default(),
             href: payload
@@ -296,7 +297,7 @@ impl VersionView {
         let name = |open: &ShownVersion| label(found, &open.of, many);
         let older = found.older.as_ref();
         let title = match older {
-            Some(older) => format!("{} beside {}", name(older), name(newer)),
+            Some(older) => t!("task-compare-title", older = name(older), newer = name(newer)),
             None => name(newer),
         };
         let kept = found.find(&newer.of).is_some_and(|(_, version)| version.payload.held.is_some());
@@ -325,17 +326,16 @@ impl VersionView {
             }
             (VersionContent::Picture, _) => {}
             (VersionContent::Bytes, _) => {
-                view.nothing = Some("This is neither words nor a picture. Fetch it to look at it.");
+                view.nothing = Some(t!("task-version-binary"));
             }
             (VersionContent::Elsewhere, _) => {
-                let text = "It is kept elsewhere; Countersign has only what is said of it below.";
-                view.nothing = Some(text);
+                view.nothing = Some(t!("task-version-elsewhere"));
             }
             (VersionContent::Missing, _) => {
-                view.nothing = Some("Its bytes are not here any more.");
+                view.nothing = Some(t!("task-version-missing"));
             }
             (VersionContent::Away, _) => {
-                view.nothing = Some("Its bytes cannot be read right now. Try again in a minute.");
+                view.nothing = Some(t!("task-version-unreadable"));
             }
         }
         view
@@ -372,9 +372,8 @@ impl VersionView {
         self.extent = extent(&sheet, is.lines().count());
         self.more = match (sheet.more, more) {
             (0, false) => None,
-            (0, true) => Some("It goes on beyond what is shown here.".to_owned()),
-            (1, _) => Some("1 more line is not shown here.".to_owned()),
-            (n, _) => Some(format!("{n} more lines are not shown here.")),
+            (0, true) => Some(t!("task-version-cut")),
+            (n, _) => Some(t!("task-more-lines", count = n)),
         };
         self.two = sheet.two;
         // In a patch, `file:12` refers to a line of the changed file, not to a line that
@@ -406,15 +405,14 @@ fn comments_by_line(
 }
 
 fn extent(sheet: &DiffView, lines: usize) -> String {
-    let count = |n: usize, what: &str| match n {
-        1 => format!("1 line {what}"),
-        n => format!("{n} lines {what}"),
-    };
     match sheet.changed {
-        _ if sheet.is_same() => "Both say the same.".to_owned(),
-        (0, 0) if lines == 1 => "1 line".to_owned(),
-        (0, 0) => format!("{lines} lines"),
-        (come, gone) => format!("{}, {}", count(come, "added"), count(gone, "taken away")),
+        _ if sheet.is_same() => t!("task-lines-same"),
+        (0, 0) => t!("task-line-count", count = lines),
+        (come, gone) => {
+            let (added, removed) =
+                (t!("task-lines-added", count = come), t!("task-lines-removed", count = gone));
+            format!("{added}, {removed}")
+        }
     }
 }
 

@@ -102,7 +102,9 @@ fn a_message_is_written_on_a_page_of_its_own() {
     let shown = page("write");
     assert_eq!(all(&shown, "form[method=post][action='/write']").len(), 1);
     assert_eq!(text(all(&shown, "select#agent")[0]), "release-bot in shop", "the only one");
-    assert!(main_of("write-nobody").contains("No agent you may write to takes conversations"));
+    assert!(
+        main_of("write-nobody").contains("No agent that you may write to accepts conversations")
+    );
     assert!(all(&page("write-nobody"), "form[action='/write']").is_empty());
     for (name, why) in [
         ("write-refused", "Write something, up to 10,000 characters"),
@@ -135,5 +137,5 @@ fn a_conversation_says_who_said_what_and_who_has_the_word() {
     let begun = main_of("conversation-begun");
     assert!(begun.contains("Answer message 4") && begun.contains("waits for an answer"), "{begun}");
     assert!(!begun.contains("will answer here"), "it did");
-    assert!(main_of("conversation-erased").contains("(These words were erased.)"));
+    assert!(main_of("conversation-erased").contains("(This text was erased.)"));
 }

@@ -201,7 +201,7 @@ fn every_list_has_words_when_there_is_nothing() {
         ("history-empty", "7 events wait for the first block"),
         ("history-no-match", "Nothing that is over is like that"),
         ("bulk-confirm-nothing", "You selected nothing"),
-        ("aside-no-time", "Choose a moment that is still to come"),
+        ("aside-no-time", "Choose a time in the future"),
         ("aside-full", "500 requests"),
         ("no-receipt", "There is no receipt"),
     ] {

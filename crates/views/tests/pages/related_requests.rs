@@ -123,7 +123,7 @@ fn requests_like_it_are_counted() {
     let main = main_of("around-open");
     assert!(main.contains("Asked 3 times in 30 days: 2 approved, 1 rejected"), "{main}");
     assert!(main.contains("4 in 30 days: 2 approved, 1 rejected, 1 still open"), "{main}");
-    assert!(main_of("approve-open").contains("Not asked before in 30 days"));
+    assert!(main_of("approve-open").contains("First of its kind in 30 days"));
     let mut g = Gallery::new();
     let others = answered(&mut g, &[Answer::REJECTED, Answer::REJECTED]);
     let ask = g.cast.ask(refund(3));
@@ -151,13 +151,11 @@ fn the_key_is_told() {
 #[test]
 fn rounds_remarks_and_the_record_are_told_and_hostile_words_are_inert() {
     let main = main_of("around-open");
-    assert!(
-        main.contains("2 rounds of this matter") && main.contains("Round 1. Refund order 900?")
-    );
+    assert!(main.contains("2 revisions") && main.contains("Revision 1. Refund order 900?"));
     assert!(main.contains("Mark Osei is looking at this too."));
     assert!(main.contains("It comes back in 1 h"));
-    assert!(main.contains("The agent release-bot looked at it first"), "{main}");
-    assert!(main.contains("Mark Osei took it on") && main.contains("sealed in block 7"));
+    assert!(main.contains("The agent release-bot opened it first"), "{main}");
+    assert!(main.contains("Mark Osei claimed it") && main.contains("sealed in block 7"));
     assert!(main.contains("Countersign asked more people") && main.contains("not sealed yet"));
     assert!(main.contains("There is more."));
     for name in ["around-open", "around-step", "around-over"] {
@@ -181,16 +179,16 @@ fn a_changed_proposal_is_shown_against_the_agents() {
     assert!(diff.contains("The agent proposed: team@example.com Changed to: Pay"), "{diff}");
     assert!(diff.contains("removed: v2.1.0 is out.") && diff.contains("added: v2.1.1 is out."));
     assert!(all(&shown, "input[name='edits.0'][type=hidden]").len() == 1);
-    assert!(main_of("around-over").contains("What was changed in the proposal"));
+    assert!(main_of("around-over").contains("Changes to the proposal"));
 }
 
 #[test]
 fn a_receipt_says_what_holds() {
     let over = main_of("around-over");
-    assert!(over.contains("The receipt holds") && over.contains("Not yet: The event is in no"));
+    assert!(over.contains("Receipt verified") && over.contains("Not yet: The event is in no"));
     let refuted = main_of("around-refuted");
-    assert!(refuted.contains("The receipt does not hold"));
-    assert!(refuted.contains("Does not hold: It was revoked"));
+    assert!(refuted.contains("Receipt not valid"));
+    assert!(refuted.contains("Not valid: It was revoked"));
     assert!(main_of("around-erased").contains("no receipt can be made any more"));
     assert!(!main_of("approve-open").contains("Download the receipt"));
 }

@@ -54,7 +54,7 @@ fn the_agents_words_are_marked_as_its_own() {
     assert!(text(all(&shown, ".headline")[0]).starts_with("Amount 1250.5 EUR Recipient ann@"));
     let known = text(all(&shown, ".known")[0]);
     assert!(known.contains("Agent release-bot Project shop"));
-    assert!(known.contains("The request fails, and the agent is told so"));
+    assert!(known.contains("The request fails, and the agent is notified"));
     let hostile = page("hostile");
     assert!(text(all(&hostile, ".claim")[0]).starts_with("calls itself “Pay </script>"));
 }
@@ -72,7 +72,7 @@ fn buttons_say_the_consequence_in_the_agents_terms() {
     assert!(says("confirm-open").contains(&"Clean up now".to_owned()));
     assert!(says("confirm-open").contains(&"Leave everything".to_owned()));
     let escalate = page("escalate-open");
-    assert!(text(all(&escalate, ".apart")[0]).contains("This cannot be undone"));
+    assert!(text(all(&escalate, ".apart")[0]).contains("This can't be undone"));
 }
 
 /// UX 5: every end says who, when, what, and what happens now.
@@ -94,13 +94,13 @@ fn ends_are_told() {
             "approve-lapsed",
             "Expired Nobody answered in time. What happens now. The agent goes on without",
         ),
-        ("approve-failed", "The agent is told that the request failed."),
+        ("approve-failed", "The agent is notified that the request failed."),
         ("approve-cancelled", "Withdrawn by Countersign."),
         ("approve-cancelled", "Not needed any more"),
         ("approve-erased", "The words of this request were erased."),
         ("approve-claimed-by-other", "Claimed by Olga Petrova"),
-        ("default-promised", "This default is taken, marked as nobody's answer: Rejected"),
-        ("default-taken", "Nobody answered in time, so the agent's default was taken."),
+        ("default-promised", "Falls back to: Rejected"),
+        ("default-taken", "Nobody answered in time, so the agent's default was applied."),
         ("lost-race", "Already answered by Mark Osei, 1 min ago Your answer was not sent."),
         ("unavailable", "Nothing is lost"),
     ] {

@@ -177,7 +177,10 @@ fn confirming(g: &mut Gallery) {
     let notary = way("notary", HOSTILE, None);
     let seen = g.cast.seen(ask).clone();
     let confirm = |ways: Vec<ProofProvider>| ProofStep {
-        made_for: vec![("Request", CASE.to_owned()), ("Challenge", "c".repeat(43))],
+        made_for: vec![
+            ("Request".to_owned(), CASE.to_owned()),
+            ("Challenge".to_owned(), "c".repeat(43)),
+        ],
         ..ProofStep::new(&seen, &reply, ways)
     };
     let mut returned = confirm(vec![acme.clone()]);
@@ -297,9 +300,9 @@ fn the_token_is_all_it_takes() {
 fn what_is_over_can_only_be_read() {
     for (name, ..) in kinds() {
         for (state, says) in [
-            ("answered", "Answered by whoever had the link. The agent was given this link"),
+            ("answered", "Answered by someone with the link. The agent was given this link"),
             ("expired", "Expired Nobody answered in time. What happens now. The agent goes on"),
-            ("closed", "Withdrawn by whoever had the link."),
+            ("closed", "Withdrawn by someone with the link."),
         ] {
             let page = page(&format!("link-{name}-{state}"));
             assert!(all(&page, "form").is_empty(), "{name} {state}");

@@ -226,14 +226,15 @@ fn a_reason_for_a_rejection_is_a_button() {
     assert!(sent(&[("action", "reject")]).is_err(), "a reason is wanted");
     let desk = AnswerFormContext::link("review_x", "token", 0);
     let card = AnswerForm::new(&question, false, None, desk);
-    let buttons: Vec<_> = card.buttons.iter().map(|b| (b.name, b.value.as_str(), b.verb)).collect();
+    let buttons: Vec<_> =
+        card.buttons.iter().map(|b| (b.name, b.value.as_str(), b.verb.as_str())).collect();
     assert_eq!(
         buttons,
         [
             ("action", "approve", "Approve:"),
             ("reject", "later", "Reject:"),
             ("reject", "never", "Reject:"),
-            ("action", "reject", "Reject"),
+            ("action", "reject", "Reject this request"),
         ]
     );
 }

@@ -63,7 +63,7 @@ pub(crate) fn gallery(g: &mut Gallery) {
         ("body.1", "Which sum?"),
         ("plan", "yes"),
     ]);
-    let wrong = TaskActionResult::Wrong("Say what has to change: it goes to the agent");
+    let wrong = TaskActionResult::Wrong("Enter what has to change; the agent needs it".to_owned());
     let around = story.around(None, Some(content(OLD)));
     story.show_with("task-verdict-wrong", "olga", &around, Some(&wrong), Some(("review", &sent)));
     story.show_with("task-delivered-others", "mark", &around, None, None);
@@ -243,12 +243,12 @@ fn words(page: &Html, selector: &str) -> Vec<String> {
 #[test]
 fn a_room_says_how_far_its_task_has_come() {
     for (name, now, state) in [
-        ("task-created", "Written down, now", "Not given to anybody yet"),
+        ("task-created", "Created, now", "Not assigned"),
         ("task-working", "In progress, now", "In progress"),
-        ("task-blocked", "Waits for a decision, now", "Waits for a decision"),
-        ("task-delivered", "Delivered, now", "Delivered, to be judged"),
+        ("task-blocked", "Blocked, now", "Blocked"),
+        ("task-delivered", "Delivered, now", "Ready for review"),
         ("task-done", "Done, now", "Done"),
-        ("task-cancelled", "Called off, now", "Called off"),
+        ("task-cancelled", "Cancelled, now", "Cancelled"),
         ("task-rejected", "Rejected, now", "Rejected"),
     ] {
         let page = page(name);
@@ -257,7 +257,7 @@ fn a_room_says_how_far_its_task_has_come() {
         assert_eq!(all(&page, ".stages li").len(), 6, "{name}");
     }
     let skipped = words(&page("task-cancelled"), ".stages .skipped");
-    assert_eq!(skipped, ["Delivered, not needed", "Judged, not needed"]);
+    assert_eq!(skipped, ["Delivered, not needed", "Reviewed, not needed"]);
 }
 
 /// Criteria are a checklist that sends nothing.
@@ -275,12 +275,12 @@ fn versions_are_compared_line_by_line() {
     assert_eq!(words(&shown, "#sheet-title"), ["v1 beside v2"]);
     assert_eq!(
         words(&shown, ".ln.both .was, .ln.gone .was"),
-        ["taken away: The sum is 40.", "taken away: The date is open."]
+        ["removed: The sum is 40.", "removed: The date is open."]
     );
     let come = words(&shown, ".ln.both .is, .ln.come .is");
     assert_eq!(come[0], "added: The sum is 42.");
     let verdict = page("task-verdict-wrong");
-    assert!(words(&verdict, ".error")[0].contains("Say what has to change"));
+    assert!(words(&verdict, ".error")[0].contains("Enter what has to change"));
     assert_eq!(words(&verdict, "#body-1"), ["Which sum?"], "nothing is lost");
 }
 

@@ -8,7 +8,7 @@ use views::answer_form::problem::ProblemLocation;
 use views::components::wording::VisibleText;
 use views::settings::controls::{FormDraft, SelectOption};
 use views::settings::webhooks::{
-    self as view, DeliveryAttemptView, DeliveryStatusView, LABELS, WebhookDeliveryView,
+    self as view, DeliveryAttemptView, DeliveryStatusView, WebhookDeliveryView,
 };
 use views::settings::{self, SettingsPage};
 use views::{FormProblems, PageContext};
@@ -100,8 +100,7 @@ fn refused(whose: &[SelectOption]) -> SettingsPage {
     let sent =
         pairs(&[("agent", "agent/bot"), ("url", "http://10.0.0.1/"), ("description", HOSTILE)]);
     let mut problems = FormProblems::default();
-    let label =
-        LABELS.iter().find(|(field, _)| *field == "url").map(|(_, label)| VisibleText::of(label));
+    let label = view::label("url").map(|label| VisibleText::of(&label));
     problems.add(ProblemLocation::Field("url".to_owned()), label, "Expected https.".to_owned());
     let filled = FormDraft { form: Some(&sent), problems: &problems };
     let page = view::list(&[], None, whose, filled);
@@ -118,11 +117,11 @@ fn what_was_told_is_there_with_what_came_of_it() {
     let page = sample("webhook");
     let main = text(all(&page, "main")[0]);
     for words in [
-        "taken",
+        "delivered",
         "waiting",
         "given up",
         "2 attempts",
-        "taken with 204",
+        "accepted with 204",
         "answered 500",
         "nobody answered in time",
         "tried again in 5 min",

@@ -29,14 +29,14 @@ def verify_callback(secret: str, body: bytes, signature: str | None) -> Callback
     Services may deliver the same callback twice.
     """
     if signature is None or _SIGNATURE.match(signature) is None:
-        raise BadSignature("the callback is not signed as the protocol wants it")
+        raise BadSignature("the callback signature does not have the format of the protocol")
     wanted = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     if not hmac.compare_digest(f"sha256={wanted}", signature):
         raise BadSignature("the callback is not signed with this secret")
     try:
         said = json.loads(body)
     except ValueError as error:
-        raise Malformed("the callback is no JSON") from error
+        raise Malformed("the callback is not JSON") from error
     if not isinstance(said, dict) or not isinstance(said.get("case_id"), str):
         raise Malformed("the callback names no case")
     event = str(said.get("event"))
@@ -44,5 +44,5 @@ def verify_callback(secret: str, body: bytes, signature: str | None) -> Callback
     at = moment(said.get("timestamp")) or datetime.fromtimestamp(0, timezone.utc)
     outcome = outcome_of(status, said, "skip", at)
     if outcome is None:
-        raise Malformed(f"the callback: {event!r} ends nothing")
+        raise Malformed(f"the callback: {event!r} is not a final event")
     return Callback(said["case_id"], outcome)

@@ -84,14 +84,14 @@ def read_case(body: Mapping[str, Any]) -> Case:
     """A case from a body that was kept, whatever its status was."""
     hitl = body.get("hitl")
     if not isinstance(hitl, dict):
-        raise Malformed("the service does not speak HITL here: there is no hitl object")
+        raise Malformed("the response is not HITL: the hitl object is missing")
     fields = _Fields(hitl)
     kind = fields.text("type")
     if kind not in TYPES and not kind.startswith("x-"):
-        raise Malformed(f"the service does not speak HITL here: {kind!r} is no review type")
+        raise Malformed(f"the response is not HITL: {kind!r} is not a review type")
     submit_url, submit_token = fields.maybe("submit_url"), fields.maybe("submit_token")
     if (submit_url is None) != (submit_token is None):
-        raise Malformed("submit_url and submit_token come together")
+        raise Malformed("submit_url and submit_token must be present together")
     message = body.get("message")
     inline = hitl.get("inline_actions")
     events_url = fields.maybe("events_url")
@@ -127,12 +127,12 @@ class _Fields:
         value = self._hitl.get(name)
         if value is None or isinstance(value, str):
             return value
-        raise Malformed(f"the service does not speak HITL here: {name} is no text")
+        raise Malformed(f"the response is not HITL: {name} is not a string")
 
     def text(self, name: str) -> str:
         value = self.maybe(name)
         if not value:
-            raise Malformed(f"the service does not speak HITL here: {name} is missing")
+            raise Malformed(f"the response is not HITL: {name} is missing")
         return value
 
     def time(self, name: str) -> datetime:
@@ -148,7 +148,7 @@ def _time(name: str, text: str) -> datetime:
     try:
         return parse_time(text)
     except ValueError as error:
-        raise Malformed(f"the service does not speak HITL here: {name} is no moment") from error
+        raise Malformed(f"the response is not HITL: {name} is not an RFC 3339 time") from error
 
 
 def address(text: str) -> str:
@@ -157,7 +157,7 @@ def address(text: str) -> str:
     local = url.hostname in ("localhost", "127.0.0.1")
     if url.hostname and (url.scheme == "https" or (url.scheme == "http" and local)):
         return text
-    raise Malformed(f"{shown(text)} is neither an https address nor one of this machine")
+    raise Malformed(f"{shown(text)} is neither an https URL nor a URL on this machine")
 
 
 def shown(url: str) -> str:

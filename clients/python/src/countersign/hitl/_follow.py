@@ -176,7 +176,7 @@ class Following:
         body = body_of(response)
         status = body.get("status")
         if not isinstance(status, str):
-            raise Malformed("the service does not speak HITL here: its status has no status")
+            raise Malformed("the response is not HITL: the response has no status")
         self._check(body)
         self._expires_at = moment(body.get("expires_at")) or self._expires_at
         outcome = outcome_of(status, body, self._case.default_action, self._expires_at)
@@ -188,7 +188,7 @@ class Following:
     def _check(self, body: dict[str, Any]) -> None:
         told = body.get("case_id", self._case.case_id)
         if told != self._case.case_id:
-            raise Malformed(f"asked about {self._case.case_id}, the service told of {told}")
+            raise Malformed(f"the status is of case {told}, not {self._case.case_id}")
 
     def _heard(self, frame: Frame) -> Flow[Outcome | None]:
         """One event; the outcome if it ends the case."""

@@ -82,7 +82,7 @@ def outcome_of(
 def _completed(body: Mapping[str, Any]) -> Completed:
     result = body.get("result")
     if not isinstance(result, dict) or not isinstance(result.get("action"), str):
-        raise Malformed("it is completed and has no result")
+        raise Malformed("the case is completed but has no result")
     data, by = result.get("data"), body.get("responded_by")
     following = body.get("next_case_id")
     return Completed(

@@ -56,7 +56,7 @@ def button(case: Case, action: str, limit: int = 64) -> str:
     _inline(case, action)
     text = f"{case.case_id}:{action}"
     if len(text.encode()) > limit:
-        raise ValueError(f"{text!r} is longer than {limit} bytes; keep a short name for it")
+        raise ValueError(f"{text!r} exceeds {limit} bytes; use a shorter name")
     return text
 
 
@@ -95,13 +95,13 @@ def submit(
     try:
         response: httpx.Response = yield Send(wire.post(url, token, body))
     except httpx.TransportError as error:
-        said = f"{shown(url)} cannot be reached; following the case tells what is so"
+        said = f"{shown(url)} cannot be reached; follow the case to see its state"
         raise ConnectionFailed(said) from error
     if not response.is_success:
         raise refused(response)
     told = body_of(response)
     if not isinstance(told.get("case_id"), str):
-        raise Malformed("its answer to a submit names no case")
+        raise Malformed("the response to a submit names no case")
     following = told.get("next_case_id")
     return Submitted(
         told["case_id"],
@@ -112,12 +112,12 @@ def submit(
 
 def _inline(case: Case, action: str) -> tuple[str, str]:
     if case.submit_url is None or case.submit_token is None:
-        raise NotInline(f"{case.case_id} takes answers on its page only")
+        raise NotInline(f"{case.case_id} can only be answered on its page")
     if case.inline_actions is not None and action not in case.inline_actions:
-        raise NotInline(f"{action!r} is taken on the page only")
+        raise NotInline(f"{action!r} is possible on the page only")
     return case.submit_url, case.submit_token
 
 
 def _named(field: str, name: str, known: tuple[str, ...]) -> None:
     if name not in known and not (name.startswith("x-") and len(name) > 2):
-        raise ValueError(f"{field} is one of {', '.join(known)}, or x-…, not {name!r}")
+        raise ValueError(f"{field} must be one of {', '.join(known)}, or a custom name that starts with x-, not {name!r}")

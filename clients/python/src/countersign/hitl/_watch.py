@@ -26,7 +26,7 @@ LONGEST_PAUSE = 60.0
 class Silence(Enum):
     """Why a stream tells nothing more."""
 
-    NO_STREAM = "there is none to be had"
+    NO_STREAM = "no stream is available"
     OVER = "a poll says how it ended"
 
 

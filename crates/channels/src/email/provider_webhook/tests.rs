@@ -180,11 +180,12 @@ fn a_program_signs_as_standard_webhooks_have_it() {
     assert_eq!(texts(&inbound.parse(&received(&call)).unwrap()), [("Yes", 5)]);
 
     for wrong in ["v1,", "v1,AAAA", "v1a,AAAA", &signature.replace("v1,", "v2,")] {
-        let refused = Err(ForgedCall("webhook-signature is not by our secret"));
+        let refused = Err(ForgedCall("webhook-signature does not match the secret"));
         assert_eq!(inbound.verify(&received(&headers(wrong))), refused, "{wrong}");
     }
-    let refused =
-        ForgedCall("webhook-id, webhook-timestamp and webhook-signature are needed, once each");
+    let refused = ForgedCall(
+        "webhook-id, webhook-timestamp and webhook-signature are required, exactly once each",
+    );
     assert_eq!(inbound.verify(&received(&headers(""))), Err(refused));
     let mut changed = headers(&signature);
     changed.body.push(b'!');

@@ -88,7 +88,8 @@ impl SenderVerifier {
                 Err(error) => {
                     tracing::warn!(
                         %error,
-                        "name servers of this machine unknown, senders of emails are not verified; set mail_dns"
+                        "cannot find the name servers of this machine, so senders of emails are \
+                         not verified; set mail_dns"
                     );
                     None
                 }

@@ -19,8 +19,9 @@ pub(super) fn check(template: &str) -> Result<(), BrokenTemplate> {
         rest = rest.get(at + 1..).unwrap_or_default();
         rest = match rest.chars().next() {
             Some('#') => {
-                let end =
-                    rest.find("#}").ok_or_else(|| BrokenTemplate::new("a comment has no end"))?;
+                let end = rest
+                    .find("#}")
+                    .ok_or_else(|| BrokenTemplate::new("a comment is not closed"))?;
                 rest.get(end + 2..).unwrap_or_default()
             }
             Some('{') => code(rest.get(1..).unwrap_or_default(), "}}", false)?,
@@ -29,7 +30,7 @@ pub(super) fn check(template: &str) -> Result<(), BrokenTemplate> {
                 let tag = tag(rest);
                 if !TAGS.contains(&tag) {
                     return Err(BrokenTemplate::new(format!(
-                        "{tag:?} is not known here: only if and for are"
+                        "unknown tag {tag:?}; allowed tags: if, for"
                     )));
                 }
                 code(rest, "%}", tag == "for")?
@@ -56,8 +57,7 @@ enum OpenBracket {
 /// Checks the code up to the closing delimiter, and returns the text after it. The head of a loop
 /// may have commas before `in`.
 fn code<'a>(text: &'a str, end: &str, mut head: bool) -> Result<&'a str, BrokenTemplate> {
-    let refused =
-        |what: &str| Err(BrokenTemplate::new(format!("{what} cannot be used in a template here")));
+    let refused = |what: &str| Err(BrokenTemplate::new(format!("templates do not support {what}")));
     let mut opened = Vec::new();
     // The current word, if any, and whether a bracket was closed immediately before.
     let (mut word, mut closed) = (String::new(), false);
@@ -83,16 +83,16 @@ fn code<'a>(text: &'a str, end: &str, mut head: bool) -> Result<&'a str, BrokenT
             ')' if opened.pop().is_some_and(|open| open != OpenBracket::Member) => {}
             ']' if opened.pop() == Some(OpenBracket::Member) => {}
             ')' | ']' => {
-                return Err(BrokenTemplate::new("a bracket is closed that was not opened"));
+                return Err(BrokenTemplate::new("a closing bracket has no opening bracket"));
             }
             ',' if opened.last() == Some(&OpenBracket::Call) || head && opened.is_empty() => {}
             '[' | ',' => return refused("a list"),
             '{' | '}' => return refused("a mapping"),
-            '~' | '+' | '*' => return refused("putting values together"),
+            '~' | '+' | '*' => return refused("combining values"),
             _ => {}
         }
     }
-    Err(BrokenTemplate::new("something that was opened has no end"))
+    Err(BrokenTemplate::new("an opening bracket or tag is not closed"))
 }
 
 fn skip_text(chars: &mut std::str::CharIndices<'_>, quote: char) -> Result<(), BrokenTemplate> {
@@ -105,7 +105,7 @@ fn skip_text(chars: &mut std::str::CharIndices<'_>, quote: char) -> Result<(), B
             _ => {}
         }
     }
-    Err(BrokenTemplate::new("a text has no end"))
+    Err(BrokenTemplate::new("a string is not closed"))
 }
 
 #[cfg(test)]

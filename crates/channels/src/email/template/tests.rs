@@ -67,20 +67,20 @@ fn a_broken_template_says_why() {
     let chain = format!("{{{{ event{} }}}}", "|tojson".repeat(60));
     let brackets = format!("{{{{ {}1{} }}}}", "(".repeat(5000), ")".repeat(5000));
     for (template, why) in [
-        ("{{ event", "has no end"),
+        ("{{ event", "is not closed"),
         ("{% if x %}", "line 1 of the template: unexpected end of input"),
         ("a\n{{ x|nothing }}b", "line 2 of the template: filter nothing is unknown"),
         ("{{ range(10) }}", "line 1 of the template: range is unknown"),
         ("{{ event.spec.fn.nope() }}", "there is no nope()"),
         ("{{ event|tojson(indent=400) }}", "an indent is at most 4"),
         ("{% include 'x' %}", "\"include\" is not known here"),
-        ("<script>x</script>", "the letter says nothing"),
-        ("", "the letter says nothing"),
-        (&long, "the template is too long"),
+        ("<script>x</script>", "the rendered email is empty"),
+        ("", "the rendered email is empty"),
+        (&long, "the template exceeds"),
         (&deep, ""),
         (&loops, "too many steps"),
-        (&wide, "the letter becomes too long"),
-        (&chain, "a text becomes too long"),
+        (&wide, "the rendered email exceeds"),
+        (&chain, "a string becomes too long"),
         (&brackets, ""),
     ] {
         let BrokenTemplate { why: said } = made(template).unwrap_err();
@@ -106,7 +106,7 @@ fn dear_steps_are_bounded_too() {
         let template =
             format!("x{{% for a in event.many %}}{{% if {dear} %}}{{% endif %}}{{% endfor %}}");
         let BrokenTemplate { why } = render(&template, known).unwrap_err();
-        assert!(why.contains("a text becomes too long"), "{dear}: {why}");
+        assert!(why.contains("a string becomes too long"), "{dear}: {why}");
     }
     let compared =
         "{% for a in event.many %}{% if event.many == event.big %}{% endif %}{% endfor %}";

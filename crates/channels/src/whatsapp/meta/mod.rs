@@ -4,6 +4,8 @@ mod codes;
 mod parse;
 pub(crate) mod verify;
 
+use std::borrow::Cow;
+
 use async_trait::async_trait;
 use codes::{MetaErrorKind, explain_error};
 use kernel::directory::contact::is_phone_number;
@@ -12,6 +14,7 @@ use serde_json::{Value, json};
 use url::Url;
 use views::message_card::MessageCard;
 use views::message_card::plain_text::{beginning, units};
+use views::t;
 
 use super::via_twilio::ReplyWindow;
 use super::{NAME, Template, render};
@@ -67,7 +70,7 @@ impl MetaWhatsapp {
         let id = &settings.phone_number_id;
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(
-                "WhatsApp's phone number id is digits alone, as Meta shows it beside the number"
+                "whatsapp_phone_id must consist of digits, as Meta shows it beside the number"
                     .to_owned(),
             );
         }
@@ -80,7 +83,7 @@ impl MetaWhatsapp {
             return Err(format!("WhatsApp's {name} is missing"));
         }
         if settings.template.as_ref().is_some_and(|t| t.name.is_empty() || t.language.is_empty()) {
-            return Err("WhatsApp's template needs a name and a language".to_owned());
+            return Err("whatsapp_template requires a name and a language".to_owned());
         }
         Ok(Self { settings, client, window: ReplyWindow::default() })
     }
@@ -107,7 +110,9 @@ impl MetaWhatsapp {
         }
         let id = answer.body.pointer("/messages/0/id").and_then(Value::as_str);
         let id = id.ok_or_else(|| {
-            MetaSendError::Failed(DeliveryError::later("Meta took it without saying its id"))
+            MetaSendError::Failed(DeliveryError::later(
+                "Meta accepted the message without returning its ID",
+            ))
         })?;
         Ok(PostedMessage { id: id.to_owned(), thread: None, place: Value::Null })
     }
@@ -153,7 +158,7 @@ fn error_from(answer: &PlatformResponse) -> MetaSendError {
             let said = text("/error/error_data/details").or_else(|| text("/error/message"));
             let status = answer.status.as_u16();
             DeliveryError::never(format!(
-                "Meta refused it ({status}): {}",
+                "Meta refused the call ({status}): {}",
                 said.unwrap_or_default()
             ))
         }),
@@ -173,14 +178,14 @@ fn cloud_message(message: &Value) -> Value {
         return interactive("button", json!({ "buttons": buttons }));
     }
     if let Some(rows) = message.get("rows") {
-        let sections = json!([{ "title": "Answers", "rows": rows }]);
-        return interactive("list", json!({ "button": "Choose", "sections": sections }));
+        let sections = json!([{ "title": t!("chat-answers"), "rows": rows }]);
+        return interactive("list", json!({ "button": t!("chat-choose"), "sections": sections }));
     }
     json!({ "type": "text", "text": { "body": body, "preview_url": false } })
 }
 
 fn templated(template: &Template, message: &Value) -> Value {
-    let place = |text| json!({ "type": "text", "text": text });
+    let place = |text: Cow<'_, str>| json!({ "type": "text", "text": text });
     let places: Vec<Value> = template.filled(message).map(place).collect();
     let body = json!({ "type": "body", "parameters": places });
     let components = if places.is_empty() { Vec::new() } else { vec![body] };
@@ -205,7 +210,7 @@ impl Channel for MetaWhatsapp {
     async fn deliver(&self, outbound: OutboundMessage<'_>) -> Result<PostedMessage, DeliveryError> {
         let OutboundMessage { to, message, thread, now, .. } = outbound;
         if !is_phone_number(to) {
-            return Err(DeliveryError::never("a phone number looks like +491701234567"));
+            return Err(DeliveryError::never("a phone number must look like +491701234567"));
         }
         let template = self.settings.template.as_ref();
         if let Some(template) = template.filter(|_| !self.window.is_open(to, now)) {
@@ -233,7 +238,9 @@ impl Channel for MetaWhatsapp {
             });
         }
         let unread = |error: serde_json::Error| {
-            UnreadableCall(format!("expected a notice of a WhatsApp Business account: {error}"))
+            UnreadableCall(format!(
+                "expected a notification of a WhatsApp Business account: {error}"
+            ))
         };
         let notice: parse::MetaWebhook = serde_json::from_slice(call.body).map_err(unread)?;
         let inbound = notice.inbound(&self.settings.phone_number_id).map_err(unread)?;
@@ -264,7 +271,8 @@ impl Channel for MetaWhatsapp {
         }
         let text = |name: &str| answer.body.get(name).and_then(Value::as_str).unwrap_or("?");
         let without = if self.settings.template.is_none() {
-            ". Without a template, only those who wrote within a day can be reached"
+            ". Without a template, the server can only reach people who wrote within the last 24 \
+             hours"
         } else {
             ""
         };

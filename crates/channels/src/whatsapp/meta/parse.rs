@@ -185,7 +185,7 @@ impl Status {
     fn failed(&self) -> DeliveryReport {
         let Some(wrong) = self.errors.first() else {
             return DeliveryReport::Failed {
-                why: "Meta does not say why".to_owned(),
+                why: "no reason given by Meta".to_owned(),
                 forever: false,
             };
         };
@@ -196,7 +196,7 @@ impl Status {
                 forever: kind == MetaErrorKind::Forever,
             },
             None => DeliveryReport::Failed {
-                why: format!("Meta says error {code}: {title}"),
+                why: format!("Meta reported error {code}: {title}"),
                 forever: false,
             },
         }

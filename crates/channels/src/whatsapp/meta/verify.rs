@@ -16,13 +16,13 @@ pub(super) fn verify(
 ) -> Result<(), ForgedCall> {
     if let Some(greeting) = VerificationRequest::of(call) {
         let same = greeting.token.as_bytes().ct_eq(verify_token.reveal().as_bytes());
-        return bool::from(same).then_some(()).ok_or(ForgedCall("the verify token is another"));
+        return bool::from(same).then_some(()).ok_or(ForgedCall("the verify token is wrong"));
     }
     let shown = call
         .header("x-hub-signature-256")
-        .ok_or(ForgedCall("there is no signature of Meta's, or more than one"))?;
+        .ok_or(ForgedCall("Meta's signature is missing or duplicated"))?;
     let same = signature(app_secret, call.body).as_bytes().ct_eq(shown.as_bytes());
-    bool::from(same).then_some(()).ok_or(ForgedCall("the signature is not Meta's"))
+    bool::from(same).then_some(()).ok_or(ForgedCall("Meta's signature is not valid"))
 }
 
 /// The signature that Meta computes.

@@ -99,7 +99,7 @@ impl FileCallStore {
     fn path(&self, id: &str) -> io::Result<PathBuf> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         if id.is_empty() || !id.bytes().all(plain) {
-            let said = format!("{id:?} is not the id of a call");
+            let said = format!("{id:?} is not the ID of a call");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, said));
         }
         Ok(self.folder.join(format!("{id}.json")))

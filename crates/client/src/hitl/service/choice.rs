@@ -17,10 +17,13 @@ pub enum Choice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ChoiceError {
     /// The request chose neither.
-    #[error("choose: `prefer_hitl: true` to let a person decide, `skip_hitl: true` to go without")]
+    #[error(
+        "set `prefer_hitl: true` to let a person decide, or `skip_hitl: true` to continue \
+             without"
+    )]
     Required,
     /// The request chose both.
-    #[error("`prefer_hitl` and `skip_hitl` exclude each other")]
+    #[error("`prefer_hitl` and `skip_hitl` cannot both be set")]
     Both,
 }
 

@@ -149,13 +149,13 @@ async fn case_response<R: From<Bytes>>(
                     error_response(status, code, message)
                 }
                 error if error.is_passing() => {
-                    let said_why = "nobody can be asked at the moment, try again";
+                    let said_why = "no one can be asked at the moment; try again";
                     error_response(StatusCode::SERVICE_UNAVAILABLE, "unavailable", said_why)
                 }
                 _ => error_response(
                     StatusCode::INTERNAL_SERVER_ERROR,
                     "internal",
-                    "nobody could be asked",
+                    "no one could be asked",
                 ),
             };
             if answer.status() == StatusCode::SERVICE_UNAVAILABLE {
@@ -190,12 +190,12 @@ where
     match desk.handle_callback(&body.to_bytes(), signature.as_deref()).await {
         Ok(true) => Response::new(R::from(Bytes::new())),
         Ok(false) => {
-            error_response(StatusCode::NOT_FOUND, "not_found", "no call waits for this case")
+            error_response(StatusCode::NOT_FOUND, "not_found", "no call is waiting for this case")
         }
         Err(CaseRunnerError::Hitl(crate::hitl::HitlError::BadSignature)) => error_response(
             StatusCode::UNAUTHORIZED,
             "invalid_signature",
-            "the signature is not good",
+            "the signature is not valid",
         ),
         Err(CaseRunnerError::Hitl(error)) => {
             error_response(StatusCode::BAD_REQUEST, "invalid_request", &error.to_string())
@@ -205,7 +205,7 @@ where
             let mut answer = error_response(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "unavailable",
-                "it could not be kept",
+                "it could not be stored",
             );
             answer.extensions_mut().insert(CaseFailure(Arc::new(error)));
             answer

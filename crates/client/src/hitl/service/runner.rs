@@ -42,22 +42,22 @@ pub struct Decision {
 #[non_exhaustive]
 pub enum CaseRunnerError {
     /// No continuation has this name.
-    #[error("there is no continuation called {0:?}")]
+    #[error("unknown continuation {0:?}")]
     NoContinuation(String),
     /// The agent repeated a call with different content.
-    #[error("this Idempotency-Key was used for another call")]
+    #[error("this Idempotency-Key was already used with another call")]
     Repeated,
     /// The callback URL is not valid.
-    #[error("{0} is not an address to be called back at")]
+    #[error("{0} is not a valid callback URL")]
     BadCallback(String),
     /// The case runner is already running.
-    #[error("this desk is being run already")]
+    #[error("this service is already running")]
     RunsAlready,
     /// The store of pending calls failed.
-    #[error("pending calls cannot be kept")]
+    #[error("pending calls cannot be stored")]
     Pending(#[from] io::Error),
     /// The call to Countersign failed.
-    #[error("the case could not be made")]
+    #[error("the case could not be created")]
     Client(#[from] ClientError),
     /// A case or a callback is not valid.
     #[error(transparent)]

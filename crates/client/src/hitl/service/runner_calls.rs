@@ -110,7 +110,7 @@ impl CaseRunner {
                     serde_json::from_slice(&accepted.body).map_err(ClientError::Garbled)?;
                 let case_id = body["hitl"]["case_id"].as_str().unwrap_or_default();
                 let path = format!("/hitl/v1/reviews/{case_id}/cancel");
-                let why = json!({ "reason": "the call it belongs to broke off" });
+                let why = json!({ "reason": "its call ended early" });
                 let gone: Result<Value, _> =
                     self.0.client.call(Method::POST, &path, Some(&why)).await;
                 if gone.is_err_and(|error| error.is_passing()) {
@@ -150,7 +150,8 @@ impl CaseRunner {
         let path = "/hitl/v1/callback-secret";
         let told: Value = self.0.client.call(Method::GET, path, None::<&()>).await?;
         let secret = told["secret"].as_str().map(str::to_owned);
-        secret.ok_or_else(|| HitlError::Malformed("there is no callback secret".to_owned()).into())
+        secret
+            .ok_or_else(|| HitlError::Malformed("the callback secret is missing".to_owned()).into())
     }
 
     /// The call of a case.

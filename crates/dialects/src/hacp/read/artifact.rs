@@ -76,21 +76,24 @@ impl NewPayload {
         let (kind, media_type) = (self.kind, self.media_type.clone());
         if let Some((&StoredContent { checksum, size, manifest }, sort)) = held {
             if self.checksum.is_some_and(|said| said != checksum) {
-                return Err(wrong("checksum", &format!("sha256:{checksum}, as the bytes have")));
+                return Err(wrong(
+                    "checksum",
+                    &format!("sha256:{checksum}, the checksum of the bytes"),
+                ));
             }
             if self.size.is_some_and(|said| said != size) {
-                return Err(wrong("size", &format!("{size}, as many as there are")));
+                return Err(wrong("size", &format!("{size}, the number of bytes")));
             }
             let uri = self.uri.clone().filter(|_| self.upload().is_none());
             let media_type = media_type.or_else(|| sort.map(ToOwned::to_owned));
             return Ok(Payload { kind, uri, checksum, size, media_type, held: Some(manifest) });
         }
         if self.uri.is_none() || self.upload().is_some() {
-            let expected = "where it is, or its bytes: in content, or an upload that is finished";
+            let expected = "a URL, unless the bytes are in `content` or in a finished upload";
             return Err(wrong("uri", expected));
         }
         let checksum = self.checksum.ok_or_else(|| wrong("checksum", EXPECTED_CHECKSUM))?;
-        let size = self.size.ok_or_else(|| wrong("size", "how many bytes it has"))?;
+        let size = self.size.ok_or_else(|| wrong("size", "the number of bytes"))?;
         Ok(Payload { kind, uri: self.uri.clone(), checksum, size, media_type, held: None })
     }
 }
@@ -124,7 +127,7 @@ fn new_payload(payload: Members<'_>) -> Result<NewPayload, HacpError> {
     let kind = payload.required_word("kind", &KINDS)?;
     let mut content = content(payload)?;
     if kind == PayloadKind::Ref && content.is_some() {
-        return Err(payload.bad("content", "none: a ref is somewhere else"));
+        return Err(payload.bad("content", "no value, because a ref has no content"));
     }
     if kind == PayloadKind::Ref {
         payload.required("uri")?;
@@ -134,7 +137,10 @@ fn new_payload(payload: Members<'_>) -> Result<NewPayload, HacpError> {
     if let Some(data) = uri.and_then(data_uri::read) {
         let data = data.map_err(|expected| payload.bad("uri", expected))?;
         if kind == PayloadKind::Ref || content.is_some() {
-            return Err(payload.bad("uri", "where it is: its bytes come once, and a ref has none"));
+            return Err(payload.bad(
+                "uri",
+                "a URL other than data:, because the bytes of this payload are elsewhere",
+            ));
         }
         (uri, content) = (None, Some(data.bytes));
         media_type = media_type.or(data.media_type);
@@ -144,13 +150,13 @@ fn new_payload(payload: Members<'_>) -> Result<NewPayload, HacpError> {
     if let (Some(is), Some(said)) = (is, said)
         && is != said
     {
-        return Err(payload.bad("checksum", &format!("sha256:{is}, which the content has")));
+        return Err(payload.bad("checksum", &format!("sha256:{is}, the checksum of the content")));
     }
     let length = content.as_ref().map(|content| u64::try_from(content.len()).unwrap_or(u64::MAX));
     if let (Some(is), Some(said)) = (length, size)
         && is != said
     {
-        return Err(payload.bad("size", &format!("{is}, which the content has")));
+        return Err(payload.bad("size", &format!("{is}, the size of the content")));
     }
     let new = NewPayload {
         kind,
@@ -181,7 +187,7 @@ fn content(payload: Members<'_>) -> Result<Option<Vec<u8>>, HacpError> {
     let base64 = payload.word("encoding", &[("utf-8", false), ("base64", true)])?;
     let Some(text) = payload.text("content")? else {
         return if base64.is_some() {
-            Err(payload.bad("encoding", "content beside it"))
+            Err(payload.bad("encoding", "no value, because there is no content"))
         } else {
             Ok(None)
         };
@@ -190,7 +196,7 @@ fn content(payload: Members<'_>) -> Result<Option<Vec<u8>>, HacpError> {
         return Ok(Some(text.as_bytes().to_vec()));
     }
     let decoded = STANDARD.decode(text);
-    decoded.map(Some).map_err(|_| payload.bad("content", "bytes in base64, padded"))
+    decoded.map(Some).map_err(|_| payload.bad("content", "padded base64"))
 }
 
 pub(super) fn get(params: Members<'_>) -> Result<OperationParams, HacpError> {
@@ -213,7 +219,7 @@ pub(super) fn reference(params: Members<'_>) -> Result<OperationParams, HacpErro
 pub(super) fn share(params: Members<'_>) -> Result<OperationParams, HacpError> {
     params.only(&["art_id", "project"])?;
     params.required("project")?;
-    let expected = "the name of a project";
+    let expected = "the ID of a project";
     let project = params.read("project", expected)?;
     let project = project.ok_or_else(|| params.bad("project", expected))?;
     Ok(OperationParams::command(TaskCommand::Share(artifact_id(params)?, project)))

@@ -71,7 +71,7 @@ fn option(option: Members<'_>) -> Result<CheckpointOption, HacpError> {
 fn evidence(shown: Members<'_>) -> Result<Evidence, HacpError> {
     shown.only(&["kind", "id", "version", "content"])?;
     if shown.present("id").is_none() && shown.present("content").is_none() {
-        return Err(shown.bad("content", "something to show, or the id of it"));
+        return Err(shown.bad("content", "an artifact to show, or its ID"));
     }
     Ok(Evidence {
         kind: shown.required("kind")?.to_owned(),

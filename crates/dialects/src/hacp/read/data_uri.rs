@@ -21,7 +21,7 @@ pub(super) fn read(uri: &str) -> Option<Result<DataUri, &'static str>> {
 }
 
 fn decoded(rest: &str) -> Result<DataUri, &'static str> {
-    let expected = "data:, a media type if any, ;base64 if it is, a comma, and the bytes";
+    let expected = "a data URL such as data:text/plain;base64,SGk=";
     let (about, encoded) = rest.split_once(',').ok_or(expected)?;
     let bytes = unescaped(encoded).ok_or(expected)?;
     let (about, bytes) = match about.strip_suffix(";base64") {

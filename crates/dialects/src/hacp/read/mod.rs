@@ -176,7 +176,7 @@ fn call(
     for key in given.into_iter().flatten() {
         let new = operation == Operation::TaskCreate && key == EXPECTED_REVISION;
         if caller.version < HacpVersion::V02 || !operation.changes() || new {
-            let message = format!("{key}: {} does not take this field", operation.name());
+            let message = format!("{key}: {} does not accept this field", operation.name());
             return Err(HacpError::new(code::INVALID_SPEC, message).with("field", json!(key)));
         }
     }
@@ -298,7 +298,7 @@ impl HacpCaller<'_> {
         let names = members.texts(key)?.unwrap_or_default();
         let found: Option<Vec<HumanId>> =
             names.iter().map(|name| find_person(self.directory, name)).collect();
-        found.ok_or_else(|| members.bad(key, "the names of people who are known here"))
+        found.ok_or_else(|| members.bad(key, "IDs of existing people"))
     }
 }
 

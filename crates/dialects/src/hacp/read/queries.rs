@@ -63,7 +63,7 @@ pub(super) fn tasks(
         state: params.word("state", &states)?,
         principal: person.transpose()?,
         assignee: assignee.transpose()?,
-        project: params.read("project", "the name of a project")?,
+        project: params.read("project", "the ID of a project")?,
         parent: params.id("parent_task", "task")?,
         page: page(params)?,
     }))
@@ -159,7 +159,7 @@ pub(super) fn ack(params: Members<'_>) -> Result<OperationParams, HacpError> {
     Ok(OperationParams::Ack(AckParams { run: params.id("run_id", "run")?, through }))
 }
 
-const CURSOR: &str = "a cursor that came with an event";
+const CURSOR: &str = "the cursor of an event";
 
 /// A position in a stream. It is a string on the wire, because some JSON readers round large
 /// numbers.
@@ -174,7 +174,7 @@ fn cursor(params: Members<'_>, key: &str) -> Result<Option<u64>, HacpError> {
 // `ledger.read`, `ledger.write`, `ledger.history`. HACP-023.
 
 fn scope(params: Members<'_>) -> Result<LedgerScope, HacpError> {
-    let expected = "project:, team: or org: followed by a name";
+    let expected = "project:, team: or org: followed by an ID";
     params.required("scope")?;
     params.read("scope", expected)?.ok_or_else(|| params.bad("scope", expected))
 }

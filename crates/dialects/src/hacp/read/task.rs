@@ -31,7 +31,7 @@ pub(super) fn create(
     let later = ["external_refs", "autonomy", "grants"];
     caller.only(constraints, &["max_duration", "must_use_capabilities"], &later)?;
     let new = NewTask {
-        project: params.read("project", "the name of a project")?,
+        project: params.read("project", "the ID of a project")?,
         sort: params.text("type")?.unwrap_or_default().to_owned(),
         parent: params.id::<TaskId>("parent_task", "task")?,
         deadline: params.time("deadline")?,
@@ -65,7 +65,10 @@ fn spec<'m>(
     caller.only(spec, &SPEC, &[REVIEW_POLICY])?;
     let beside = SPEC.into_iter().chain([REVIEW_POLICY]);
     match beside.into_iter().find(|key| params.present(key).is_some()) {
-        Some(twice) => Err(params.bad(twice, "it in `spec` only, or no `spec`")),
+        Some(twice) => {
+            Err(params
+                .bad(twice, "no value, because `spec` is present; move this field into `spec`"))
+        }
         None => Ok(spec),
     }
 }
@@ -86,7 +89,11 @@ fn input(input: Members<'_>) -> Result<TaskInput, HacpError> {
     let artifact = input.required_word("kind", &[("artifact", true), ("resource", false)])?;
     let unwanted = if artifact { "uri" } else { "version" };
     if input.present(unwanted).is_some() {
-        let expected = if artifact { "none for an artifact" } else { "none for a resource" };
+        let expected = if artifact {
+            "no value, because the input is an artifact"
+        } else {
+            "no value, because the input is a resource"
+        };
         return Err(input.bad(unwanted, expected));
     }
     if artifact {
@@ -145,7 +152,7 @@ fn terms(grant: Members<'_>, caller: HacpCaller<'_>) -> Result<NewGrant, HacpErr
         None | Some("task") => GrantDuration::Task,
         Some("session") => GrantDuration::Session,
         Some(moment) => {
-            let expected = "session, task, or a moment as in RFC 3339";
+            let expected = "session, task or a time in RFC 3339 format";
             GrantDuration::At(moment.parse().map_err(|_| grant.bad("until", expected))?)
         }
     };

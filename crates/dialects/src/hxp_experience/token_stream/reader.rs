@@ -141,8 +141,8 @@ impl<'s> Reader<'s> {
             match self.bytes.get(at) {
                 Some(b'"') => return Ok((at, true)),
                 Some(b'\\') => at = self.escape(at)?,
-                Some(_) => return self.stop(at, "no control character in a text"),
-                None => return self.stop(at, "the end of the text, `\"`"),
+                Some(_) => return self.stop(at, "no control character in a string"),
+                None => return self.stop(at, "the end of the string, `\"`"),
             }
             at = plain(self.bytes, at);
         }

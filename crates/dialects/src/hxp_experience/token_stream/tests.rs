@@ -95,9 +95,9 @@ fn json_is_what_other_readers_take_for_json() {
 #[test]
 fn what_is_wrong_has_its_place() {
     let wrong = |text: &str| TokenStream::default().read(text.as_bytes()).unwrap_err().to_string();
-    let said = "it is not JSON: line 2, column 8: expected `,` or `}`";
+    let said = "it is not valid JSON: line 2, column 8: expected `,` or `}`";
     assert_eq!(wrong("{\n\"ä\": 1 2}"), said);
-    assert_eq!(wrong(&"[".repeat(DEEPEST + 1)), "it is nested deeper than 100 levels");
+    assert_eq!(wrong(&"[".repeat(DEEPEST + 1)), "it exceeds the limit of 100 nesting levels");
     assert!(
         TokenStream::default()
             .read(format!("{}{}", "[".repeat(100), "]".repeat(100)).as_bytes())

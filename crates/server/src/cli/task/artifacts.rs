@@ -27,26 +27,26 @@ const MAX_BROKEN_CONNECTIONS: u32 = 5;
 #[derive(Args)]
 #[command(disable_version_flag = true)]
 #[command(after_help = "Examples:\n  \
-    countersign task commit task_… notes.md --type text\n  \
-    countersign task commit task_… notes.md --artifact art_…   (the next version of it)")]
+    countersign tasks commit task_… notes.md --type text\n  \
+    countersign tasks commit task_… notes.md --artifact art_…   (the next version of it)")]
 pub(super) struct ArtifactCommitArgs {
     /// The task
     task: String,
     /// The file, or - for standard input
     file: PathBuf,
-    /// What sort of thing
+    /// The type of the artifact
     #[arg(long = "type", value_name = "TEXT", default_value = "document")]
     sort: String,
-    /// The artifact it is the next version of
+    /// The artifact to add a version to [default: a new artifact]
     #[arg(long, value_name = "ID")]
     artifact: Option<String>,
-    /// What the version is called [default: the next number]
+    /// The name of the version [default: the next number]
     #[arg(long, value_name = "NAME")]
     version: Option<String>,
-    /// The version it comes from [default: the newest]
+    /// The version it is based on [default: the newest]
     #[arg(long, value_name = "NAME")]
     parent: Option<String>,
-    /// What sort of bytes, such as text/markdown
+    /// The media type, such as text/markdown
     #[arg(long, value_name = "TYPE")]
     media_type: Option<String>,
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub(super) struct ArtifactCommitArgs {
 
 impl ArtifactCommitArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(TaskCallerRole::Agent))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Agent)).await?;
         let sort = self.media_type.as_deref().or_else(|| kind(&self.file));
         let mut payload = content(&server, &self.file, sort).await?.payload();
         if let Some(kind) = sort {
@@ -133,35 +133,35 @@ pub(super) struct ArtifactArgs {
 
 #[derive(Subcommand)]
 enum ArtifactCommand {
-    /// Fetch what was delivered, and check that it is what was committed
+    /// Fetch an artifact, and verify its checksum
     #[command(disable_version_flag = true)]
     #[command(after_help = "Examples:\n  \
-        countersign task artifact get art_…\n  \
-        countersign task artifact get art_… --version v1 --output notes.md\n\n\
+        countersign tasks artifact get art_…\n  \
+        countersign tasks artifact get art_… --version v1 --output notes.md\n\n\
         Exits with 1 if the bytes are not what was committed.")]
     Get {
         /// The artifact
         artifact: String,
-        /// Which version [default: the newest]
+        /// The version [default: the newest]
         #[arg(long, value_name = "NAME")]
         version: Option<String>,
-        /// Where to put the bytes, or - for standard output
+        /// The file to write to, or - for standard output
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
         #[command(flatten)]
         caller: TaskCallerArgs,
     },
-    /// Let a task use a version
+    /// Reference a version in another task
     #[command(disable_version_flag = true)]
     Reference {
         /// The artifact
         artifact: String,
-        /// Which version
+        /// The version
         version: String,
-        /// The task that uses it
+        /// The task that references it
         #[arg(long, value_name = "TASK")]
         task: String,
-        /// It made it, rather than works with it
+        /// The task produced the version, instead of using it
         #[arg(long)]
         made: bool,
         #[command(flatten)]
@@ -169,7 +169,7 @@ enum ArtifactCommand {
         #[command(flatten)]
         caller: TaskCallerArgs,
     },
-    /// Let tasks of another project use it
+    /// Share an artifact with another project
     Share {
         /// The artifact
         artifact: String,
@@ -186,7 +186,7 @@ impl ArtifactArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             ArtifactCommand::Get { artifact, version, output, caller } => {
-                let server = caller.connect(None)?;
+                let server = caller.connect(None).await?;
                 let params =
                     given_params([("art_id", json!(artifact)), ("version", json!(version))]);
                 let found = read_operation(&server, Operation::ArtifactGet, params).await?;
@@ -197,7 +197,7 @@ impl ArtifactArgs {
                 Ok(Exit::Done)
             }
             ArtifactCommand::Reference { artifact, version, task, made, terms, caller } => {
-                let server = caller.connect(Some(TaskCallerRole::Agent))?;
+                let server = caller.connect(Some(TaskCallerRole::Agent)).await?;
                 let role = if made { "output" } else { "input" };
                 let params = json!({
                     "art_id": artifact, "version": version, "by_task": task, "as": role,
@@ -208,7 +208,7 @@ impl ArtifactArgs {
                 Ok(Exit::Done)
             }
             ArtifactCommand::Share { artifact, project, terms, caller } => {
-                let server = caller.connect(Some(TaskCallerRole::Person))?;
+                let server = caller.connect(Some(TaskCallerRole::Person)).await?;
                 let params = json!({ "art_id": artifact, "project": project });
                 let shared = change(&server, Operation::ArtifactShare, params, terms).await?;
                 let sentence = format!("Tasks of {project} may use {artifact}.");
@@ -266,20 +266,20 @@ async fn fetch(server: &RemoteServer, artifact: &Value, file: &Path) -> anyhow::
         // Resume where it broke off, unless no more bytes arrive.
         broken += 1;
         if size < whole && broken > MAX_BROKEN_CONNECTIONS {
-            bail!("the connection broke off {broken} times; fetch it again");
+            bail!("the connection was interrupted {broken} times; run the command again");
         }
     }
     out.flush()?;
     drop(out);
     let found = format!("sha256:{}", hex::encode(hash.finalize()));
     if found != wanted {
-        eprintln!("countersign: the bytes are not what was committed: {found}, not {wanted}");
+        eprintln!("countersign: the checksum is wrong: {found}, expected {wanted}");
         return Ok(Exit::Denied);
     }
     if !stdout {
         std::fs::rename(&beside, file)
             .with_context(|| format!("cannot write {}", file.display()))?;
-        eprintln!("{size} bytes in {}, as they were committed.", file.display());
+        eprintln!("{size} bytes in {}, checksum verified.", file.display());
     }
     Ok(Exit::Done)
 }

@@ -17,29 +17,29 @@ use crate::name_spelling::NameParser;
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    countersign task raise task_… \"Delete the old branch?\"\n  \
-    countersign task raise task_… \"Which tone?\" --kind choice --option warm=Warm --option dry=Dry")]
+    countersign tasks raise task_… \"Delete the old branch?\"\n  \
+    countersign tasks raise task_… \"Which tone?\" --kind choice --option warm=Warm --option dry=Dry")]
 pub(super) struct CheckpointRaiseArgs {
     /// The task
     task: String,
-    /// What the person reads
+    /// The question for the person
     prompt: String,
-    /// What sort of decision: approval, choice, input or escalation
+    /// The kind of decision: approval, choice, input or escalation
     #[arg(
         long, default_value = "approval", value_name = "KIND", hide_possible_values = true,
         value_parser = NameParser(&["approval", "choice", "input", "escalation"]),
     )]
     kind: String,
-    /// Something to choose, `ID=LABEL`; give it several times
+    /// An option, `ID=LABEL`; repeat it for several
     #[arg(long, value_name = "OPTION")]
     option: Vec<String>,
-    /// Something you want to do, `ID=SUMMARY`, approved by itself; give it several times
+    /// A proposed action, `ID=SUMMARY`, which is approved separately; repeat it for several
     #[arg(long, value_name = "ACTION")]
     action: Vec<String>,
-    /// Until when
+    /// When the checkpoint expires
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
-    /// How urgent: low, normal, high or critical
+    /// The priority: low, normal, high or critical
     #[arg(long, value_name = "HOW", hide_possible_values = true, value_parser = NameParser(&["low", "normal", "high", "critical"]))]
     priority: Option<String>,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(super) struct CheckpointRaiseArgs {
 
 impl CheckpointRaiseArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(TaskCallerRole::Agent))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Agent)).await?;
         let option = |text: &String| {
             let (id, label) = named(text);
             json!({ "id": id, "label": label })
@@ -72,43 +72,46 @@ impl CheckpointRaiseArgs {
         ]);
         let raised = change(&server, Operation::CheckpointRaise, params, self.terms).await?;
         let id = text(&raised, "/id");
-        report(self.caller.remote.json, &raised, &format!("{} waits at {id}.", self.task))?;
+        report(
+            self.caller.remote.json,
+            &raised,
+            &format!("{} is blocked at {id} until someone decides.", self.task),
+        )?;
         Ok(Exit::Done)
     }
 }
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    countersign task resolve ckpt_… approve --comment \"go ahead\"\n  \
-    countersign task resolve ckpt_… choose warm\n  \
-    countersign task resolve ckpt_… provide \"The invoice number is 4711\"\n  \
-    countersign task resolve ckpt_… reassign agent_other\n\n\
-    Exits with 0 if the agent goes on, 1 if you rejected it, 4 if something went wrong.")]
+    countersign tasks resolve ckpt_… approve --comment \"go ahead\"\n  \
+    countersign tasks resolve ckpt_… choose warm\n  \
+    countersign tasks resolve ckpt_… provide \"The invoice number is 4711\"\n  \
+    countersign tasks resolve ckpt_… reassign agent_other\n\n\
+    Exits with 0 if the agent continues, 1 if you rejected it, 4 if the command failed.")]
 pub(super) struct CheckpointResolveArgs {
     /// The checkpoint
     checkpoint: String,
-    /// What you do: approve, reject, choose, provide or reassign
+    /// The decision: approve, reject, choose, provide or reassign
     #[arg(hide_possible_values = true, value_parser = NameParser(&["approve", "reject", "choose", "provide", "reassign"]))]
     action: String,
-    /// The option you choose, what you provide, or the agent it goes to
+    /// The chosen option, the provided value, or the agent to reassign to
     value: Option<String>,
-    /// Why
+    /// A comment
     #[arg(long, value_name = "TEXT")]
     comment: Option<String>,
-    /// Approve only these of the proposed actions; give it several times
+    /// Approve only this proposed action; repeat it for several
     #[arg(long, value_name = "ID")]
     only: Vec<String>,
-    /// Deny these of the proposed actions; give it several times
+    /// Deny this proposed action; repeat it for several
     #[arg(long, value_name = "ID")]
     deny: Vec<String>,
-    /// What the agent goes on from, as a JSON object
+    /// Changed data for the agent to continue with, as a JSON object
     #[arg(long, value_name = "JSON")]
     patch: Option<String>,
-    /// The version you edited, which the agent goes on from: `art_…@VERSION`
+    /// A version you edited, for the agent to continue with: `art_…@VERSION`
     #[arg(long, value_name = "ARTIFACT")]
     edited: Option<String>,
-    /// Do not ask for confirmation where the request can't be undone or is critical; `--json` does
-    /// not ask either
+    /// Skip the confirmation for requests that can't be undone or are critical; --json skips it too
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
@@ -120,7 +123,7 @@ pub(super) struct CheckpointResolveArgs {
 impl CheckpointResolveArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         let params = self.params()?;
-        let server = self.caller.connect(Some(TaskCallerRole::Person))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Person)).await?;
         if !self.is_sure(&server).await? {
             return Ok(Exit::Denied);
         }
@@ -159,8 +162,8 @@ impl CheckpointResolveArgs {
         let value = match (wants, &self.value) {
             (Some(name), Some(value)) => Some((name, json!(value))),
             (None, None) => None,
-            (Some(name), None) => bail!("{}: say the {name} behind it", self.action),
-            (None, Some(_)) => bail!("{} takes nothing behind it; see --comment", self.action),
+            (Some(name), None) => bail!("{} requires a {name} after it", self.action),
+            (None, Some(_)) => bail!("{} takes no value; use --comment for a comment", self.action),
         };
         let edited = match self.edited.as_deref().map(|edited| edited.split_once('@')) {
             Some(Some((id, version))) => json!({ "id": id, "version": version }),
@@ -194,10 +197,14 @@ pub(super) struct CheckpointExpireArgs {
 
 impl CheckpointExpireArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(TaskCallerRole::Person))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Person)).await?;
         let params = json!({ "ckpt_id": self.checkpoint });
         let expired = change(&server, Operation::CheckpointExpire, params, self.terms).await?;
-        report(self.caller.remote.json, &expired, &format!("{} ran out.", self.checkpoint))?;
+        report(
+            self.caller.remote.json,
+            &expired,
+            &format!("{} is closed without a decision.", self.checkpoint),
+        )?;
         Ok(Exit::Done)
     }
 }
@@ -205,29 +212,29 @@ impl CheckpointExpireArgs {
 #[derive(Args)]
 #[command(disable_version_flag = true)]
 #[command(after_help = "Examples:\n  \
-    countersign task review task_… approved\n  \
-    countersign task review task_… changes_requested --change \"Name the contributors\" \\\n    \
-    --comment \"L12:major:this is about the release before\"\n\n\
+    countersign tasks review task_… approved\n  \
+    countersign tasks review task_… changes_requested --change \"Name the contributors\" \\\n    \
+    --comment \"L12:major:this describes the previous release\"\n\n\
     Exits with 0 if you approved it, 1 if not.")]
 pub(super) struct ReviewArgs {
     /// The task
     task: String,
-    /// How: approved, `changes_requested` or rejected
+    /// The verdict: approved, `changes_requested` or rejected
     #[arg(hide_possible_values = true, value_parser = NameParser(&["approved", "changes_requested", "rejected"]))]
     verdict: String,
-    /// What has to change; give it several times
+    /// A required change; repeat it for several
     #[arg(long, value_name = "TEXT")]
     change: Vec<String>,
-    /// A remark on a place: `ANCHOR:SEVERITY:WORDS`; give it several times
+    /// A comment on a part: `ANCHOR:SEVERITY:TEXT`; repeat it for several
     #[arg(long, value_name = "REMARK", value_parser = remark)]
     comment: Vec<Value>,
-    /// What is judged [default: what was delivered last]
+    /// The artifact to review [default: the last delivery]
     #[arg(long, value_name = "ID")]
     artifact: Option<String>,
-    /// In which version
+    /// The version to review
     #[arg(long, value_name = "VERSION")]
     version: Option<String>,
-    /// As what: plan or deliverable
+    /// The kind of delivery: plan or deliverable
     #[arg(long, value_name = "KIND", hide_possible_values = true, value_parser = NameParser(&["plan", "deliverable"]))]
     kind: Option<String>,
     #[command(flatten)]
@@ -249,7 +256,7 @@ fn remark(text: &str) -> Result<Value, String> {
 
 impl ReviewArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(TaskCallerRole::Person))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Person)).await?;
         let params = given_params([
             ("task_id", json!(self.task)),
             ("verdict", json!(self.verdict)),
@@ -270,12 +277,13 @@ impl ReviewArgs {
 pub(super) struct ReviewCommentArgs {
     /// The review
     review: String,
-    /// What
+    /// The comment
+    #[arg(value_name = "TEXT")]
     words: String,
-    /// Where
+    /// The part that it is about
     #[arg(long, value_name = "PLACE")]
     anchor: Option<String>,
-    /// How much it matters: blocker, major, minor or nit
+    /// The severity: blocker, major, minor or nit
     #[arg(
         long, default_value = "minor", value_name = "SEVERITY", hide_possible_values = true,
         value_parser = NameParser(&["blocker", "major", "minor", "nit"]),
@@ -289,7 +297,7 @@ pub(super) struct ReviewCommentArgs {
 
 impl ReviewCommentArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(TaskCallerRole::Person))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Person)).await?;
         let said = given_params([
             ("anchor", json!(self.anchor)),
             ("severity", json!(self.severity)),

@@ -13,9 +13,9 @@ use crate::cli::output::{report, report_table, say};
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    countersign task ledger read project:dev release/last\n  \
-    countersign task ledger write project:dev release/last '\"v2.1\"' --task task_…\n  \
-    countersign task ledger history project:dev release/last")]
+    countersign tasks ledger read project:dev release/last\n  \
+    countersign tasks ledger write project:dev release/last '\"v2.1\"' --task task_…\n  \
+    countersign tasks ledger history project:dev release/last")]
 pub(super) struct LedgerArgs {
     #[command(subcommand)]
     command: LedgerCommand,
@@ -23,40 +23,40 @@ pub(super) struct LedgerArgs {
 
 #[derive(Subcommand)]
 enum LedgerCommand {
-    /// What a key says now; exits with 1 if it says nothing
+    /// Read the value of a key; exits with 1 if it has none
     Read {
-        /// Whose: `project:…`, `team:…` or `org:…`
+        /// The scope: `project:…`, `team:…` or `org:…`
         scope: String,
-        /// Which key
+        /// The key
         key: String,
         #[command(flatten)]
         caller: TaskCallerArgs,
     },
-    /// Let a key say something else from now on
+    /// Set the value of a key
     Write {
-        /// Whose: `project:…`, `team:…` or `org:…`
+        /// The scope: `project:…`, `team:…` or `org:…`
         scope: String,
-        /// Which key
+        /// The key
         key: String,
-        /// What: JSON, or a text
+        /// The value: JSON, or a text
         value: String,
-        /// The task that writes it
+        /// The task that sets it
         #[arg(long, value_name = "TASK")]
         task: String,
-        /// Only if the key was written this often so far
+        /// Only if the key was set this many times so far
         #[arg(long, value_name = "N")]
         written: Option<u64>,
-        /// What a repeated call is known by: under the same key it is written once
+        /// Idempotency key: repeating the command with the same key sets the value once
         #[arg(long, value_name = "TEXT")]
         repeat_key: Option<String>,
         #[command(flatten)]
         caller: TaskCallerArgs,
     },
-    /// Everything a key ever said, oldest first
+    /// List all values of a key, oldest first
     History {
-        /// Whose: `project:…`, `team:…` or `org:…`
+        /// The scope: `project:…`, `team:…` or `org:…`
         scope: String,
-        /// Which key
+        /// The key
         key: String,
         #[command(flatten)]
         caller: TaskCallerArgs,
@@ -67,20 +67,20 @@ impl LedgerArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             LedgerCommand::Read { scope, key, caller } => {
-                let server = caller.connect(None)?;
+                let server = caller.connect(None).await?;
                 let params = json!({ "scope": scope, "key": key });
                 let entry = read_operation(&server, Operation::LedgerRead, params).await?;
                 if caller.remote.json {
                     say!("{entry}");
                 } else if entry.is_null() {
-                    say!("{key} says nothing.");
+                    say!("{key} has no value.");
                 } else {
                     say!("{}", entry["value"]);
                 }
                 Ok(if entry.is_null() { Exit::Denied } else { Exit::Done })
             }
             LedgerCommand::Write { scope, key, value: said, task, written, repeat_key, caller } => {
-                let server = caller.connect(Some(TaskCallerRole::Agent))?;
+                let server = caller.connect(Some(TaskCallerRole::Agent)).await?;
                 let mut params = given_params([
                     ("scope", json!(scope)),
                     ("key", json!(key)),
@@ -95,7 +95,7 @@ impl LedgerArgs {
                 Ok(Exit::Done)
             }
             LedgerCommand::History { scope, key, caller } => {
-                let server = caller.connect(None)?;
+                let server = caller.connect(None).await?;
                 let mut entries: Vec<Value> = Vec::new();
                 let mut cursor = None;
                 loop {

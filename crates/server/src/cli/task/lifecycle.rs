@@ -14,60 +14,60 @@ use crate::name_spelling::NameParser;
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  \
-    countersign task create \"Write the release notes\" --criterion \"one page\" \\\n    \
+    countersign tasks create \"Write the release notes\" --criterion \"one page\" \\\n    \
     --deadline 2026-12-01T12:00:00Z --reviewer user_ada --assign agent_dev")]
 pub(super) struct TaskCreateArgs {
-    /// What is to be reached
+    /// The goal
     goal: String,
-    /// What sort of task
+    /// The type of the task
     #[arg(long = "type", value_name = "TEXT", default_value = "task")]
     sort: String,
-    /// By what one sees that it was; give it several times
+    /// An acceptance criterion; repeat it for several
     #[arg(long, value_name = "TEXT")]
     criterion: Vec<String>,
-    /// Something to work with: an address, or `art_…@VERSION`; give it several times
+    /// An input: an address, or `art_…@VERSION`; repeat it for several
     #[arg(long, value_name = "WHAT")]
     input: Vec<String>,
-    /// How long it may take, such as 2h or PT30M
+    /// The time limit, such as 2h or PT30M
     #[arg(long, value_name = "DURATION")]
     max_duration: Option<String>,
-    /// How much the agent may do by itself
+    /// How much the agent may do without asking
     #[arg(
         long, value_name = "TIER", hide_possible_values = true,
         value_parser = NameParser(&["autonomous", "plan_then_implement", "confirm_each_action", "read_only"]),
     )]
     autonomy: Option<String>,
-    /// What the agent may do without asking, such as `fs:/repo:*`; give it several times
+    /// A scope that the agent may use without asking, such as `fs:/repo:*`; repeat it for several
     #[arg(long, value_name = "SCOPE")]
     allow: Vec<String>,
-    /// What it may not do; give it several times
+    /// A scope that the agent must not use; repeat it for several
     #[arg(long, value_name = "SCOPE")]
     deny: Vec<String>,
-    /// Who has to judge what is delivered; give it several times
+    /// A person who reviews the delivery; repeat it for several
     #[arg(long, value_name = "USER")]
     reviewer: Vec<String>,
-    /// How many of them have to approve: all, majority or any
+    /// How many reviewers must approve: all, majority or any
     #[arg(long, value_name = "HOW", requires = "reviewer", value_parser = NameParser(&["all", "majority", "any"]), hide_possible_values = true)]
     quorum: Option<String>,
-    /// The task it is part of
+    /// The parent task
     #[arg(long, value_name = "TASK")]
     parent: Option<String>,
-    /// Until when it is to be done
+    /// The deadline
     #[arg(long, value_name = "TIME")]
     deadline: Option<String>,
-    /// Its agent may hand it down
+    /// Let the agent delegate the task
     #[arg(long)]
     delegable: bool,
-    /// The project [default: the one you are at home in]
+    /// The project [default: your first project]
     #[arg(long, value_name = "ID")]
     project: Option<String>,
-    /// What happens when a checkpoint runs out: `stay_blocked` or cancel
+    /// What happens when a checkpoint expires: `stay_blocked` or cancel
     #[arg(long, value_name = "WHAT", value_parser = NameParser(&["stay_blocked", "cancel"]), hide_possible_values = true)]
     on_expiry: Option<String>,
-    /// Give it to this agent at once
+    /// Assign it to this agent immediately
     #[arg(long, value_name = "AGENT")]
     assign: Option<String>,
-    /// What a repeated call is known by: under the same key it is written down once
+    /// Idempotency key: repeating the command with the same key creates no second task
     #[arg(long, value_name = "TEXT")]
     key: Option<String>,
     #[command(flatten)]
@@ -76,7 +76,7 @@ pub(super) struct TaskCreateArgs {
 
 impl TaskCreateArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(TaskCallerRole::Person))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Person)).await?;
         let terms = ChangeArgs { expecting: None, key: self.key.clone() };
         let mut task = change(&server, Operation::TaskCreate, self.params(), terms).await?;
         if let Some(agent) = &self.assign {
@@ -150,7 +150,7 @@ macro_rules! on_task {
 
         impl $name {
             pub(super) async fn run(self) -> anyhow::Result<Exit> {
-                let server = self.caller.connect(Some(TaskCallerRole::$role))?;
+                let server = self.caller.connect(Some(TaskCallerRole::$role)).await?;
                 let $this = &self;
                 let params = given_params([("task_id", json!($this.task)), $(($key, $given)),*]);
                 let done = change(&server, Operation::$operation, params, self.terms).await?;
@@ -182,15 +182,15 @@ fn task_input(input: Option<&String>) -> Value {
 }
 
 on_task! {
-    /// Give a task to an agent
-    #[command(after_help = "Example:\n  countersign task assign task_… agent_dev --input '{\"branch\": \"main\"}'")]
+    /// Assign a task to an agent
+    #[command(after_help = "Example:\n  countersign tasks assign task_… agent_dev --input '{\"branch\": \"main\"}'")]
     TaskAssignArgs as Person does TaskAssign {
         /// The agent
         agent: String,
-        /// What it is to do it with
+        /// The capability that the agent should use
         #[arg(long, value_name = "TEXT")]
         capability: Option<String>,
-        /// What it is given to begin with: JSON, or a text
+        /// The input for the agent: JSON, or a text
         #[arg(long, value_name = "JSON")]
         input: Option<String>,
     }
@@ -202,16 +202,16 @@ on_task! {
 }
 
 on_task! {
-    /// Begin, as the agent it was given to
+    /// Start a task, as its agent
     TaskStartArgs as Agent does TaskStart {}
     |this| []
 }
 
 on_task! {
-    /// Call a task off
-    #[command(after_help = "Example:\n  countersign task cancel task_… --reason \"no longer needed\"")]
+    /// Cancel a task
+    #[command(after_help = "Example:\n  countersign tasks cancel task_… --reason \"no longer needed\"")]
     TaskCancelArgs as Person does TaskCancel {
-        /// Why
+        /// The reason
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     }
@@ -219,22 +219,23 @@ on_task! {
 }
 
 on_task! {
-    /// Stop the agent, and let it wait for you
-    #[command(after_help = "Example:\n  countersign task interrupt task_… \"Wait, the customer called\"")]
+    /// Stop the agent until you decide
+    #[command(after_help = "Example:\n  countersign tasks interrupt task_… \"Wait, the customer called\"")]
     TaskInterruptArgs as Person does TaskInterrupt {
-        /// What the agent reads
+        /// The message for the agent
         prompt: String,
     }
     |this| ["prompt" => json!(this.prompt)]
 }
 
 on_task! {
-    /// Say something the agent takes into account as it works
-    #[command(after_help = "Example:\n  countersign task amend task_… \"Only the last release\" --intent constrain")]
+    /// Add an instruction while the agent works
+    #[command(after_help = "Example:\n  countersign tasks amend task_… \"Only the last release\" --intent constrain")]
     TaskAmendArgs as Person does TaskAmend {
-        /// What
+        /// The instruction
+        #[arg(value_name = "TEXT")]
         words: String,
-        /// To what end: redirect, clarify, constrain or `abort_hint`
+        /// The intent: redirect, clarify, constrain or `abort_hint`
         #[arg(
             long, default_value = "clarify", value_name = "INTENT", hide_possible_values = true,
             value_parser = NameParser(&["redirect", "clarify", "constrain", "abort_hint"]),
@@ -245,15 +246,15 @@ on_task! {
 }
 
 on_task! {
-    /// Allow the agent something, or forbid it
-    #[command(after_help = "Example:\n  countersign task grant task_… 'fs:/repo:*' --until 2026-12-01T12:00:00Z")]
+    /// Allow the agent a scope, or forbid it
+    #[command(after_help = "Example:\n  countersign tasks grant task_… 'fs:/repo:*' --until 2026-12-01T12:00:00Z")]
     TaskGrantArgs as Person does TaskGrant {
-        /// What, such as `fs:/repo:*` or `net:*`
+        /// The scope, such as `fs:/repo:*` or `net:*`
         scope: String,
-        /// Forbid it; that is also how a grant is taken back
+        /// Forbid it, which also revokes an earlier grant
         #[arg(long)]
         deny: bool,
-        /// How long: session, task or a moment
+        /// How long the grant is valid: session, task or a time such as 2026-12-01T12:00:00Z
         #[arg(long, default_value = "task", value_name = "WHEN")]
         until: String,
     }
@@ -265,24 +266,24 @@ on_task! {
 }
 
 on_task! {
-    /// Give a task to somebody else
-    #[command(after_help = "Example:\n  countersign task transfer task_… user_ada")]
+    /// Transfer a task to another person or agent
+    #[command(after_help = "Example:\n  countersign tasks transfer task_… user_ada")]
     TaskTransferArgs as Person does OwnershipTransfer {
-        /// To whom: `user_…` or `agent_…`
+        /// The person or agent: `user_…` or `agent_…`
         to: String,
     }
     |this| ["to" => json!(this.to)]
 }
 
 on_task! {
-    /// Hand a task down to another agent, as the agent it is with
+    /// Delegate a task to another agent, as its agent
     TaskDelegateArgs as Agent does OwnershipDelegate {
         /// The agent
         to: String,
-        /// What it is to do it with
+        /// The capability that the agent should use
         #[arg(long, value_name = "TEXT")]
         capability: Option<String>,
-        /// What it is given to begin with: JSON, or a text
+        /// The input for the agent: JSON, or a text
         #[arg(long, value_name = "JSON")]
         input: Option<String>,
     }

@@ -26,13 +26,13 @@ use super::remote::{RemoteArgs, RemoteServer};
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    countersign task create \"Write the release notes\" --criterion \"one page\" --assign agent_dev\n  \
-    countersign task inbox\n  \
-    countersign task resolve ckpt_… approve --comment \"go ahead\"\n  \
-    countersign task review task_… approved\n  \
-    countersign task replay task_…\n\n\
-    People act with the token in COUNTERSIGN_TOKEN, agents with the key in COUNTERSIGN_API_KEY; \
-    `--as` says as whom where both could.")]
+    countersign tasks create \"Write the release notes\" --criterion \"one page\" --assign agent_dev\n  \
+    countersign tasks inbox\n  \
+    countersign tasks resolve ckpt_… approve --comment \"go ahead\"\n  \
+    countersign tasks review task_… approved\n  \
+    countersign tasks replay task_…\n\n\
+    People act with their sign-in (`countersign login`) or the token in COUNTERSIGN_TOKEN, agents \
+    with the key in COUNTERSIGN_API_KEY. `--as` chooses if both are there.")]
 pub(super) struct TaskArgs {
     #[command(subcommand)]
     command: TaskCliCommand,
@@ -40,49 +40,49 @@ pub(super) struct TaskArgs {
 
 #[derive(Subcommand)]
 enum TaskCliCommand {
-    /// Write down work; you answer for it
+    /// Create a task that you own
     Create(Box<lifecycle::TaskCreateArgs>),
     /// List tasks, newest first
     List(queries::TaskListArgs),
     /// Show one task
     Show(queries::TaskShowArgs),
-    /// Give a task to an agent
+    /// Assign a task to an agent
     Assign(lifecycle::TaskAssignArgs),
-    /// Begin, as the agent it was given to
+    /// Start a task, as its agent
     Start(lifecycle::TaskStartArgs),
-    /// Call a task off
+    /// Cancel a task
     Cancel(lifecycle::TaskCancelArgs),
-    /// Stop the agent, and let it wait for you
+    /// Stop the agent until you decide
     Interrupt(lifecycle::TaskInterruptArgs),
-    /// Say something the agent takes into account as it works
+    /// Add an instruction while the agent works
     Amend(lifecycle::TaskAmendArgs),
-    /// Allow the agent something, or forbid it
+    /// Allow the agent a scope, or forbid it
     Grant(lifecycle::TaskGrantArgs),
-    /// Give a task to somebody else
+    /// Transfer a task to another person or agent
     Transfer(lifecycle::TaskTransferArgs),
-    /// Hand a task down to another agent, as the agent it is with
+    /// Delegate a task to another agent, as its agent
     Delegate(lifecycle::TaskDelegateArgs),
-    /// Let a person decide, as the agent it is with
+    /// Ask a person for a decision (checkpoint), as its agent
     Raise(Box<checkpoints::CheckpointRaiseArgs>),
     /// Decide at a checkpoint
     Resolve(Box<checkpoints::CheckpointResolveArgs>),
-    /// Say that nobody will decide
+    /// Close a checkpoint without a decision
     Expire(checkpoints::CheckpointExpireArgs),
-    /// Deliver a file, as the agent it is with
+    /// Deliver a file, as its agent
     Commit(artifacts::ArtifactCommitArgs),
-    /// Judge what was delivered
+    /// Review a delivery
     Review(Box<checkpoints::ReviewArgs>),
-    /// Add something to a review
+    /// Add a comment to a review
     Comment(checkpoints::ReviewCommentArgs),
-    /// Fetch, use and share what was delivered
+    /// Fetch, reference and share artifacts
     Artifact(artifacts::ArtifactArgs),
-    /// What a project, a team or the organisation remembers
+    /// Shared values of a project, a team or the organisation
     Ledger(ledger::LedgerArgs),
-    /// Tell the whole story of a task
+    /// Show the history of a task
     Replay(timeline::TaskReplayArgs),
-    /// Follow a task until it is over
+    /// Follow a task until it is closed
     Watch(timeline::TaskWatchArgs),
-    /// List what waits for you
+    /// List the tasks and checkpoints that wait for you
     Inbox(queries::TaskInboxArgs),
 }
 
@@ -115,17 +115,17 @@ impl TaskArgs {
     }
 }
 
-/// As whom somebody acts.
+/// The role in which a command acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TaskCallerRole {
     Person,
     Agent,
 }
 
-/// Which server, and as whom.
+/// The server, and the role.
 #[derive(Args)]
 struct TaskCallerArgs {
-    /// As whom: `person` or `agent` [default: whoever does such things]
+    /// Act as `person` or `agent` [default: the one who may do this]
     #[arg(long = "as", value_name = "WHO", hide_possible_values = true)]
     role: Option<TaskCallerRole>,
     #[command(flatten)]
@@ -134,11 +134,11 @@ struct TaskCallerArgs {
 
 impl TaskCallerArgs {
     /// The server, with the credential of a person, of an agent, or of either.
-    fn connect(&self, usual: Option<TaskCallerRole>) -> anyhow::Result<RemoteServer> {
+    async fn connect(&self, usual: Option<TaskCallerRole>) -> anyhow::Result<RemoteServer> {
         match self.role.or(usual) {
-            Some(TaskCallerRole::Person) => self.remote.human(),
-            Some(TaskCallerRole::Agent) => self.remote.agent(),
-            None => self.remote.human_or_agent(),
+            Some(TaskCallerRole::Person) => self.remote.human().await,
+            Some(TaskCallerRole::Agent) => self.remote.agent().await,
+            None => self.remote.human_or_agent().await,
         }
     }
 }
@@ -149,7 +149,7 @@ struct ChangeArgs {
     /// Only if the task still has this revision
     #[arg(long, value_name = "REVISION")]
     expecting: Option<u64>,
-    /// What a repeated call is known by: under the same key it happens once
+    /// Idempotency key: repeating the command with the same key has no further effect
     #[arg(long, value_name = "TEXT")]
     key: Option<String>,
 }

@@ -10,24 +10,24 @@ use crate::cli::Exit;
 use crate::cli::output::{say, table};
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  countersign task list --state blocked --assignee agent_dev")]
+#[command(after_help = "Example:\n  countersign tasks list --state blocked --assignee agent_dev")]
 pub(super) struct TaskListArgs {
-    /// Only those that stand here, such as `in_progress`
+    /// Only tasks in this state, such as `in_progress`
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
-    /// Only those with this person or agent
+    /// Only tasks of this person or agent
     #[arg(long, value_name = "WHO")]
     assignee: Option<String>,
-    /// Only those this person answers for
+    /// Only tasks that this person owns
     #[arg(long, value_name = "USER")]
     principal: Option<String>,
-    /// Only those of this project
+    /// Only tasks of this project
     #[arg(long, value_name = "ID")]
     project: Option<String>,
-    /// Only those that are part of this task
+    /// Only subtasks of this task
     #[arg(long, value_name = "TASK")]
     parent: Option<String>,
-    /// At most so many
+    /// List at most this many
     #[arg(long, default_value_t = 50, value_name = "N")]
     limit: usize,
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub(super) struct TaskListArgs {
 
 impl TaskListArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(None)?;
+        let server = self.caller.connect(None).await?;
         let (mut tasks, mut cursor): (Vec<Value>, Option<String>) = (Vec::new(), None);
         loop {
             let wanted = self.limit.saturating_sub(tasks.len()).clamp(1, 1000);
@@ -61,7 +61,7 @@ impl TaskListArgs {
         if self.caller.remote.json {
             say!("{}", json!(tasks));
         } else if tasks.is_empty() {
-            say!("There are no such tasks.");
+            say!("No tasks.");
         } else {
             let rows: Vec<Vec<String>> = tasks.iter().map(row).collect();
             table(&["ID", "STATE", "WITH", "GOAL"], &rows);
@@ -90,7 +90,7 @@ pub(super) struct TaskShowArgs {
 
 impl TaskShowArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(None)?;
+        let server = self.caller.connect(None).await?;
         let task =
             read_operation(&server, Operation::TaskGet, json!({ "task_id": self.task })).await?;
         if self.caller.remote.json {
@@ -143,7 +143,7 @@ fn shown(task: &Value) -> Vec<String> {
 }
 
 #[derive(Args)]
-#[command(after_help = "Decide with `countersign task resolve` and `countersign task review`.")]
+#[command(after_help = "Decide with `countersign tasks resolve` and `countersign tasks review`.")]
 pub(super) struct TaskInboxArgs {
     #[command(flatten)]
     caller: TaskCallerArgs,
@@ -151,7 +151,7 @@ pub(super) struct TaskInboxArgs {
 
 impl TaskInboxArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(Some(TaskCallerRole::Person))?;
+        let server = self.caller.connect(Some(TaskCallerRole::Person)).await?;
         let (mut items, mut cursor): (Vec<Value>, Option<String>) = (Vec::new(), None);
         loop {
             let params = given_params([("cursor", json!(cursor))]);
@@ -168,7 +168,7 @@ impl TaskInboxArgs {
             return Ok(Exit::Done);
         }
         if items.is_empty() {
-            say!("Nothing waits for you.");
+            say!("All caught up: no task waits for you.");
         }
         for item in &items {
             let prompt = item.pointer("/prompt").and_then(Value::as_str).unwrap_or("(erased)");
@@ -178,10 +178,10 @@ impl TaskInboxArgs {
             let how = if text(item, "/kind") == "submit_review" {
                 let version = text(item, "/artifact_version");
                 let made = text(item, "/artifact_id");
-                format!("review {made} {version}: countersign task review {task} VERDICT")
+                format!("review {made} {version}: countersign tasks review {task} VERDICT")
             } else {
                 let id = text(item, "/checkpoint_id");
-                format!("decide: countersign task resolve {id} ACTION")
+                format!("decide: countersign tasks resolve {id} ACTION")
             };
             say!("  {task} · {who} · {since}\n  {how}\n");
         }

@@ -100,7 +100,7 @@ fn event_text(event: &Value, after: &Value, prompts: &Prompts, said: &mut Vec<St
             format!("{kind} ({subject})")
         }
         "task.checkpoint.resolved" => resolved(&after["checkpoint"]["resolution"], said),
-        "task.checkpoint.expired" => format!("nobody decided: {subject} ran out"),
+        "task.checkpoint.expired" => format!("no one decided: {subject} expired"),
         "ownership.transferred" => format!("gave it to {}", text(after, "/assignee")),
         "ownership.delegated" => {
             push_input(after, said);
@@ -122,7 +122,7 @@ fn event_text(event: &Value, after: &Value, prompts: &Prompts, said: &mut Vec<St
             let (scope, key) = (text(after, "/entry/scope"), text(after, "/entry/key"));
             format!("wrote {key} into {scope}")
         }
-        "task.erased" => "forgot its words".to_owned(),
+        "task.erased" => "erased its text".to_owned(),
         "task.checkpoint.erased" => "erased the text of one request".to_owned(),
         "task.comments.erased" => "erased what an erased person wrote".to_owned(),
         other => other.to_owned(),
@@ -236,12 +236,12 @@ fn length(seconds: i64) -> String {
     }
 }
 
-// `countersign task watch`: the events of a task, live.
+// `countersign tasks watch`: the events of a task, live.
 
 #[derive(Args)]
 #[command(
-    after_help = "Exits with 0 if it was completed, 1 if it was rejected, 3 if it was called off, \
-    4 if something went wrong."
+    after_help = "Exits with 0 if it was completed, 1 if it was rejected, 3 if it was cancelled, \
+    4 if the command failed."
 )]
 pub(super) struct TaskWatchArgs {
     /// The task
@@ -252,7 +252,7 @@ pub(super) struct TaskWatchArgs {
 
 impl TaskWatchArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(None)?;
+        let server = self.caller.connect(None).await?;
         let mut events = server.client.tasks().events(None);
         // Connect before reading the past, so that no event is missed in between.
         events.ready().await.map_err(server.with_advice())?;
@@ -301,16 +301,16 @@ impl TaskWatchArgs {
     }
 }
 
-// `countersign task replay`: the history of a task, or its state at a given time.
+// `countersign tasks replay`: the history of a task, or its state at a given time.
 
 #[derive(Args)]
 #[command(after_help = "Examples:\n  \
-    countersign task replay task_…\n  \
-    countersign task replay task_… --at 2026-11-16T12:00:00Z   (as it was at noon)")]
+    countersign tasks replay task_…\n  \
+    countersign tasks replay task_… --at 2026-11-16T12:00:00Z   (as it was at noon)")]
 pub(super) struct TaskReplayArgs {
     /// The task
     task: String,
-    /// Only up to this moment, and what the task was then
+    /// Only the history up to this time, and the state of the task then
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
     #[command(flatten)]
@@ -319,7 +319,7 @@ pub(super) struct TaskReplayArgs {
 
 impl TaskReplayArgs {
     pub(super) async fn run(self) -> anyhow::Result<Exit> {
-        let server = self.caller.connect(None)?;
+        let server = self.caller.connect(None).await?;
         let params = given_params([("task_id", json!(self.task)), ("at", json!(self.at))]);
         let told = read_operation(&server, Operation::AuditReplay, params).await?;
         if self.caller.remote.json {

@@ -185,7 +185,7 @@ impl A2hCalls {
         let cursor = pairs.iter().rfind(|(key, _)| key == "cursor").map(|(_, value)| value);
         let after = cursor.map(|cursor| {
             let ask = a2h::ask_id(cursor);
-            ask.ok_or_else(|| A2hWireError::field("cursor", "the one of a page before"))
+            ask.ok_or_else(|| A2hWireError::field("cursor", "the next_cursor of the previous page"))
         });
         let list = AskListQuery {
             scopes: vec![call_scope(&caller.actor)?],

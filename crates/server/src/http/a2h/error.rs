@@ -44,7 +44,7 @@ impl CommonErrors for A2hWireError {
     }
 
     fn broken_off() -> Self {
-        Self::field("", "all of it, within 30 seconds")
+        Self::field("", "a complete body within 30 seconds")
     }
 
     fn header(name: &'static str, expected: &'static str) -> Self {

@@ -110,7 +110,7 @@ pub(super) async fn create(
         None => administrator(&directory, &actor)?.projects.clone(),
     };
     if projects.is_empty() {
-        return Err(A2hWireError::field("projects", "the names of projects to be asked in").into());
+        return Err(A2hWireError::field("projects", "the IDs of projects").into());
     }
     let id: HumanId = format!("human_{}", calls.gateway.ids().ulid().to_string().to_lowercase())
         .parse()
@@ -186,7 +186,7 @@ fn listed(
     let limit = limit(pairs)?;
     let after = param(pairs, "cursor").map(|id| {
         let id: Result<HumanId, _> = id.parse();
-        id.map_err(|_| A2hWireError::field("cursor", "the one of a page before"))
+        id.map_err(|_| A2hWireError::field("cursor", "the next_cursor of the previous page"))
     });
     let after = after.transpose()?;
     let people: Box<dyn Iterator<Item = &Human>> = match reader {

@@ -151,7 +151,7 @@ pub fn unreadable(broken: bool) -> Response {
     let error = if broken {
         A2hWireError::internal()
     } else {
-        A2hWireError::field("", "an address, a query and headers that can be read")
+        A2hWireError::field("", "a path, a query and headers that can be parsed")
     };
     A2hError::from(error).into_response()
 }

@@ -54,12 +54,13 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         example = json!({ "answer": { "verdict": "approved" }, "comment": "fine" }),
     ),
     responses(
-        (status = 200, description = "The ask as it is then", body = AskView<'static>),
+        (status = 200, description = "The updated ask", body = AskView<'static>),
         (status = 403, description = "`assurance-too-low`, `not-allowed`"),
         ClosedAskProblems,
         (
             status = 422,
-            description = "`answer-mismatch`: it does not answer the question; `invalid-field`",
+            description = "`answer-mismatch`: the answer does not fit the question; \
+                           `invalid-field`",
         ),
     ),
 )]
@@ -73,7 +74,7 @@ async fn answer(
     action.run(actor, |id| AskCommand::Answer(id, Box::new(reply))).await
 }
 
-/// Withdraw an ask.
+/// Cancel an ask.
 #[utoipa::path(
     post,
     path = "/api/v1/asks/{id}/cancel",
@@ -81,7 +82,7 @@ async fn answer(
     params(IfMatch),
     request_body(content = CancelBody, example = json!({ "reason": "no longer needed" })),
     responses(
-        (status = 200, description = "The ask as it is then", body = AskView<'static>),
+        (status = 200, description = "The updated ask", body = AskView<'static>),
         (status = 403, description = "`not-allowed`"),
         ClosedAskProblems,
     ),
@@ -95,14 +96,14 @@ async fn cancel(
     action.run(actor, |id| AskCommand::Cancel(id, reason)).await
 }
 
-/// Take an ask on, so that nobody else works on it.
+/// Claim an ask, so that no one else works on it.
 #[utoipa::path(
     post,
     path = "/api/v1/asks/{id}/claim",
     operation_id = "claimAsk",
     params(IfMatch),
     responses(
-        (status = 200, description = "The ask as it is then", body = AskView<'static>),
+        (status = 200, description = "The updated ask", body = AskView<'static>),
         (status = 403, description = "`not-allowed`"),
         ClosedAskProblems,
     ),
@@ -114,7 +115,7 @@ async fn claim(
     action.run(actor, AskCommand::Claim).await
 }
 
-/// Hand an ask to somebody, with a word.
+/// Assign an ask to another person, with a note.
 #[utoipa::path(
     post,
     path = "/api/v1/asks/{id}/assign",
@@ -125,7 +126,7 @@ async fn claim(
         example = json!({ "to": "user_dev_2", "note": "you know this customer" }),
     ),
     responses(
-        (status = 200, description = "The ask as it is then", body = AskView<'static>),
+        (status = 200, description = "The updated ask", body = AskView<'static>),
         (status = 403, description = "`not-allowed`"),
         ClosedAskProblems,
     ),
@@ -138,7 +139,7 @@ async fn assign(
     action.run(actor, |id| AskCommand::Assign(id, to, note)).await
 }
 
-/// Move the deadline of an ask.
+/// Extend the deadline of an ask.
 #[utoipa::path(
     post,
     path = "/api/v1/asks/{id}/extend",
@@ -146,14 +147,14 @@ async fn assign(
     params(IfMatch),
     request_body(content = ExtendBody, example = json!({ "until": "2030-01-31T12:00:00Z" })),
     responses(
-        (status = 200, description = "The ask as it is then", body = AskView<'static>),
+        (status = 200, description = "The updated ask", body = AskView<'static>),
         (status = 403, description = "`not-allowed`"),
         (
             status = 409,
-            description = "`already-answered`, `already-cancelled`: it is over; `taken`: somebody \
-                else has it; `no-deadline`: it never runs out",
+            description = "`already-answered`, `already-cancelled`: the ask is closed; `taken`: \
+                           another person has claimed it; `no-deadline`: it has no deadline",
         ),
-        (status = 410, description = "`timed-out`: its time is up"),
+        (status = 410, description = "`timed-out`: the ask has expired"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
@@ -165,10 +166,10 @@ async fn extend(
     action.run(actor, |id| AskCommand::Extend(id, until)).await
 }
 
-/// Pick one of the actions the agent offers in its envelope.
+/// Pick an action that the agent offers in its envelope.
 ///
-/// The agent is told, in `hxp_picked` and by the event `action_picked`; nothing is answered by it.
-/// Picking the same again changes nothing.
+/// The agent sees it in `hxp_picked` and in the event `action_picked`. The ask stays open. Picking
+/// the same action again changes nothing.
 #[utoipa::path(
     post,
     path = "/api/v1/asks/{id}/pick",
@@ -176,7 +177,7 @@ async fn extend(
     params(IfMatch),
     request_body(content = PickBody, example = json!({ "action": 0 })),
     responses(
-        (status = 200, description = "The ask as it is then", body = AskView<'static>),
+        (status = 200, description = "The updated ask", body = AskView<'static>),
         (status = 403, description = "`not-allowed`"),
         ClosedAskProblems,
     ),
@@ -189,7 +190,7 @@ async fn pick(
     action.run(actor, |id| AskCommand::Pick(id, picked.action)).await
 }
 
-/// Remark something on an ask, before or after it is over.
+/// Comment on an ask, open or closed.
 #[utoipa::path(
     post,
     path = "/api/v1/asks/{id}/comments",
@@ -197,8 +198,8 @@ async fn pick(
     params(IfMatch),
     request_body(content = CommentBody, example = json!({ "text": "The customer called again." })),
     responses(
-        (status = 200, description = "The ask as it is then", body = AskView<'static>),
-        (status = 403, description = "`not-allowed`: its words were erased"),
+        (status = 200, description = "The updated ask", body = AskView<'static>),
+        (status = 403, description = "`not-allowed`: its text was erased"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
@@ -210,12 +211,12 @@ async fn comment(
     action.run(actor, |id| AskCommand::Comment(id, text)).await
 }
 
-/// What was remarked on an ask.
+/// List the comments on an ask.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/{id}/comments",
     operation_id = "listComments",
-    responses((status = 200, description = "All of it, in order", body = Comments<'static>)),
+    responses((status = 200, description = "All comments, oldest first", body = Comments<'static>)),
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn comments(
@@ -226,18 +227,18 @@ async fn comments(
     Ok(Json(Comments { comments }).into_response())
 }
 
-/// Erase the words of an ask that is over: question, answer, comments, reasons.
+/// Erase the text of a closed ask: question, answer, comments and reasons.
 ///
-/// What happened stays on the record, with commitments in place of the words, and every chain,
-/// block and receipt stays valid. It cannot be undone.
+/// The audit log keeps the events, with commitments in place of the text, and every chain, block
+/// and receipt stays valid. It cannot be undone.
 #[utoipa::path(
     post,
     path = "/api/v1/asks/{id}/erase",
     operation_id = "eraseAsk",
     params(IfMatch),
     responses(
-        (status = 200, description = "The ask as it is then", body = AskView<'static>),
-        (status = 409, description = "`not-over`: cancel it first"),
+        (status = 200, description = "The updated ask", body = AskView<'static>),
+        (status = 409, description = "`not-over`: the ask is still open; cancel it first"),
     ),
 )]
 async fn erase(
@@ -306,19 +307,18 @@ pub(super) fn acknowledge_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(acknowledge))
 }
 
-/// Say that the secret values of an answer have arrived: they are gone then, for everybody.
+/// Confirm that the secret values of an answer arrived. The server then deletes them.
 ///
-/// Values of sensitive fields are shown to the agent until it says this, or until ten minutes after
-/// it first read them; afterwards a commitment stands in their place. Nothing else changes, and
-/// saying it again does no harm.
+/// The agent sees the values of sensitive fields until it confirms them, or until ten minutes after
+/// it first read them. Afterwards a commitment replaces them. The call can be repeated.
 #[utoipa::path(
     post,
     path = "/api/v1/asks/{id}/acknowledge",
     operation_id = "acknowledgeSecrets",
     responses(
-        (status = 204, description = "Gone, there before or not"),
-        (status = 403, description = "`not-allowed`: for the agent that asked"),
-        (status = 409, description = "`not-over`: nothing was answered yet"),
+        (status = 204, description = "Deleted, or did not exist"),
+        (status = 403, description = "`not-allowed`: the caller is not the agent that asked"),
+        (status = 409, description = "`not-over`: the ask has no answer yet"),
     ),
     security(("agent_key" = [])),
 )]
@@ -327,10 +327,11 @@ async fn acknowledge(
     VisibleAsk { ask, actor }: VisibleAsk,
 ) -> Result<StatusCode, ApiProblem> {
     if !matches!(actor, Actor::Agent { .. }) {
-        return Err(Refusal::NotAllowed { why: "only the agent that asked has its secrets" }.into());
+        let why = "only the agent that asked can read its secret answers";
+        return Err(Refusal::NotAllowed { why }.into());
     }
     if ask.is_open() {
-        let detail = "nothing was answered yet";
+        let detail = "this request has no answer yet";
         return Err(ApiProblem::new(409, "not-over").detail(detail));
     }
     gateway.store().delete_secrets(ask.id, None).await?;

@@ -44,10 +44,10 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(show))
 }
 
-/// Ask a person something.
+/// Create an ask: ask a person something.
 ///
-/// With `Idempotency-Key` it is asked once, however often it is sent; with `Prefer: wait=N` the
-/// answer is held back until something happens to the ask.
+/// With `Idempotency-Key`, repeated requests create it once. With `Prefer: wait=N`, the response
+/// waits until something happens to the ask.
 #[utoipa::path(
     post,
     path = "/api/v1/asks",
@@ -69,32 +69,33 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
     responses(
         (
             status = 201,
-            description = "Asked",
+            description = "The new ask",
             body = AskView<'static>,
             headers(
-                ("Location" = String, description = "Its address"),
-                ("Idempotent-Replayed" = String, description = "`true` for a repeated key"),
-                ("Preference-Applied" = String, description = "The wait that was granted"),
+                ("Location" = String, description = "The URL of the new object"),
+                ("Idempotent-Replayed" = String, description = "`true` if the idempotency key was \
+                                                                used before"),
+                ("Preference-Applied" = String, description = "The granted wait"),
             ),
         ),
         (
             status = 403,
-            description = "`default-forbidden`: the project allows no default on silence; \
-                `not-allowed`: not an agent key",
+            description = "`default-forbidden`: the project does not allow a default on silence; \
+                           `not-allowed`: not an agent key",
         ),
         (
             status = 404,
-            description = "`not-found`: the ask it follows, or the conversation, is not there",
+            description = "`not-found`: the ask in `follows`, or the conversation, does not exist",
         ),
         (
             status = 409,
-            description = "`idempotency-mismatch`: the key came with another body; `exists`: what \
-                it follows is followed already",
+            description = "`idempotency-mismatch`: the key was used with another body; `exists`: \
+                           the ask in `follows` already has a follow-up",
         ),
         (
             status = 422,
-            description = "`invalid-field`; `invalid-envelope`: the project is strict and something is \
-                wrong with `hxp`",
+            description = "`invalid-field`; `invalid-envelope`: the project is strict and `hxp` \
+                           is not valid",
         ),
     ),
     security(("agent_key" = [])),
@@ -147,8 +148,8 @@ async fn create(
 
 /// Read an ask.
 ///
-/// With `If-None-Match` only news; with `Prefer: wait=N` the answer is held back until there are
-/// some, N seconds at most. What is over is told at once.
+/// With `If-None-Match`, the response has a body only if the ask changed. With `Prefer: wait=N`,
+/// the response waits up to N seconds for a change. A closed ask is returned immediately.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/{id}",
@@ -160,13 +161,13 @@ async fn create(
             description = "The ask",
             body = AskView<'static>,
             headers(
-                ("Preference-Applied" = String, description = "The wait that was granted"),
+                ("Preference-Applied" = String, description = "The granted wait"),
             ),
         ),
         (
             status = 304,
-            description = "It is at the version the caller has",
-            headers(("ETag" = String, description = "Its version")),
+            description = "The caller already has this version",
+            headers(("ETag" = String, description = "The version of the ask")),
         ),
     ),
     security(("agent_key" = []), ("human_token" = [])),
@@ -296,15 +297,16 @@ pub(super) fn thread_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(thread))
 }
 
-/// Read the thread of an ask: what it continues and what continues it.
+/// Read the thread of an ask: the asks that it continues and those that continue it.
 ///
-/// Somebody asked for changes, the agent asked again with `follows`: each such round, oldest first,
-/// fifty before this one and fifty after it at most, as far as the caller may see them.
+/// A thread grows when a person requests changes and the agent asks again with `follows`. The
+/// rounds are listed oldest first, at most fifty before this ask and fifty after it, as far as the
+/// caller can see them.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/{id}/thread",
     operation_id = "getThread",
-    responses((status = 200, description = "Every round, oldest first", body = Thread<'static>)),
+    responses((status = 200, description = "All rounds, oldest first", body = Thread<'static>)),
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn thread(
@@ -345,14 +347,15 @@ pub(super) fn messages_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(messages))
 }
 
-/// How people were told of an ask.
+/// List the messages about an ask.
 ///
-/// By which means, when, and whether it arrived. Agents are not told whom, nor what went wrong.
+/// Shows the channel, the time and the delivery state of each message. Agents do not see recipients
+/// and errors.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/{id}/messages",
     operation_id = "listMessages",
-    responses((status = 200, description = "What went out", body = MessagesView)),
+    responses((status = 200, description = "The messages", body = MessagesView)),
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn messages(
@@ -391,29 +394,29 @@ pub(super) fn callbacks_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(callbacks, call_back))
 }
 
-/// The attempts to tell the agent that its ask is over.
+/// List the callback attempts of an ask.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/{id}/callbacks",
     operation_id = "listCallbacks",
-    responses((status = 200, description = "What came of each", body = CallbacksView<'static>)),
+    responses((status = 200, description = "The attempts", body = CallbacksView<'static>)),
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn callbacks(VisibleAsk { ask, .. }: VisibleAsk) -> Result<Response, ApiProblem> {
     Ok(Json(callbacks_view(&ask)).into_response())
 }
 
-/// Tell the agent once more that its ask is over.
+/// Send the callback of a closed ask again.
 ///
-/// It is called soon, and again after 1, 5 and 30 seconds if nobody takes it.
+/// The server calls the callback URL soon, and again after 1, 5 and 30 seconds if the call fails.
 #[utoipa::path(
     post,
     path = "/api/v1/asks/{id}/callbacks",
     operation_id = "callBack",
     responses(
-        (status = 202, description = "It will be", body = CallbacksView<'static>),
-        (status = 403, description = "`not-allowed`: it names no address, or was erased"),
-        (status = 409, description = "`not-over`: it is called back once it is over"),
+        (status = 202, description = "The callback is scheduled", body = CallbacksView<'static>),
+        (status = 403, description = "`not-allowed`: the ask has no `callback_url`, or was erased"),
+        (status = 409, description = "`not-over`: the ask is still open"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]

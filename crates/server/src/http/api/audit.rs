@@ -39,14 +39,14 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(export))
 }
 
-/// Read what happened to an ask, as it was recorded.
+/// Read the audit log of an ask.
 ///
-/// For whoever may see the ask. Words are not in it, only commitments.
+/// Everyone who can see the ask can read it. It has commitments instead of text.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/{id}/audit",
     operation_id = "auditAsk",
-    responses((status = 200, description = "All of it", body = RecordListView)),
+    responses((status = 200, description = "The whole list", body = RecordListView)),
     security(("agent_key" = []), ("human_token" = [])),
 )]
 async fn events(
@@ -71,20 +71,22 @@ async fn events(
     Ok(Json(RecordListView { events: shown }).into_response())
 }
 
-/// Prove that an event stands in a signed block.
+/// Prove that an event is in a signed block.
 ///
-/// `docs/audit.md` says how the proof is checked; the clients do it.
+/// The clients check the proof; `docs/audit.md` describes how.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/{id}/audit/{seq}/proof",
     operation_id = "proveEvent",
-    params(("seq" = u64, Path, description = "Which of its events, from 1", example = 1)),
+    params(("seq" = u64, Path, description = "The number of the event, from 1", example = 1)),
     responses(
-        (status = 200, description = "The way from the event to the signed root", body = Inclusion),
+        (status = 200, description = "The path from the event to the signed \
+                                      root", body = Inclusion),
         (
             status = 409,
-            description = "`not-sealed`: in no block yet",
-            headers(("Retry-After" = String, description = "Seconds until it should be")),
+            description = "`not-sealed`: not in a block yet",
+            headers(("Retry-After" = String, description = "The number of seconds after which to \
+                                                            retry")),
         ),
     ),
     security(("agent_key" = []), ("human_token" = [])),
@@ -145,7 +147,7 @@ fn is_held_answer(body: Option<&str>) -> bool {
     name.is_some_and(|name| HELD_ANSWER.contains(&name))
 }
 
-/// List sealed blocks, with what was signed.
+/// List sealed blocks with their signatures.
 #[utoipa::path(
     get,
     path = "/api/v1/audit/blocks",
@@ -155,14 +157,14 @@ fn is_held_answer(body: Option<&str>) -> bool {
         (
             "limit" = Option<u64>,
             Query,
-            description = "How many; 20 when nothing is said.",
+            description = "The page size; 20 by default.",
             minimum = 1,
             maximum = 100,
         ),
     ),
     responses(
         (status = 200, description = "A page", body = BlockPage),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
 async fn blocks(
@@ -180,10 +182,10 @@ async fn blocks(
     Ok(Json(BlockPage { blocks: shown.collect(), next }).into_response())
 }
 
-/// Export the whole record, as JSON Lines.
+/// Export the whole audit log as JSON Lines.
 ///
-/// It is read while it is sent, and its last line is signed: an export that broke off has none. It
-/// holds every word that was not erased.
+/// The server streams it, and its last line is signed, so an incomplete export can be detected. It
+/// contains all text that was not erased.
 #[utoipa::path(
     get,
     path = "/api/v1/audit/export",
@@ -196,7 +198,7 @@ async fn blocks(
             body = String,
             content_type = "application/x-ndjson",
         ),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
 async fn export(
@@ -211,13 +213,15 @@ async fn export(
     let issuer = sealer.issuer().to_owned();
     let begun = AuditExport::begin(store, signer, issuer, gateway.now(), after).await;
     let begun = begun.map_err(|error| {
-        tracing::error!(error = format!("{error:#}"), "cannot begin an export");
-        ApiProblem::new(503, "unavailable").detail("the record cannot be read").retry_after(1)
+        tracing::error!(error = format!("{error:#}"), "cannot start an audit export");
+        ApiProblem::new(503, "unavailable")
+            .detail("the audit log is temporarily unavailable; try again")
+            .retry_after(1)
     })?;
     let lines = stream::try_unfold(begun, async |mut export| {
         // An interrupted body has no last line, so the reader can detect it.
         let lines = export.next().await.inspect_err(|error| {
-            tracing::error!(error = format!("{error:#}"), "an export broke off");
+            tracing::error!(error = format!("{error:#}"), "an audit export ended early");
         })?;
         anyhow::Ok(lines.map(|lines| (Bytes::from(lines), export)))
     });

@@ -26,12 +26,11 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(answer_all))
 }
 
-/// Answer many asks with one word.
+/// Answer several asks at once (bulk action).
 ///
-/// Each is answered by itself, with an event and a receipt of its own, and says what became of it.
-/// Only for asks whose `bulk` is true: not where more than a session is demanded, where a rejection
-/// needs a reason, or where it can't be undone or is critical. With `dry_run` nothing is answered,
-/// and the results say what would be: the summary to confirm first.
+/// Each ask gets its own event, receipt and result. Only asks whose `bulk` is true can be answered:
+/// not those that require a passkey, irreversible or critical ones, or rejections that require a
+/// reason. With `dry_run`, nothing is answered, and the results show what would happen.
 #[utoipa::path(
     post,
     path = "/api/v1/asks/answers",
@@ -46,8 +45,9 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         }),
     ),
     responses(
-        (status = 200, description = "What became of each, in order", body = BulkResults<'static>),
-        (status = 422, description = "`invalid-field`: none, more than 200, or one twice"),
+        (status = 200, description = "The results, in the order of the \
+                                      request", body = BulkResults<'static>),
+        (status = 422, description = "`invalid-field`: no asks, more than 200, or a duplicate"),
     ),
 )]
 async fn answer_all(
@@ -58,7 +58,7 @@ async fn answer_all(
 ) -> Result<Response, ApiProblem> {
     let distinct: std::collections::BTreeSet<&AskId> = asks.iter().collect();
     if asks.is_empty() || asks.len() > MAX_BULK_ASKS || distinct.len() < asks.len() {
-        let expected = "1 to 200 different asks";
+        let expected = "1 to 200 distinct asks";
         return Err(Refusal::Invalid { field: "asks", expected }.into());
     }
     let reply = Reply { answer, comment };

@@ -35,9 +35,9 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
 
 /// Write to an agent.
 ///
-/// A conversation begins: an ask that is answered already, with what was written. The agent is
-/// told, and goes on by asking with `conversation`. With `Idempotency-Key` it is written once,
-/// however often it is sent.
+/// This starts a conversation: an ask that is already answered with the message. The agent is
+/// notified and continues by asking with `conversation`. With `Idempotency-Key`, repeated requests
+/// write it once.
 #[utoipa::path(
     post,
     path = "/api/v1/agents/{id}/conversations",
@@ -53,15 +53,17 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
             description = "Written",
             body = AskView<'static>,
             headers(
-                ("Location" = String, description = "Its address"),
-                ("Idempotent-Replayed" = String, description = "`true` for a repeated key"),
+                ("Location" = String, description = "The URL of the new object"),
+                ("Idempotent-Replayed" = String, description = "`true` if the idempotency key was \
+                                                                used before"),
             ),
         ),
         (
             status = 403,
-            description = "`not-allowed`: the agent takes no conversations, or not a person",
+            description = "`not-allowed`: the agent does not accept conversations, or the caller \
+                           is not a person",
         ),
-        (status = 409, description = "`idempotency-mismatch`: the key came with another body"),
+        (status = 409, description = "`idempotency-mismatch`: the key was used with another body"),
     ),
 )]
 async fn write(
@@ -92,10 +94,10 @@ async fn write(
     Ok(answer)
 }
 
-/// Where to write to an agent by mail.
+/// Get the email address for writing to an agent.
 ///
-/// Mail to this address begins a conversation with the agent, as whoever it is shown to: it is
-/// theirs alone, for this agent, and the same every time.
+/// An email to this address starts a conversation with the agent in the caller's name. The address
+/// belongs to this person and this agent, and does not change.
 #[utoipa::path(
     get,
     path = "/api/v1/agents/{id}/address",
@@ -110,7 +112,8 @@ async fn write(
         ),
         (
             status = 403,
-            description = "`not-allowed`: the agent takes no conversations, or not a person",
+            description = "`not-allowed`: the agent does not accept conversations, or the caller \
+                           is not a person",
         ),
     ),
 )]
@@ -122,20 +125,21 @@ async fn address(
 ) -> Result<Json<WriteAddress>, ApiProblem> {
     let directory = gateway.directory();
     let person = if let Actor::Human { id, .. } = &actor { directory.human(id) } else { None };
-    let person = person.ok_or(Refusal::NotAllowed { why: "this takes a person's token" })?;
+    let person =
+        person.ok_or(Refusal::NotAllowed { why: "this path requires a person's token" })?;
     let agent = id.parse().ok().and_then(|id| directory.agent(&id));
     let agent = agent.filter(|agent| agent.accepts_messages_from(person));
     let agent = agent.ok_or(Refusal::NotFound { what: "agent" })?;
     if !agent.conversations {
-        return Err(Refusal::NotAllowed { why: "this agent takes no conversations" }.into());
+        return Err(Refusal::NotAllowed { why: "this agent does not accept conversations" }.into());
     }
     Ok(Json(WriteAddress { email: inbound.invitation(&agent.id, &person.id) }))
 }
 
-/// List what people wrote to the agent.
+/// List the conversations that people started with the agent.
 ///
-/// The first ask of each conversation, newest first; its `conversation` names the newest one once
-/// the agent went on. An agent that no webhook tells looks here.
+/// The list has the first ask of each conversation, newest first. Its `conversation` names the
+/// newest ask after the agent continued. Agents without a webhook poll this list.
 #[utoipa::path(
     get,
     path = "/api/v1/conversations",

@@ -40,7 +40,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
 #[derive(Serialize, ToSchema)]
 #[schema(as = Clock)]
 struct ClockView {
-    /// Now.
+    /// The current time of the server.
     now: Time,
 }
 
@@ -50,7 +50,7 @@ struct ClockView {
     path = "/api/v1/dev/clock",
     operation_id = "getClock",
     responses(
-        (status = 200, description = "Now", body = ClockView),
+        (status = 200, description = "The current time", body = ClockView),
         (status = 404, description = "`not-found`: the server was not started with `--dev`"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
@@ -59,20 +59,21 @@ async fn clock(State(gateway): State<Gateway>, _: DevServices) -> Result<Respons
     Ok(clock_response(gateway.now()))
 }
 
-/// How far time goes.
+/// How far to move the clock.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = MoveClock)]
 struct MoveClock {
-    /// `90s`, `1h 30m`, `PT5M`: forward only, and 100 years at most.
+    /// A duration such as `90s`, `1h 30m` or `PT5M`: forward only, at most 100 years.
     #[serde(deserialize_with = "duration")]
     #[schema(value_type = String)]
     advance: Duration,
 }
 
-/// Move the server's time forward.
+/// Move the server's clock forward.
 ///
-/// What is due by then has happened when the answer comes: deadlines, reminders, scripted answers.
+/// When the response arrives, everything that was due has happened: deadlines, reminders, scripted
+/// answers.
 #[utoipa::path(
     post,
     path = "/api/v1/dev/clock",
@@ -101,13 +102,13 @@ async fn move_clock(
     Ok(clock_response(gateway.now()))
 }
 
-/// Read which scripted people there are, and what they did.
+/// Read the script and the actions of scripted people.
 #[utoipa::path(
     get,
     path = "/api/v1/dev/script",
     operation_id = "getScript",
     responses(
-        (status = 200, description = "Rules and what they did", body = ScriptReport),
+        (status = 200, description = "The rules and their use", body = ScriptReport),
         (status = 404, description = "`not-found`: the server was not started with `--dev`"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
@@ -117,16 +118,16 @@ async fn script(State(gateway): State<Gateway>, dev: DevServices) -> Result<Resp
     Ok(report(&dev.players))
 }
 
-/// Let other scripted people answer from now on.
+/// Replace the script of scripted people.
 ///
-/// `docs/testing.md` tells what a script can say.
+/// `docs/testing.md` describes scripts.
 #[utoipa::path(
     put,
     path = "/api/v1/dev/script",
     operation_id = "putScript",
     request_body(content = Script, example = json!({ "rule": [{ "answer": "yes", "after": "2s" }] })),
     responses(
-        (status = 200, description = "Its rules, none used yet", body = ScriptReport),
+        (status = 200, description = "The rules of the script, not used yet", body = ScriptReport),
         (status = 404, description = "`not-found`: the server was not started with `--dev`"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
@@ -160,23 +161,23 @@ fn clock_response(now: Time) -> Response {
     Json(ClockView { now }).into_response()
 }
 
-/// What scripted people did.
+/// The rules of a script and their use.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ScriptReport)]
 struct ScriptReport {
-    /// In the order in which they are tried.
+    /// The rules, in the order in which they are tried.
     rules: Vec<ScriptRuleUse>,
-    /// The last things that were done, oldest first.
+    /// The latest actions, oldest first.
     played: Vec<ScriptedAction>,
 }
 
-/// A rule, and how often it played.
+/// A rule and how often it was used.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ScriptRuleUse)]
 struct ScriptRuleUse {
-    /// Its name, or its place.
+    /// The name of the rule, or its position.
     rule: String,
-    /// For how many asks.
+    /// The number of asks.
     used: u32,
 }
 

@@ -24,29 +24,28 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(erase_artifact))
 }
 
-/// Erase a person (GDPR): name, addresses, contact methods, credentials, devices and what they
-/// wrote.
+/// Erase a person (GDPR): name, addresses, contact methods, credentials, devices and their text.
 ///
-/// The id stays as a tombstone and cannot be used again. Comments, reasons and reviews of theirs
-/// are erased in the background within minutes; what they decided stays. The audit log still
-/// verifies. It cannot be undone.
+/// The ID stays reserved and cannot be used again. Their comments, reasons and reviews are erased
+/// in the background within minutes; their decisions stay. The audit log still verifies. It cannot
+/// be undone.
 #[utoipa::path(
     post,
     path = "/api/v1/people/{id}/erase",
     operation_id = "erasePerson",
     tag = "people",
-    params(("id" = HumanId, Path, description = "Who", example = "ada")),
+    params(("id" = HumanId, Path, description = "The ID of the person", example = "ada")),
     responses(
-        (status = 200, description = "What is left of them", body = PersonView),
+        (status = 200, description = "The remainder of the person", body = PersonView),
         (
             status = 403,
-            description = "`not-allowed`: for administrators; themselves and the last administrator \
-                cannot be erased",
+            description = "`not-allowed`: the caller is not an administrator; administrators \
+                           cannot erase themselves, and the last administrator cannot be erased",
         ),
         (
             status = 409,
-            description = "`precondition-failed`: they own agents, or open requests or tasks wait \
-                for them; the detail lists these",
+            description = "`precondition-failed`: they own agents, or have open requests or \
+                           tasks; the detail lists them",
         ),
     ),
 )]
@@ -61,19 +60,20 @@ async fn erase_person(
     one(gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
-/// Erase the text of a task that is over: goal, criteria, comments, reviews, and the requests by
-/// which people decided on it.
+/// Erase the text of a closed task: goal, criteria, comments, reviews, and the requests by which
+/// people decided on it.
 ///
-/// Its artifacts and what it wrote into ledgers stay; artifacts are erased by themselves. The audit
-/// log still verifies. It cannot be undone.
+/// Its artifacts and ledger entries stay; erase artifacts separately. The audit log still verifies.
+/// It cannot be undone.
 #[utoipa::path(
     post,
     path = "/api/v1/tasks/{id}/erase",
     operation_id = "eraseTask",
     responses(
-        (status = 200, description = "It is erased", body = ErasureResult),
-        (status = 403, description = "`not-allowed`: for administrators"),
-        (status = 409, description = "`not-over`: cancel or finish it first"),
+        (status = 200, description = "Erased", body = ErasureResult),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
+        (status = 409, description = "`not-over`: the task is still open; cancel or finish it \
+                                      first"),
     ),
 )]
 async fn erase_task(
@@ -88,17 +88,17 @@ async fn erase_task(
 
 /// Erase the bytes of all versions of an artifact.
 ///
-/// They are removed from the folder, the database or the bucket in the background. Bytes that
-/// another artifact or an answer holds as well stay until that is erased too. Names, sizes and
+/// They are deleted from the folder, the database or the bucket in the background. Bytes that
+/// another artifact or an answer also uses stay until that is erased too. Names, sizes and
 /// checksums stay. It cannot be undone.
 #[utoipa::path(
     post,
     path = "/api/v1/artifacts/{id}/erase",
     operation_id = "eraseArtifact",
     responses(
-        (status = 200, description = "It is erased", body = ErasureResult),
-        (status = 403, description = "`not-allowed`: for administrators"),
-        (status = 409, description = "`not-over`: a task that made it is still open"),
+        (status = 200, description = "Erased", body = ErasureResult),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
+        (status = 409, description = "`not-over`: a task that delivered it is still open"),
     ),
 )]
 async fn erase_artifact(

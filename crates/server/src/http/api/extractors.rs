@@ -44,7 +44,7 @@ impl FromRequestParts<AppState> for PersonCaller {
             | Actor::Relay { .. }
             | Actor::Guest { .. }
             | Actor::System => {
-                let why = "this takes a person's token; this is an agent key";
+                let why = "this path requires a person's token, but this is an agent key";
                 Err(Refusal::NotAllowed { why }.into())
             }
         }
@@ -89,7 +89,7 @@ impl FromRequestParts<AppState> for AgentCaller {
             | Actor::Relay { .. }
             | Actor::Guest { .. }
             | Actor::System => {
-                let why = "this takes an agent key; this is a person's token";
+                let why = "this path requires an agent key, but this is a person's token";
                 Err(Refusal::NotAllowed { why }.into())
             }
         }

@@ -30,8 +30,8 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
 
 /// Upload a file for an answer.
 ///
-/// The whole of what comes back is the value of a file field, in an answer of the same person to
-/// the same ask.
+/// Use the whole response as the value of a file field, in an answer to the same ask by the same
+/// person.
 #[utoipa::path(
     post,
     path = "/api/v1/asks/{id}/files",
@@ -49,12 +49,12 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
     request_body(
         content = Vec<u8>,
         content_type = "application/octet-stream",
-        description = "The file, with its own media type as `Content-Type`",
+        description = "The file, with its media type as `Content-Type`",
     ),
     responses(
-        (status = 201, description = "Kept", body = UploadedFile),
+        (status = 201, description = "The stored file", body = UploadedFile),
         ClosedAskProblems,
-        (status = 422, description = "`answer-mismatch`: this ask asks for no file"),
+        (status = 422, description = "`answer-mismatch`: this ask does not accept files"),
     ),
 )]
 async fn upload(
@@ -78,13 +78,13 @@ impl From<UploadRefused> for ApiProblem {
         match refused {
             UploadRefused::Rule(refusal) => refusal.into(),
             UploadRefused::NoFile => {
-                Self::new(422, "answer-mismatch").detail("this request asks for no file")
+                Self::new(422, "answer-mismatch").detail("this request does not accept files")
             }
             UploadRefused::Field(field, expected) => bad_parameter(field, expected),
             UploadRefused::Body(error) => error.into(),
-            UploadRefused::Unkept => {
-                Self::new(503, "unavailable").detail("the file cannot be kept").retry_after(1)
-            }
+            UploadRefused::Unkept => Self::new(503, "unavailable")
+                .detail("the file cannot be stored now; try again")
+                .retry_after(1),
         }
     }
 }
@@ -97,18 +97,18 @@ async fn answerable(gateway: &Gateway, human: &HumanId, id: AskId) -> Result<Arc
     Ok(found.ok_or(Refusal::NotFound { what: "request" })?)
 }
 
-/// Fetch a file that answered an ask.
+/// Download a file from an answer.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/{id}/files/{digest}",
     operation_id = "getFile",
     params(
-        ("digest" = String, Path, description = "Its SHA-256", pattern = "^[0-9a-f]{64}$"),
+        ("digest" = String, Path, description = "The SHA-256 of the file", pattern = "^[0-9a-f]{64}$"),
     ),
     responses(
         (
             status = 200,
-            description = "Its bytes, whatever they are",
+            description = "The bytes of the file",
             body = Vec<u8>,
             content_type = "application/octet-stream",
         ),
@@ -120,16 +120,16 @@ async fn file(
     PathParam((_, digest)): PathParam<(String, String)>,
     VisibleAsk { ask, .. }: VisibleAsk,
 ) -> Result<Response, ApiProblem> {
-    let missing = || ApiProblem::new(404, "not-found").detail("this request has no such file");
+    let missing = || ApiProblem::new(404, "not-found").detail("file not found in this request");
     uploads.stored_file(&ask, &digest).await?.ok_or_else(missing)
 }
 
 impl From<FileReadError> for ApiProblem {
     fn from(unread: FileReadError) -> Self {
         match unread {
-            FileReadError::Away => {
-                Self::new(503, "unavailable").detail("the file cannot be read now").retry_after(5)
-            }
+            FileReadError::Away => Self::new(503, "unavailable")
+                .detail("the file cannot be read now; try again")
+                .retry_after(5),
             FileReadError::Damaged => Self::new(500, "internal").detail("the file cannot be read"),
         }
     }

@@ -12,6 +12,7 @@ use gateway::{Gateway, csv_export};
 use kernel::ask::Priority;
 use kernel::directory::Directory;
 use kernel::question::QuestionKind;
+use kernel::spelling::listed;
 use kernel::{Actor, AgentId, Ask, HumanId, Phase, ProjectId, Refusal, Time};
 use serde::Deserialize;
 use store::{AskListPage, AskListQuery, Cursor, Order, StoreError};
@@ -22,11 +23,9 @@ use utoipa_axum::routes;
 use crate::http::AppState;
 use crate::http::api::AskViews;
 use crate::http::api::extractors::PersonCaller;
-use crate::http::api::lists::{
-    ListOwner, PersonList, enum_value, filtered_list, named, page_of, parse_cursor,
-};
+use crate::http::api::lists::{ListOwner, PersonList, filtered_list, named, page_of, parse_cursor};
 use crate::http::api::openapi::ListPageParams;
-use crate::http::api::paging::{ListParams, bad_parameter};
+use crate::http::api::paging::{ListParams, bad_parameter, enum_name};
 use crate::http::problem::ApiProblem;
 
 const PATH: &str = "/api/v1/history";
@@ -38,21 +37,23 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(history)).routes(routes!(export))
 }
 
-/// List what is over, newest first.
+/// List closed asks, newest first.
 ///
-/// A person has what they may see; `view` says which of it. Each of `by`, `project`, `agent` and
-/// `kind` is a list of its own, and together they are where those meet.
+/// A person gets the asks that they can see; `view` selects a list. The filters `by`, `project`,
+/// `agent` and `kind` can be combined.
 #[utoipa::path(
     get,
     path = "/api/v1/history",
     operation_id = "listHistory",
     params(
-        ("view" = Option<PersonList>, Query, description = "Which of one's lists"),
-        ("outcome" = Option<Vec<AskOutcome>>, Query, description = "How it ended. May be repeated"),
-        ("by" = Option<HumanId>, Query, description = "Answered or withdrawn by this person"),
+        ("view" = Option<PersonList>, Query, description = "The list of the person"),
+        ("outcome" = Option<Vec<AskOutcome>>, Query, description = "The outcome. Can be repeated"),
+        ("by" = Option<HumanId>, Query, description = "Only those answered or cancelled by this \
+                                                       person"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
-        ("kind" = Option<Vec<QuestionKind>>, Query, description = "Kinds of question. May be repeated"),
+        ("kind" = Option<Vec<QuestionKind>>, Query, description = "The kind of question. Can be \
+                                                                   repeated"),
         ("priority" = Option<Priority>, Query, description = "Only of this priority"),
         ListPageParams,
     ),
@@ -78,29 +79,31 @@ async fn history(
     Ok(params.page(PATH, &shown, next.as_deref()))
 }
 
-/// Export what is over, as CSV or JSON Lines.
+/// Export closed asks as CSV or JSON Lines.
 ///
-/// The same as the list, all of it, read while it is sent. A table has no provided values; lines of
-/// JSON are asks as the list shows them, with what was given as a secret hidden. An export that
-/// broke off ends in the middle of the transfer.
+/// The server streams all pages of the list. CSV has no provided values. JSON Lines have the asks
+/// as the list shows them, without secret values. An incomplete export ends with an aborted
+/// transfer.
 #[utoipa::path(
     get,
     path = "/api/v1/history/export",
     operation_id = "exportHistory",
     params(
-        ("format" = Option<ExportFormat>, Query, description = "`jsonl` when nothing is said"),
-        ("view" = Option<PersonList>, Query, description = "Which of one's lists"),
-        ("outcome" = Option<Vec<AskOutcome>>, Query, description = "How it ended. May be repeated"),
-        ("by" = Option<HumanId>, Query, description = "Answered or withdrawn by this person"),
+        ("format" = Option<ExportFormat>, Query, description = "The format; `jsonl` by default"),
+        ("view" = Option<PersonList>, Query, description = "The list of the person"),
+        ("outcome" = Option<Vec<AskOutcome>>, Query, description = "The outcome. Can be repeated"),
+        ("by" = Option<HumanId>, Query, description = "Only those answered or cancelled by this \
+                                                       person"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
-        ("kind" = Option<Vec<QuestionKind>>, Query, description = "Kinds of question. May be repeated"),
+        ("kind" = Option<Vec<QuestionKind>>, Query, description = "The kind of question. Can be \
+                                                                   repeated"),
         ("priority" = Option<Priority>, Query, description = "Only of this priority"),
     ),
     responses(
         (
             status = 200,
-            description = "One line for each ask",
+            description = "One line per ask",
             content(
                 (String = "application/x-ndjson"),
                 (String = "text/csv"),
@@ -117,8 +120,7 @@ async fn export(
     let known: Vec<&str> = KNOWN_PARAMS.into_iter().chain(["format"]).collect();
     let params = ListParams::new(pairs, &known)?;
     let format = match params.one("format")? {
-        Some(name) => enum_value::<ExportFormat>(name)
-            .ok_or_else(|| bad_parameter("format", "csv or jsonl"))?,
+        Some(name) => enum_name("format", name, &["csv", "jsonl"])?,
         None => ExportFormat::Jsonl,
     };
     let (whose, list) = parse_query(&params, &actor)?;
@@ -208,8 +210,8 @@ fn open<'d>(
 
 /// The error ends the transfer early, so the reader can detect that the export is incomplete.
 fn incomplete_export() -> StoreError {
-    tracing::error!("an export of the history broke off");
-    StoreError::Unavailable("the export broke off".into())
+    tracing::error!("a history export ended early");
+    StoreError::Unavailable("the export ended early".into())
 }
 
 /// How an export is written.
@@ -217,7 +219,7 @@ fn incomplete_export() -> StoreError {
 #[serde(rename_all = "snake_case")]
 #[schema(as = ExportFormat)]
 pub(in crate::http) enum ExportFormat {
-    /// A table, for spreadsheets.
+    /// CSV, for spreadsheets.
     Csv,
     /// One JSON object on each line.
     Jsonl,
@@ -228,7 +230,8 @@ fn parse_query(
     actor: &Actor,
 ) -> Result<(ListOwner, AskListQuery), ApiProblem> {
     let Actor::Human { id, .. } = actor else {
-        return Err(Refusal::NotAllowed { why: "the history is for people" }.into());
+        let why = "the history is for people; this is an agent key";
+        return Err(Refusal::NotAllowed { why }.into());
     };
     let whose = ListOwner::Person(id.clone(), PersonList::parse_view(params)?.unwrap_or_default());
     let mut list = filtered_list(params, Vec::new(), phases(params)?, Order::Age)?;
@@ -243,9 +246,10 @@ fn phases(params: &ListParams) -> Result<Vec<Phase>, ApiProblem> {
         let over = Phase::ALL.into_iter().filter(|phase| !Phase::OPEN.contains(phase));
         over.into_iter().find(|phase| phase.as_str() == name)
     };
-    let named: Option<Vec<Phase>> = params.all("outcome").map(phase).collect();
-    let expected = "completed, expired, cancelled or failed";
-    let mut phases = named.ok_or_else(|| bad_parameter("outcome", expected))?;
+    let names = ["completed", "expired", "cancelled", "failed"];
+    let read =
+        |given: &str| phase(given).ok_or_else(|| bad_parameter("outcome", &listed(&names, given)));
+    let mut phases: Vec<Phase> = params.all("outcome").map(read).collect::<Result<_, _>>()?;
     if phases.is_empty() {
         phases.extend(Phase::ALL.into_iter().filter(|phase| !Phase::OPEN.contains(phase)));
     }

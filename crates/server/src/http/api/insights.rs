@@ -25,12 +25,12 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(insights))
 }
 
-/// Numbers about what agents claim and what people do with it.
+/// Get figures about the claims of agents and the decisions of people.
 ///
-/// Intents, confidence, load, refusals, actions, how long people take, how requests end, how often
-/// recommendations are changed or overruled, and whether there was time to read. Days are in UTC.
-/// People see their projects and the agents they answer for, administrators everything, an agent
-/// key what it may read. The numbers are a moment behind.
+/// They cover intents, confidence, load, refusals, actions, response times, outcomes, how often
+/// recommendations are changed or overruled, and whether there was enough time to read. Days are in
+/// UTC. People see their projects and the agents they are responsible for, administrators see
+/// everything, and an agent key sees what it can read. The figures lag by a few seconds.
 #[utoipa::path(
     get,
     path = "/api/v1/insights",
@@ -40,17 +40,18 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
         (
             "from" = Option<String>, Query, format = Date, example = "2026-02-01",
-            description = "The first day; 30 days with the last one when nothing is said",
+            description = "The first day; by default 30 days including the last day",
         ),
         (
             "to" = Option<String>, Query, format = Date, example = "2026-02-28",
-            description = "The last day, which counts too; today when nothing is said",
+            description = "The last day, inclusive; today by default",
         ),
     ),
     responses(
-        (status = 200, description = "The numbers", body = InsightsView),
-        (status = 404, description = "`not-found`: no such project or agent, or not to be seen"),
-        (status = 422, description = "`invalid-field`: more than 400 days, or none"),
+        (status = 200, description = "The figures", body = InsightsView),
+        (status = 404, description = "`not-found`: the project or agent does not exist, or the \
+                                      caller cannot see it"),
+        (status = 422, description = "`invalid-field`: more than 400 days, or less than one"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
@@ -78,17 +79,18 @@ async fn insights(
 fn parse_query(params: &ListParams, now: Time) -> Result<InsightsQuery, ApiProblem> {
     let day = |name: &'static str| -> Result<Option<Day>, ApiProblem> {
         let Some(text) = params.one(name)? else { return Ok(None) };
-        let expected = "a day such as 2026-02-28";
+        let expected = "a date such as 2026-02-28";
         text.parse().map(Some).map_err(|_| bad_parameter(name, expected))
     };
-    let name = "the name of one";
+    let name = "an ID: 1 to 64 characters of A-Z, a-z, 0-9, _ - . : and @, starting with a letter \
+                or digit";
     let project = params.one("project")?.map(str::parse).transpose();
     let agent = params.one("agent")?.map(str::parse).transpose();
     let to = day("to")?.unwrap_or_else(|| Day::of(now));
     let from = day("from")?.unwrap_or_else(|| to.before(DEFAULT_DAYS - 1));
     let days = to.number() - from.number() + 1;
     if !(1..=LONGEST_DAYS).contains(&days) {
-        return Err(invalid_parameter("from", "a day up to 400 days before the last one"));
+        return Err(invalid_parameter("from", "a day at most 400 days before `to`"));
     }
     Ok(InsightsQuery {
         project: project.map_err(|_| bad_parameter("project", name))?,

@@ -1,6 +1,7 @@
 //! Translates serde's errors about a body into the field that is wrong and the value expected
 //! there, without Rust's vocabulary.
 
+use kernel::spelling::{suggestion, unknown_field};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
@@ -103,11 +104,15 @@ fn parse_message(message: &str) -> SerdeMessage {
         };
     }
     if let Some((name, _)) = quoted("duplicate field `") {
-        return SerdeMessage { below: name.to_owned(), ..SerdeMessage::expecting("it only once") };
+        return SerdeMessage {
+            below: name.to_owned(),
+            ..SerdeMessage::expecting("a single value; the field is duplicated")
+        };
     }
     if let Some((name, _)) = quoted("unknown field `") {
-        let known = expected.map_or_else(|| "there are none here".to_owned(), known_fields);
-        let says = format!("unknown field; {known}");
+        let allowed: Vec<&str> =
+            expected.unwrap_or_default().split('`').skip(1).step_by(2).collect();
+        let says = unknown_field(name, &allowed);
         return SerdeMessage {
             below: name.to_owned(),
             unknown: true,
@@ -153,12 +158,12 @@ fn plain_type_name(expected: &str) -> &str {
             "a whole number"
         }
         "f32" | "f64" => "a number",
-        "a string" | "string" | "a borrowed string" | "variant identifier" => "a text",
+        "a string" | "string" | "a borrowed string" | "variant identifier" => "a string",
         "a boolean" => "true or false",
         "a map" | "map" => "an object",
         "a sequence" => "a list",
         "map with a single key" => "an object with one field",
-        "string or map" => "a text or an object",
+        "string or map" => "a string or an object",
         named if named.starts_with("struct ") || named.starts_with("internally tagged ") => {
             "an object"
         }
@@ -166,17 +171,7 @@ fn plain_type_name(expected: &str) -> &str {
     }
 }
 
-/// A sentence with the known fields. Serde lists them as "one of a, b, c", "a or b" or "a".
-fn known_fields(names: &str) -> String {
-    let several = names.strip_prefix("one of ").and_then(|names| names.rsplit_once(", "));
-    match several.or_else(|| names.split_once(" or ")) {
-        Some((most, last)) => format!("known fields are {most} and {last}"),
-        None => format!("the only known field is {names}"),
-    }
-}
-
-/// The same for names with several spellings: lists the canonical ones and suggests the closest
-/// match.
+/// The accepted names in their canonical spellings, and the one that was probably meant.
 fn known_names(names: &str, given: &str) -> String {
     let names = name_spelling::canonical(names);
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -184,10 +179,7 @@ fn known_names(names: &str, given: &str) -> String {
         [most @ .., last] if !most.is_empty() => format!("{} or {last}", most.join(", ")),
         few => few.concat(),
     };
-    match name_spelling::nearest(given, names.into_iter()) {
-        Some(meant) => format!("{all}; did you mean `{meant}`?"),
-        None => all,
-    }
+    format!("{all}{}", suggestion(given, names.into_iter()))
 }
 
 /// A path to a value in a body.

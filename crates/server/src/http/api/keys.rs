@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use dialects::native::{IssueKey, IssuedKey, KeyPage, KeyView};
 use gateway::{Gateway, bootstrap};
+use kernel::spelling::listed;
 use kernel::{DirectoryCommand, KeyId, Refusal};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -29,7 +30,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(confirm_passkey))
 }
 
-/// List credentials, never their secrets.
+/// List credentials, without their secrets.
 #[utoipa::path(
     get,
     path = "/api/v1/keys",
@@ -80,7 +81,7 @@ async fn key(
     Ok(Json(KeyView::of(key, &directory, used, gateway.now())).into_response())
 }
 
-/// Issue a key for an agent or a token for a person. Its secret is shown this once.
+/// Issue a key for an agent or a token for a person. Only this response contains the secret.
 #[utoipa::path(
     post,
     path = "/api/v1/keys",
@@ -88,7 +89,8 @@ async fn key(
     request_body(content = IssueKey, example = json!({ "agent": "agent_dev", "label": "laptop" })),
     responses(
         (status = 201, description = "Issued", body = IssuedKey),
-        (status = 403, description = "`not-allowed`: neither an administrator nor the owner"),
+        (status = 403, description = "`not-allowed`: the caller is neither an administrator nor \
+                                      the owner"),
     ),
 )]
 async fn issue_key(
@@ -100,7 +102,7 @@ async fn issue_key(
     Ok((StatusCode::CREATED, Json(issued)).into_response())
 }
 
-/// Revoke a credential, at once.
+/// Revoke a credential. It stops working immediately.
 #[utoipa::path(
     delete,
     path = "/api/v1/keys/{id}",
@@ -109,17 +111,18 @@ async fn issue_key(
         (
             "tokens" = Option<String>,
             Query,
-            description = "`end` also ends the review, submit and poll tokens of the open requests that \
-                           were made with an agent's key; `keep`, the default, leaves them",
+            description = "`end` also revokes the review, submit and poll tokens of open requests \
+                           that were created with an agent's key; `keep`, the default, leaves them",
         ),
     ),
     responses(
-        (status = 204, description = "It opens nothing any more"),
+        (status = 204, description = "Revoked"),
         (
             status = 403,
-            description = "`not-allowed`: your own passkey is removed in the settings",
+            description = "`not-allowed`: remove your own passkey in the settings",
         ),
-        (status = 422, description = "`invalid-field`: `tokens` for a key that is no agent's"),
+        (status = 422, description = "`invalid-field`: `tokens` for a credential that is not an \
+                                      agent key"),
     ),
 )]
 async fn revoke_key(
@@ -132,7 +135,9 @@ async fn revoke_key(
     let with_tokens = match params.one("tokens")? {
         None | Some("keep") => false,
         Some("end") => true,
-        Some(_) => return Err(invalid_parameter("tokens", "keep or end")),
+        Some(given) => {
+            return Err(invalid_parameter("tokens", &listed(&["keep", "end"], given)));
+        }
     };
     let id: KeyId = id.parse().map_err(|_| Refusal::NotFound { what: "key" })?;
     let command = if with_tokens {
@@ -144,7 +149,8 @@ async fn revoke_key(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// Confirm a passkey that waits: answers it confirms have the assurance `passkey` from now on.
+/// Confirm a passkey that is in its waiting period, so that answers confirmed with it have the
+/// assurance `passkey` immediately.
 #[utoipa::path(
     post,
     path = "/api/v1/keys/{id}/confirm",
@@ -158,9 +164,10 @@ async fn revoke_key(
         ),
     ),
     responses(
-        (status = 204, description = "It counts"),
-        (status = 403, description = "`not-allowed`: for administrators, and not for one's own"),
-        (status = 404, description = "`not-found`: no passkey that works"),
+        (status = 204, description = "Confirmed"),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator, or it is \
+                                      their own passkey"),
+        (status = 404, description = "`not-found`: the passkey does not exist or was revoked"),
     ),
 )]
 async fn confirm_passkey(

@@ -26,7 +26,9 @@ use utoipa::ToSchema;
 use crate::http::api::AskViews;
 use crate::http::api::extractors::AnyCaller;
 use crate::http::api::openapi::ListPageParams;
-use crate::http::api::paging::{ListParams, bad_parameter, invalid_parameter, seal, whole_number};
+use crate::http::api::paging::{
+    ListParams, bad_parameter, enum_name, invalid_parameter, seal, whole_number,
+};
 use crate::http::problem::ApiProblem;
 
 const PATH: &str = "/api/v1/asks";
@@ -36,35 +38,37 @@ const KNOWN_PARAMS: [&str; 10] = [
 
 /// List asks.
 ///
-/// An agent has its own or its project's, by the reach of its key, newest first. A person has what
-/// they may see, most urgent first; `view` says which of it, and `project`, `agent`, `kind` and
-/// `expiring` narrow it. An administrator may name any project or agent. A page may be short and
-/// still go on: no more than so many rows are looked at for one.
+/// An agent gets its own asks or those of its project, depending on its key, newest first. A person
+/// gets the asks that they can see, most urgent first; `view` selects a list, and `project`,
+/// `agent`, `kind` and `expiring` filter it. An administrator can name any project or agent. A
+/// short page can still have a next page, because the server examines a limited number of rows per
+/// page.
 #[utoipa::path(
     get,
     path = "/api/v1/asks",
     operation_id = "listAsks",
     params(
-        ("view" = Option<PersonList>, Query, description = "For people: which of their lists"),
+        ("view" = Option<PersonList>, Query, description = "For people: the list"),
         (
             "state" = Option<Vec<ListedState>>,
             Query,
-            description = "Where they stand; `open` when nothing is said. May be repeated",
+            description = "The state; `open` by default. Can be repeated",
         ),
-        ("kind" = Option<Vec<QuestionKind>>, Query, description = "Kinds of question. May be repeated"),
+        ("kind" = Option<Vec<QuestionKind>>, Query, description = "The kind of question. Can be \
+                                                                   repeated"),
         ("priority" = Option<Priority>, Query, description = "Only of this priority"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
         (
             "fold" = Option<SimilarityKey>,
             Query,
-            description = "Only those nearly the same: the `fold` of a row, with its `agent`",
+            description = "Only similar requests: the `fold` of an ask, together with its `agent`",
         ),
         (
             "expiring" = Option<u64>,
             Query,
-            description = "For people: only open ones that run out within so many seconds, soonest \
-                first",
+            description = "For people: only open asks that expire within this number of seconds, \
+                           soonest first",
             minimum = 1,
             maximum = 31_536_000,
         ),
@@ -72,12 +76,12 @@ const KNOWN_PARAMS: [&str; 10] = [
     ),
     responses(
         (status = 200, description = "A page", body = AskPage<'static>),
-        (status = 403, description = "`not-allowed`: a project or agent the caller does not see"),
+        (status = 403, description = "`not-allowed`: the caller cannot see the project or agent"),
         (
             status = 422,
-            description = "`invalid-field`: a cursor of another list, a project or agent that does \
-                not exist, or what does not go together: `expiring` with another `state` than \
-                `open`, `fold` without `agent`",
+            description = "`invalid-field`: a cursor of another list, an unknown project or \
+                           agent, `expiring` with a `state` other than `open`, or `fold` without \
+                           `agent`",
         ),
     ),
     security(("agent_key" = []), ("human_token" = [])),
@@ -110,26 +114,26 @@ pub(super) async fn list(
 
 /// Count asks.
 ///
-/// Takes what the list takes. What is short is counted one by one; above ten thousand `exact` is
-/// false and there are about so many, or at least so many where the list is narrowed to a project
-/// or agent.
+/// Accepts the parameters of the list. Above ten thousand, `exact` is false: the number is an
+/// estimate, or a lower bound if the list is filtered by project or agent.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/count",
     operation_id = "countAsks",
     params(
-        ("view" = Option<PersonList>, Query, description = "For people: which of their lists"),
-        ("state" = Option<Vec<ListedState>>, Query, description = "Where they stand; `open` if not said"),
-        ("kind" = Option<Vec<QuestionKind>>, Query, description = "Kinds of question. May be repeated"),
+        ("view" = Option<PersonList>, Query, description = "For people: the list"),
+        ("state" = Option<Vec<ListedState>>, Query, description = "The state; `open` by default"),
+        ("kind" = Option<Vec<QuestionKind>>, Query, description = "The kind of question. Can be \
+                                                                   repeated"),
         ("priority" = Option<Priority>, Query, description = "Only of this priority"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
-        ("fold" = Option<SimilarityKey>, Query, description = "Only those nearly the same"),
+        ("fold" = Option<SimilarityKey>, Query, description = "Only similar requests"),
     ),
     responses(
-        (status = 200, description = "How many", body = AskCount),
-        (status = 403, description = "`not-allowed`: a project or agent the caller does not see"),
-        (status = 422, description = "`invalid-field`: a project or agent that does not exist"),
+        (status = 200, description = "The number", body = AskCount),
+        (status = 403, description = "`not-allowed`: the caller cannot see the project or agent"),
+        (status = 422, description = "`invalid-field`: an unknown project or agent"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
@@ -188,7 +192,7 @@ fn list_owner(
             Err(Refusal::NotAllowed { why: "lists are for agents and people" }.into())
         }
         Actor::Agent { .. } if view.is_some() => {
-            Err(Refusal::NotAllowed { why: "`view` is for people: it says whose desk" }.into())
+            Err(Refusal::NotAllowed { why: "no `view`, because it applies to people only" }.into())
         }
         Actor::Agent { id, project: own, scope: reach, .. } => {
             let foreign = project.is_some_and(|project| project != own)
@@ -199,7 +203,7 @@ fn list_owner(
                     }
                 });
             if foreign {
-                let why = "this key does not see that project or agent";
+                let why = "this key cannot see that project or agent";
                 return Err(Refusal::NotAllowed { why }.into());
             }
             Ok(ListOwner::All(match (agent, reach) {
@@ -217,17 +221,18 @@ fn project_or_agent_list(
     directory: &Directory,
 ) -> Result<ListOwner, ApiProblem> {
     if project.is_some_and(|id| directory.project(id).is_none()) {
-        return Err(invalid_parameter("project", "a project that exists"));
+        return Err(invalid_parameter("project", "the ID of an existing project"));
     }
     let Some(agent) = agent else {
         let project =
-            project.ok_or_else(|| invalid_parameter("project", "a project that exists"))?;
+            project.ok_or_else(|| invalid_parameter("project", "the ID of an existing project"))?;
         return Ok(ListOwner::All(ListScope::Project(project.clone())));
     };
-    let known =
-        directory.agent(agent).ok_or_else(|| invalid_parameter("agent", "an agent that exists"))?;
+    let known = directory
+        .agent(agent)
+        .ok_or_else(|| invalid_parameter("agent", "the ID of an existing agent"))?;
     if project.is_some_and(|project| known.project != *project) {
-        return Err(invalid_parameter("agent", "an agent of that project"));
+        return Err(invalid_parameter("agent", "the ID of an agent of that project"));
     }
     Ok(ListOwner::All(ListScope::Agent(agent.clone())))
 }
@@ -237,7 +242,10 @@ fn expiring(params: &ListParams) -> Result<Option<u64>, ApiProblem> {
     let Some(text) = params.one("expiring")? else { return Ok(None) };
     phases(params)?;
     if params.all("state").any(|state| state != "open") {
-        return Err(invalid_parameter("state", "only `open` together with `expiring`"));
+        return Err(invalid_parameter(
+            "state",
+            "`open`, because `expiring` applies to open asks only",
+        ));
     }
     let seconds = whole_number(text).filter(|n| (1..=31_536_000).contains(n));
     let expected = "a whole number of seconds from 1 to 31536000";
@@ -256,7 +264,7 @@ async fn expiring_asks(
     within: u64,
 ) -> Result<(Vec<Ask>, Option<String>), ApiProblem> {
     let Actor::Human { .. } = actor else {
-        let why = "`expiring` is for people: it says what to answer first";
+        let why = "no `expiring`, because it applies to people only";
         return Err(Refusal::NotAllowed { why }.into());
     };
     // An agent's or a project's own list is not ordered by deadline, so it is filtered row by row.
@@ -294,28 +302,28 @@ fn moment(bytes: &[u8]) -> Option<(Time, AskId)> {
     Some((Time::from_millis(at), AskId::new(Ulid::from_bytes(ulid.try_into().ok()?))))
 }
 
-/// Where the asks of a list stand.
+/// The states of the asks in a list.
 #[derive(Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = ListedState)]
 pub(super) enum ListedState {
-    /// Can be answered: waiting or engaged.
+    /// Open: waiting or engaged.
     Open,
-    /// Nobody opened it, took it or was handed it yet.
+    /// No one has opened or claimed it, or was assigned to it.
     Waiting,
-    /// Another word for waiting.
+    /// Another name for waiting.
     Pending,
-    /// Somebody opened it, took it or was handed it.
+    /// A person opened or claimed it, or was assigned to it.
     Engaged,
     /// Answered, or a default was taken.
     Completed,
-    /// Ran out.
+    /// Expired.
     Expired,
-    /// Withdrawn.
+    /// Cancelled.
     Cancelled,
-    /// Ran out as a failure.
+    /// Expired, which counts as a failure.
     Failed,
-    /// Whatever became of it.
+    /// In any state.
     All,
 }
 
@@ -335,9 +343,18 @@ impl ListedState {
 }
 
 fn phases(params: &ListParams) -> Result<Vec<Phase>, ApiProblem> {
-    let expected = "open, waiting, pending, engaged, completed, expired, cancelled, failed or all";
-    let listed: Option<Vec<ListedState>> = params.all("state").map(enum_value).collect();
-    let mut listed = listed.ok_or_else(|| bad_parameter("state", expected))?;
+    let names = [
+        "open",
+        "waiting",
+        "pending",
+        "engaged",
+        "completed",
+        "expired",
+        "cancelled",
+        "failed",
+        "all",
+    ];
+    let mut listed: Vec<ListedState> = params.names("state", &names)?;
     if listed.is_empty() {
         listed.push(ListedState::Open);
     }
@@ -354,22 +371,21 @@ fn phases(params: &ListParams) -> Result<Vec<Phase>, ApiProblem> {
 #[serde(rename_all = "snake_case")]
 #[schema(as = InboxView)]
 pub(in crate::http) enum PersonList {
-    /// What they were picked for, were handed or own.
+    /// The asks that the person was picked for, was assigned to or owns.
     Mine,
-    /// What was put to the pools they are in.
+    /// The asks of the pools that the person belongs to.
     Groups,
     /// Both.
     #[default]
     Inbox,
-    /// For an administrator everything there is; for others the same as `inbox`.
+    /// All asks for an administrator; for others the same as `inbox`.
     All,
 }
 
 impl PersonList {
     pub(super) fn parse_view(params: &ListParams) -> Result<Option<Self>, ApiProblem> {
         let Some(name) = params.one("view")? else { return Ok(None) };
-        let expected = "mine, groups, inbox or all";
-        enum_value(name).map(Some).ok_or_else(|| bad_parameter("view", expected))
+        enum_name("view", name, &["mine", "groups", "inbox", "all"]).map(Some)
     }
 
     /// The lists of this view, and the filter for the asks this person may see.
@@ -493,25 +509,24 @@ pub(super) fn filtered_list(
 
 /// Reads the filters: kinds, priority, and the key of similar requests.
 pub(super) fn filter(params: &ListParams) -> Result<Filter, ApiProblem> {
-    let expected = "approve, choose, provide, confirm, escalate or converse";
-    let kinds: Option<Vec<QuestionKind>> = params.all("kind").map(enum_value).collect();
-    let kinds = kinds.ok_or_else(|| bad_parameter("kind", expected))?;
+    let kinds = ["approve", "choose", "provide", "confirm", "escalate", "converse"];
+    let kinds: Vec<QuestionKind> = params.names("kind", &kinds)?;
     let priority = match params.one("priority")? {
         Some(name) => {
-            let expected = "low, normal, high or critical";
-            Some(enum_value::<Priority>(name).ok_or_else(|| bad_parameter("priority", expected))?)
+            let names = ["low", "normal", "high", "critical"];
+            Some(enum_name::<Priority>("priority", name, &names)?)
         }
         None => None,
     };
     let fold = match params.one("fold")? {
         Some(_) if params.one("agent")?.is_none() => {
-            let expected = "to be sent together with the `agent` of the row";
+            let expected = "`agent` together with `fold`";
             return Err(Refusal::Invalid { field: "fold", expected }.into());
         }
         Some(text) => {
             let key = text.parse::<SimilarityKey>().ok().filter(|_| text.len() == 16);
             Some(key.ok_or_else(|| {
-                bad_parameter("fold", "the `fold` of an ask: 16 hexadecimal digits")
+                bad_parameter("fold", "the `fold` of an ask, which is 16 hexadecimal digits")
             })?)
         }
         None => None,
@@ -528,7 +543,15 @@ pub(super) fn named<T: std::str::FromStr>(
     params: &ListParams,
     name: &str,
 ) -> Result<Option<T>, ApiProblem> {
-    let read = |text: &str| text.parse().map_err(|_| bad_parameter(name, "a name"));
+    let read = |text: &str| {
+        text.parse().map_err(|_| {
+            bad_parameter(
+                name,
+                "an ID: 1 to 64 characters of A-Z, a-z, 0-9, _ - . : and @, starting with a \
+                 letter or digit",
+            )
+        })
+    };
     params.one(name)?.map(read).transpose()
 }
 

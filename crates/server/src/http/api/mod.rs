@@ -106,11 +106,11 @@ fn described() -> OpenApiRouter<AppState> {
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiProblem> {
     if too_deep(bytes) {
-        let detail = format!("the body is nested more than {DEEPEST} levels deep");
+        let detail = format!("the body exceeds the limit of {DEEPEST} nesting levels");
         return Err(ApiProblem::new(400, "invalid-json").detail(detail));
     }
     let invalid = |error: &serde_json::Error| {
-        let detail = format!("the body is not JSON: {error}");
+        let detail = format!("the body is not valid JSON: {error}");
         ApiProblem::new(400, "invalid-json").detail(detail)
     };
     // Serde accepts an array for a struct; this API does not.

@@ -31,12 +31,12 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(verify))
 }
 
-/// Read how I am told that something waits for me.
+/// Read the caller's notification settings.
 #[utoipa::path(
     get,
     path = "/api/v1/me/notices",
     operation_id = "getNotices",
-    responses((status = 200, description = "As it is", body = NotificationSettingsView)),
+    responses((status = 200, description = "The object", body = NotificationSettingsView)),
 )]
 async fn notices(
     State(gateway): State<Gateway>,
@@ -46,11 +46,11 @@ async fn notices(
     notification_settings(&gateway, &contacts, &me)
 }
 
-/// Say how I want to be told.
+/// Change the caller's notification settings.
 ///
-/// By which means first, by which not at all, and how often of what can wait (`low`): `off` for
-/// each at once, `hour`, or `day` at a time of day in my time zone. What is left out stays as it
-/// is.
+/// They set the order of contact methods, which of them are turned off, and the digest for requests
+/// of priority `low`: `off` for immediate notifications, `hour`, or `day` at a time of day in the
+/// caller's time zone. Fields that are left out do not change.
 #[utoipa::path(
     put,
     path = "/api/v1/me/notices",
@@ -59,7 +59,7 @@ async fn notices(
         content = NotificationSettingsBody,
         example = json!({ "order": ["devices"], "digest": { "every": "day", "at": "08:30" } }),
     ),
-    responses((status = 200, description = "As it is now", body = NotificationSettingsView)),
+    responses((status = 200, description = "The updated object", body = NotificationSettingsView)),
 )]
 async fn save_notices(
     State(gateway): State<Gateway>,
@@ -71,9 +71,9 @@ async fn save_notices(
     notification_settings(&gateway, &contacts, &me)
 }
 
-/// Add an address of mine.
+/// Add a contact method of the caller.
 ///
-/// Nothing goes there before I have shown that it is mine, with a code.
+/// The server sends requests to it only after it is verified with a code.
 #[utoipa::path(
     post,
     path = "/api/v1/me/contacts",
@@ -84,7 +84,7 @@ async fn save_notices(
     ),
     responses(
         (status = 201, description = "Added", body = NotificationSettingsView),
-        (status = 409, description = "`exists`: it is there already"),
+        (status = 409, description = "`exists`: the person already has this contact method"),
     ),
 )]
 async fn add_contact(
@@ -97,12 +97,12 @@ async fn add_contact(
     Ok((StatusCode::CREATED, notification_settings(&gateway, &contacts, &me)?).into_response())
 }
 
-/// Remove an address of mine; nothing goes there any more.
+/// Remove a contact method of the caller.
 #[utoipa::path(
     delete,
     path = "/api/v1/me/contacts/{id}",
     operation_id = "removeContact",
-    responses((status = 204, description = "It is gone")),
+    responses((status = 204, description = "Removed")),
 )]
 async fn remove_contact(
     State(gateway): State<Gateway>,
@@ -114,18 +114,18 @@ async fn remove_contact(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// Have a code sent to an address of mine.
+/// Send a verification code to a contact method of the caller.
 ///
-/// It has six digits, counts once and for ten minutes, and takes the place of any that was sent
-/// before.
+/// The code has six digits, works once within ten minutes, and replaces earlier codes.
 #[utoipa::path(
     post,
     path = "/api/v1/me/contacts/{id}/code",
     operation_id = "sendCode",
     responses(
-        (status = 204, description = "It is on its way"),
-        (status = 403, description = "`not-allowed`: this server sends nothing to such an address"),
-        (status = 503, description = "`unavailable`: whoever carries it did not take it"),
+        (status = 204, description = "The code was sent"),
+        (status = 403, description = "`not-allowed`: this server does not support this kind of \
+                                      contact method"),
+        (status = 503, description = "`unavailable`: the channel did not accept the message"),
     ),
 )]
 async fn send_code(
@@ -137,7 +137,7 @@ async fn send_code(
     match codes.send(&me, &to).await? {
         CodeSent::Sent => Ok(StatusCode::NO_CONTENT.into_response()),
         CodeSent::NoChannel => {
-            let why = "this server sends nothing to such an address";
+            let why = "this server does not support this kind of contact method";
             Err(Refusal::NotAllowed { why }.into())
         }
         CodeSent::Wait(wait) => Err(Denied::TooFast(wait).into()),
@@ -146,18 +146,18 @@ async fn send_code(
     }
 }
 
-/// Show that an address is mine, with the code that was sent there.
+/// Verify a contact method of the caller with the code from the message.
 #[utoipa::path(
     post,
     path = "/api/v1/me/contacts/{id}/verify",
     operation_id = "verifyContact",
     request_body(content = CodeBody, example = json!({ "code": "042137" })),
     responses(
-        (status = 200, description = "It is mine", body = NotificationSettingsView),
+        (status = 200, description = "Verified", body = NotificationSettingsView),
         (
             status = 422,
-            description = "`invalid-field`: another code was sent, or none counts any more; after \
-                five tries none does",
+            description = "`invalid-field`: the code is wrong or expired; after five wrong codes, \
+                           request a new one",
         ),
     ),
 )]
@@ -173,9 +173,9 @@ async fn verify(
     let expected = match codes.check_code(&actor, &me, &of, &body.code).await? {
         CodeCheck::Right => return notification_settings(&gateway, &contacts, &me),
         CodeCheck::Wrong { left: 0 } | CodeCheck::Gone => {
-            "a code that counts; none does any more, so have another sent"
+            "a valid code; the code has expired, so request a new one"
         }
-        CodeCheck::Wrong { .. } => "the code that was sent last",
+        CodeCheck::Wrong { .. } => "the code of the latest message",
     };
     Err(ApiProblem::new(422, "invalid-field")
         .detail(format!("code: expected {expected}"))

@@ -26,26 +26,31 @@ use crate::http::problem::ProblemBody;
 
 /// The groups of operations, in reading order.
 const TAGS: [(&str, &str); 12] = [
-    ("asks", "An agent asks, a person answers, both can talk on the way."),
-    ("streams", "What happens, as it happens, as server-sent events."),
-    ("files", "Files that answer an ask."),
-    ("callbacks", "Whether an agent was told that its ask is over."),
-    ("webhooks", "Endpoints that are told what happens, and what they were told."),
-    ("people", "Who there is. For administrators; everybody may know who they are themselves."),
-    ("tasks", "Erasing tasks and artifacts. Everything else about them is HACP's."),
+    ("asks", "Agents ask, people answer, and both can comment."),
+    ("streams", "Events of asks as they happen, as server-sent events."),
+    ("files", "Files in answers."),
+    ("callbacks", "Calls to the agent when its ask is closed."),
+    ("webhooks", "Webhook endpoints and their deliveries."),
+    (
+        "people",
+        "People, agents, projects and groups. For administrators, except for the caller's own \
+         data.",
+    ),
+    ("tasks", "Erasure of tasks and artifacts. HACP covers everything else about them."),
     ("keys", "Agent keys and human tokens, and a person's delegation rules."),
-    ("receipts", "Signed proof of how an ask ended, for anybody to check."),
-    ("audit", "The record everything is in, sealed in signed blocks."),
-    ("insights", "Numbers about what agents claim and what people do with it."),
-    ("testing", "Time and people for tests; only a server started with `--dev` has them."),
+    ("receipts", "Signed receipts of how asks were closed, which anyone can verify."),
+    ("audit", "The audit log, sealed in signed blocks."),
+    ("insights", "Figures about the claims of agents and the decisions of people."),
+    ("testing", "A clock and scripted people for tests; requires a server started with `--dev`."),
 ];
 
 const ABOUT: &str = "The human gateway for AI agents. Bodies are JSON; errors are \
-    `application/problem+json` (RFC 9457), and the `type` of each is the address of a page that \
-    explains it. An ask has a version, which is its `ETag`. 400 means that the body is not JSON, or \
-    that a parameter of the address or a header is not what this document says; 422 that a field of \
-    the body is missing, unknown, of the wrong type, out of bounds or cannot be taken, or that a \
-    parameter of the right form cannot.";
+                     `application/problem+json` (RFC 9457), and the `type` of each is the URL of \
+                     a page that explains it. An ask has a version, which is its `ETag`. 400 \
+                     means that the body is not JSON, or that a parameter or a header does not \
+                     match this document. 422 means that a field of the body is missing, unknown, \
+                     of the wrong type or out of bounds, or that the server cannot accept the \
+                     value of a field or parameter.";
 
 /// Adds the parts that the handlers do not declare themselves.
 pub(super) fn complete(mut document: OpenApi) -> OpenApi {
@@ -121,33 +126,38 @@ const ALWAYS: [CommonProblem; 4] = [
     (
         "400",
         "BadRequest",
-        "`invalid-json`: the body is not JSON; `invalid-field`: a parameter or header is not what \
-         this document says",
+        "`invalid-json`: the body is not JSON; `invalid-field`: a parameter or header does not \
+         match this document",
     ),
-    ("429", "TooMany", "`rate-limited`: too many requests with this credential"),
-    ("500", "Internal", "`internal`: something went wrong inside the server"),
-    ("503", "Unavailable", "`unavailable`: the store cannot be reached; try again"),
+    (
+        "429",
+        "TooMany",
+        "`rate-limited`: too many requests with this credential; retry after the seconds in \
+         Retry-After",
+    ),
+    ("500", "Internal", "`internal`: an internal error"),
+    ("503", "Unavailable", "`unavailable`: the database is temporarily unavailable; try again"),
 ];
 const CLOSED: [CommonProblem; 1] = [(
     "401",
     "Unauthorized",
-    "`unauthorized`: no credential, or one that is unknown, revoked or run out",
+    "`unauthorized`: the credential is missing, unknown, expired or revoked",
 )];
 const ONE_KIND: [CommonProblem; 1] = [(
     "403",
     "WrongKind",
-    "`not-allowed`: an agent key where a person's token is needed, or the reverse",
+    "`not-allowed`: an agent key instead of a person's token, or the reverse",
 )];
 const NAMED: [CommonProblem; 1] =
-    [("404", "NotFound", "`not-found`: it is not there, or not for you to know")];
+    [("404", "NotFound", "`not-found`: it does not exist, or the caller cannot see it")];
 const WITH_BODY: [CommonProblem; 3] = [
     ("408", "TooSlow", "`too-slow`: the body took too long to arrive"),
-    ("413", "TooLarge", "`too-large`: the body is larger than this server takes"),
+    ("413", "TooLarge", "`too-large`: the body exceeds this server's size limit"),
     (
         "422",
         "Unfit",
-        "`invalid-field`: a field is missing, unknown, of the wrong type, out of bounds, or cannot \
-         be taken",
+        "`invalid-field`: a field is missing, unknown, of the wrong type, out of bounds, or has a \
+         value that the server cannot accept",
     ),
 ];
 
@@ -199,7 +209,7 @@ fn complete_operation(operation: &mut Operation, path: &str) {
             response.headers.insert("Link".to_owned(), link);
         }
         if status.starts_with('2') && has_body(response, "Ask") {
-            response.headers.insert("ETag".to_owned(), described_header("Its version"));
+            response.headers.insert("ETag".to_owned(), described_header("The version of the ask"));
         }
     }
     let mut declare = |applies: bool, (status, about): (&str, &str)| {
@@ -238,9 +248,9 @@ fn objects() -> [(&'static str, Parameter); 12] {
         ),
         ("/api/v1/keys/", id::<KeyId>("The credential", Some("key_01JZ3V5Q8N6M4K2H0G9F7E5D3C"))),
         ("/api/v1/people/", id::<HumanId>("Who", Some("user_dev"))),
-        ("/api/v1/groups/", id::<GroupId>("The name", Some("ops"))),
-        ("/api/v1/projects/", id::<ProjectId>("The name", Some("dev"))),
-        ("/api/v1/agents/", id::<AgentId>("The name", Some("agent_dev"))),
+        ("/api/v1/groups/", id::<GroupId>("The ID", Some("ops"))),
+        ("/api/v1/projects/", id::<ProjectId>("The ID", Some("dev"))),
+        ("/api/v1/agents/", id::<AgentId>("The ID", Some("agent_dev"))),
         ("/api/v1/tasks/", id::<TaskId>("The task", Some("task_01JZ3V5Q8N6M4K2H0G9F7E5D3C"))),
         (
             "/api/v1/artifacts/",
@@ -254,16 +264,16 @@ fn objects() -> [(&'static str, Parameter); 12] {
 
 /// The problem of a list in pages, and the one of an action with `If-Match`.
 const OTHER_LIST: (&str, &str) = ("422", "`invalid-field`: a cursor of another list");
-const CHANGED: (&str, &str) = ("412", "`changed`: it is not at the version of `If-Match`");
+const CHANGED: (&str, &str) = ("412", "`changed`: the ask no longer has the version in `If-Match`");
 
 /// The problems of actions that need an open ask.
 pub(super) enum ClosedAskProblems {}
 
 impl IntoResponses for ClosedAskProblems {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        let over =
-            "`already-answered`, `already-cancelled`: it is over; `taken`: somebody else has it";
-        let problems = [("409", over), ("410", "`timed-out`: its time is up")];
+        let over = "`already-answered`, `already-cancelled`: the ask is closed; `taken`: another \
+                    person has claimed it";
+        let problems = [("409", over), ("410", "`timed-out`: the ask has expired")];
         problems.map(|(status, about)| (status.to_owned(), described(about).into())).into()
     }
 }
@@ -308,7 +318,7 @@ fn problem(status: &str, response: &mut Response) {
             response.headers.insert("WWW-Authenticate".to_owned(), described_header("`Bearer`"));
         }
         "429" | "503" => {
-            let about = "Seconds to wait before trying again";
+            let about = "The number of seconds after which to retry";
             response.headers.insert("Retry-After".to_owned(), described_header(about));
         }
         _ => {}
@@ -373,48 +383,48 @@ macro_rules! params {
 params! {
     IfMatch => [header(
         "If-Match",
-        "The version the caller has seen, or `*`. Another one is refused with 412, and nothing \
-         happens.",
+        "The version that the caller has seen, or `*`. If the ask has another version, the \
+         request is refused with 412.",
         Some(r#"^(\*|"[0-9]{1,18}"|[0-9]{1,18})$"#),
         "*",
     )],
     IfNoneMatch => [header(
         "If-None-Match",
-        "The version the caller has already. If it is still that one, the answer is 304.",
+        "The version that the caller already has. If it is still current, the response is 304.",
         Some(r#"^(\*|(W/)?"[0-9]{1,18}"|[0-9]{1,18})$"#),
         "\"1\"",
     )],
     PreferWait => [header(
         "Prefer",
-        "`wait=N` has the answer held back until something changes, N seconds at most and never \
-         more than 60. What is no whole number of seconds is ignored (RFC 7240).",
+        "With `wait=N`, the response waits up to N seconds for a change, at most 60. A value that \
+         is not a whole number of seconds is ignored (RFC 7240).",
         None,
         "wait=1",
     )],
     IdempotencyKey => [header(
         "Idempotency-Key",
-        "The same key and body give the ask that was made the first time, as it is now. A key is \
-         remembered as long as the ask is open, and at least 24 hours after the ask was made and \
-         after it ended.",
+        "Repeating the same key and body returns the ask that the first request created, in its \
+         current state. The server remembers a key while the ask is open, and at least 24 hours \
+         after it was created and after it was closed.",
         Some(r"^[!-~]{1,255}$"),
         "refund-1042",
     )],
     ResumePosition => [
         header(
             "Last-Event-ID",
-            "The id of the last event that was received; the stream goes on after it.",
+            "The ID of the last received event; the stream resumes after it.",
             Some(r"^[0-9]{1,18}$"),
             "17",
         ),
         query(
             "after",
-            "The same, for who cannot set headers.",
+            "The same, for clients that cannot set headers.",
             ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)),
         ),
     ],
     AfterNumber => [query(
         "after",
-        "The number to go on after; 0 when nothing is said.",
+        "The number after which the list continues; 0 by default.",
         ObjectBuilder::new()
             .schema_type(Type::Integer)
             .minimum(Some(0))
@@ -423,12 +433,12 @@ params! {
     ListPageParams => [
         query(
             "limit",
-            "How many; 20 when nothing is said.",
+            "The page size; 20 by default.",
             ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(100)),
         ),
         query(
             "cursor",
-            "The `next` of the page before, of the same list.",
+            "The `next` of the previous page of the same list.",
             ObjectBuilder::new().schema_type(Type::String),
         ),
     ],

@@ -11,8 +11,11 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use kernel::Refusal;
 use kernel::audit::Digest;
+use kernel::spelling::{listed, suggestion};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
+use crate::http::api::lists::enum_value;
 use crate::http::problem::ApiProblem;
 
 /// The default size of a page.
@@ -33,7 +36,14 @@ impl ListParams {
         let stranger = pairs.iter().find(|(name, _)| !known.contains(&name.as_str()));
         match stranger {
             None => Ok(Self { pairs }),
-            Some((name, _)) => Err(bad_parameter(name, &format!("one of {}", known.join(", ")))),
+            Some((name, _)) => {
+                let allowed = known.join(", ");
+                let meant = suggestion(name, known.iter().copied());
+                let detail =
+                    format!("{name}: unknown parameter; allowed parameters: {allowed}{meant}");
+                let expected = format!("one of {allowed}");
+                Err(ApiProblem::new(400, "invalid-field").detail(detail).field(name, &expected))
+            }
         }
     }
 
@@ -42,12 +52,21 @@ impl ListParams {
         self.pairs.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
+    /// All values of a parameter that takes names.
+    pub(super) fn names<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        names: &[&str],
+    ) -> Result<Vec<T>, ApiProblem> {
+        self.all(name).map(|given| enum_name(name, given, names)).collect()
+    }
+
     /// The value of a parameter that may occur once.
     pub(super) fn one(&self, name: &str) -> Result<Option<&str>, ApiProblem> {
         let mut values = self.all(name);
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
-            (_, Some(_)) => Err(bad_parameter(name, "only one of it")),
+            (_, Some(_)) => Err(bad_parameter(name, "the parameter only once")),
         }
     }
 
@@ -72,7 +91,7 @@ impl ListParams {
     ) -> Result<Option<T>, ApiProblem> {
         let Some(text) = self.one("cursor")? else { return Ok(None) };
         let place = unseal(list, text).and_then(|place| read(&place));
-        let expected = "the `next` of a page of this very list";
+        let expected = "the `next` of the previous page of the same list";
         place.map(Some).ok_or_else(|| invalid_parameter("cursor", expected))
     }
 
@@ -98,6 +117,15 @@ impl ListParams {
 pub(super) fn whole_number(text: &str) -> Option<u64> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)
+}
+
+/// One of these names. The error suggests the one that was probably meant.
+pub(super) fn enum_name<T: DeserializeOwned>(
+    parameter: &str,
+    given: &str,
+    names: &[&str],
+) -> Result<T, ApiProblem> {
+    enum_value(given).ok_or_else(|| bad_parameter(parameter, &listed(names, given)))
 }
 
 /// 400: a parameter or header has a form that the OpenAPI document rules out.
@@ -149,7 +177,7 @@ pub(super) fn path_id_matching_body<T: std::str::FromStr<Err = kernel::ids::BadI
     };
     let id = id.parse().map_err(|error: kernel::ids::BadId| bad(error.expected))?;
     if inside.is_some_and(|inside| *inside != id) {
-        return Err(bad("the name in the address"));
+        return Err(bad("the same ID as in the path"));
     }
     Ok(id)
 }
@@ -157,7 +185,7 @@ pub(super) fn path_id_matching_body<T: std::str::FromStr<Err = kernel::ids::BadI
 /// The id in the body, for paths that have none.
 pub(super) fn given_id<T>(id: Option<T>) -> Result<T, ApiProblem> {
     id.ok_or_else(|| {
-        let detail = "id: expected the id of what is added; it is missing";
+        let detail = "id: expected the ID of the new object; it is missing";
         ApiProblem::new(422, "invalid-field").detail(detail).field("id", "an id")
     })
 }

@@ -37,7 +37,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(group, save_group))
 }
 
-/// Who the credential says I am.
+/// Read the caller: the agent or person of the credential.
 #[utoipa::path(
     get,
     path = "/api/v1/me",
@@ -63,10 +63,10 @@ async fn me(
     Ok(Json(me).into_response())
 }
 
-/// Say what to call me, and what I say of myself.
+/// Change the caller's name and own settings.
 ///
-/// My time zone, when I am not to be disturbed, when I am away and who stands in for me. My address
-/// and what I am a member of are an administrator's to change.
+/// These are the time zone, quiet hours, absences and delegates. Only an administrator can change
+/// the email address and the memberships.
 #[utoipa::path(
     put,
     path = "/api/v1/me",
@@ -82,7 +82,7 @@ async fn me(
             },
         }),
     ),
-    responses((status = 200, description = "As it is now", body = PersonView)),
+    responses((status = 200, description = "The updated object", body = PersonView)),
 )]
 async fn save_me(
     State(gateway): State<Gateway>,
@@ -93,7 +93,7 @@ async fn save_me(
     saved(false, gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
-/// Say what to call somebody, and what they say of themselves; nothing else of theirs changes.
+/// Change the name and own settings of a person, and nothing else.
 #[utoipa::path(
     put,
     path = "/api/v1/people/{id}/profile",
@@ -103,8 +103,9 @@ async fn save_me(
         example = json!({ "about": { "absence": { "delegate": "user_dev_2" } } }),
     ),
     responses(
-        (status = 200, description = "As it is now", body = PersonView),
-        (status = 403, description = "`not-allowed`: neither they themselves nor an administrator"),
+        (status = 200, description = "The updated object", body = PersonView),
+        (status = 403, description = "`not-allowed`: the caller is neither that person nor an \
+                                      administrator"),
     ),
 )]
 async fn save_profile(
@@ -118,7 +119,7 @@ async fn save_profile(
     saved(false, gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
-/// List people, by name.
+/// List people, by ID.
 #[utoipa::path(
     get,
     path = "/api/v1/people",
@@ -126,7 +127,7 @@ async fn save_profile(
     params(ListPageParams),
     responses(
         (status = 200, description = "A page", body = PeoplePage),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
 async fn people(
@@ -138,15 +139,15 @@ async fn people(
     Ok(list.show(found, |person| person.id.as_str(), PeoplePage::new))
 }
 
-/// Read one of the people.
+/// Read a person.
 #[utoipa::path(
     get,
     path = "/api/v1/people/{id}",
     operation_id = "getPerson",
-    params(("id" = HumanId, Path, description = "The name", example = "ada")),
+    params(("id" = HumanId, Path, description = "The ID", example = "ada")),
     responses(
-        (status = 200, description = "As it is", body = PersonView),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 200, description = "The object", body = PersonView),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
 async fn person(
@@ -157,7 +158,7 @@ async fn person(
     one(found, "person")
 }
 
-/// Add a person. Refused with `exists` if there is a person with this id; nothing changes then.
+/// Add a person. Refused with `exists` if the ID is already in use.
 #[utoipa::path(
     post,
     path = "/api/v1/people",
@@ -169,11 +170,10 @@ async fn person(
     ),
     responses(
         (status = 201, description = "Added", body = PersonView),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
         (
             status = 409,
-            description = "`exists`: there is a person with this id, or another person has this \
-                           email address",
+            description = "`exists`: the ID or the email address is already in use",
         ),
         (status = 422, description = "`invalid-field`: such as a missing `id`"),
     ),
@@ -190,21 +190,21 @@ async fn add_person(
 
 /// Change the named fields of a person and nothing else (JSON merge patch).
 ///
-/// `null` clears a field. Lists are replaced whole. What people say of themselves is changed with
-/// `PUT /api/v1/people/{id}/profile`.
+/// `null` clears a field. Lists are replaced as a whole. Use `PUT /api/v1/people/{id}/profile` to
+/// change a person's own settings.
 #[utoipa::path(
     patch,
     path = "/api/v1/people/{id}",
     operation_id = "patchPerson",
-    params(("id" = HumanId, Path, description = "Their id", example = "user_dev_2")),
+    params(("id" = HumanId, Path, description = "The ID of the person", example = "user_dev_2")),
     request_body(
         content = PersonPatch,
         example = json!({ "email": "dev2@example.com", "groups": ["ops"] }),
     ),
     responses(
-        (status = 200, description = "Changed", body = PersonView),
-        (status = 403, description = "`not-allowed`: for administrators"),
-        (status = 409, description = "`exists`: another person has this email address"),
+        (status = 200, description = "Updated", body = PersonView),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
+        (status = 409, description = "`exists`: the email address is already in use"),
     ),
 )]
 async fn change_person(
@@ -219,24 +219,24 @@ async fn change_person(
     saved(false, gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
-/// Add to the people, or change one of them.
+/// Add or replace a person.
 ///
-/// Replaces the person: what the body leaves out gets its default, except `about` and `contacts`.
-/// Use `POST` to add only, `PATCH` to change single fields.
+/// Fields that are left out get their default, except `about` and `contacts`. Use `POST` to add
+/// only, `PATCH` to change single fields.
 #[utoipa::path(
     put,
     path = "/api/v1/people/{id}",
     operation_id = "putPerson",
-    params(("id" = HumanId, Path, description = "The name", example = "ada")),
+    params(("id" = HumanId, Path, description = "The ID", example = "ada")),
     request_body(
         content = PersonBody,
         example = json!({ "name": "Ada Lovelace", "projects": ["dev"], "groups": ["ops"] }),
     ),
     responses(
-        (status = 200, description = "Changed", body = PersonView),
+        (status = 200, description = "Updated", body = PersonView),
         (status = 201, description = "Added", body = PersonView),
-        (status = 403, description = "`not-allowed`: for administrators"),
-        (status = 409, description = "`exists`: somebody else has this email address"),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
+        (status = 409, description = "`exists`: the email address is already in use"),
     ),
 )]
 async fn save_person(
@@ -251,14 +251,14 @@ async fn save_person(
     saved(new, gateway.directory().human(&id).map(PersonView::from), "person")
 }
 
-/// Make a one-time sign-in address for somebody, to be handed to them.
+/// Create a one-time sign-in link for a person.
 #[utoipa::path(
     post,
     path = "/api/v1/people/{id}/link",
     operation_id = "createSignInLink",
     responses(
-        (status = 201, description = "Made", body = SignInLink),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 201, description = "The sign-in link", body = SignInLink),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
 async fn make_link(
@@ -271,12 +271,12 @@ async fn make_link(
     let human = known.ok_or(Refusal::NotFound { what: "person" })?;
     let secret = bootstrap::create_sign_in_link(&gateway, actor, human).await?;
     let url = config.links().sign_in(&secret).map_err(|_| {
-        ApiProblem::new(500, "internal").detail("the sign-in address cannot be built")
+        ApiProblem::new(500, "internal").detail("the sign-in link cannot be created")
     })?;
     Ok((StatusCode::CREATED, Json(SignInLink { url })).into_response())
 }
 
-/// List groups, by name.
+/// List groups, by ID.
 #[utoipa::path(
     get,
     path = "/api/v1/groups",
@@ -284,7 +284,7 @@ async fn make_link(
     params(ListPageParams),
     responses(
         (status = 200, description = "A page", body = GroupPage),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
 async fn groups(
@@ -297,14 +297,14 @@ async fn groups(
     Ok(list.show(found, |group| group.id.as_str(), GroupPage::new))
 }
 
-/// Read one of the groups.
+/// Read a group.
 #[utoipa::path(
     get,
     path = "/api/v1/groups/{id}",
     operation_id = "getGroup",
     responses(
-        (status = 200, description = "As it is", body = GroupView),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 200, description = "The object", body = GroupView),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
 async fn group(
@@ -315,16 +315,16 @@ async fn group(
     one(found.filter(|group| !group.members.is_empty()), "group")
 }
 
-/// Add to the groups, or change one of them.
+/// Add or replace a group.
 #[utoipa::path(
     put,
     path = "/api/v1/groups/{id}",
     operation_id = "putGroup",
     request_body(content = GroupBody, example = json!({ "members": ["user_dev", "user_dev_2"] })),
     responses(
-        (status = 200, description = "Changed", body = GroupView),
+        (status = 200, description = "Updated", body = GroupView),
         (status = 201, description = "Added", body = GroupView),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
 async fn save_group(

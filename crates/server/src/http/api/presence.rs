@@ -24,15 +24,15 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(look, leave)).routes(routes!(looking))
 }
 
-/// Say that one looks at an ask, for a minute.
+/// Report that the caller is viewing an ask, for a minute.
 ///
-/// Others see it on their lists. Whoever goes on looking says so again; it is kept nowhere for
-/// good.
+/// Others see it on their lists. Repeat the call while viewing; the server does not store it
+/// permanently.
 #[utoipa::path(
     put,
     path = "/api/v1/asks/{id}/looking",
     operation_id = "lookAtAsk",
-    responses((status = 200, description = "Who looks now", body = PresenceView)),
+    responses((status = 200, description = "The people who are viewing", body = PresenceView)),
 )]
 async fn look(
     State(gateway): State<Gateway>,
@@ -43,12 +43,12 @@ async fn look(
     Ok(Json(viewers(&gateway, vec![id]).await?).into_response())
 }
 
-/// Say that one looks at an ask no longer.
+/// Report that the caller no longer views an ask.
 #[utoipa::path(
     delete,
     path = "/api/v1/asks/{id}/looking",
     operation_id = "leaveAsk",
-    responses((status = 204, description = "Gone, there before or not")),
+    responses((status = 204, description = "Deleted, or did not exist")),
 )]
 async fn leave(
     State(gateway): State<Gateway>,
@@ -58,15 +58,16 @@ async fn leave(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// Who looks at asks.
+/// List who is viewing asks.
 ///
-/// Of those asked about only what the caller may see is told.
+/// The response covers only asks that the caller can see.
 #[utoipa::path(
     get,
     path = "/api/v1/looking",
     operation_id = "listLookers",
-    params(("ask" = Vec<AskId>, Query, description = "Which; a hundred at most, repeated")),
-    responses((status = 200, description = "Who looks now", body = PresenceView)),
+    params(("ask" = Vec<AskId>, Query, description = "The ID of an ask. Can be repeated, at most \
+                                                      a hundred times")),
+    responses((status = 200, description = "The people who are viewing", body = PresenceView)),
 )]
 async fn looking(
     State(gateway): State<Gateway>,
@@ -76,7 +77,7 @@ async fn looking(
     let params = ListParams::new(pairs, &["ask"])?;
     let asks: Option<Vec<AskId>> = params.all("ask").map(|id| id.parse().ok()).collect();
     let asks = asks.filter(|asks| (1..=MAX_QUERIED_ASKS).contains(&asks.len()));
-    let asks = asks.ok_or_else(|| bad_parameter("ask", "1 to 100 ids of asks"))?;
+    let asks = asks.ok_or_else(|| bad_parameter("ask", "1 to 100 IDs of asks"))?;
     let (directory, mut seen) = (gateway.directory(), Vec::new());
     for id in asks {
         let ask = gateway.store().ask(id).await?;

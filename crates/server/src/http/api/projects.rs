@@ -28,7 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(agent, save_agent))
 }
 
-/// List projects, by name.
+/// List projects, by ID.
 #[utoipa::path(
     get,
     path = "/api/v1/projects",
@@ -36,7 +36,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
     params(ListPageParams),
     responses(
         (status = 200, description = "A page", body = ProjectPage),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
 async fn projects(
@@ -48,14 +48,14 @@ async fn projects(
     Ok(list.show(found, |project| project.id.as_str(), ProjectPage::new))
 }
 
-/// Read one of the projects.
+/// Read a project.
 #[utoipa::path(
     get,
     path = "/api/v1/projects/{id}",
     operation_id = "getProject",
     responses(
-        (status = 200, description = "As it is", body = ProjectView),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 200, description = "The object", body = ProjectView),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
 async fn project(
@@ -97,7 +97,7 @@ fn described_project(
     NewProject { recipients, ..new }
 }
 
-/// Add a project. Refused with `exists` if there is a project with this id; nothing changes then.
+/// Add a project. Refused with `exists` if the ID is already in use.
 #[utoipa::path(
     post,
     path = "/api/v1/projects",
@@ -109,8 +109,8 @@ fn described_project(
     ),
     responses(
         (status = 201, description = "Added", body = ProjectView),
-        (status = 403, description = "`not-allowed`: for administrators"),
-        (status = 409, description = "`exists`: there is a project with this id"),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
+        (status = 409, description = "`exists`: the ID is already in use"),
         (status = 422, description = "`invalid-field`: such as a missing `id`"),
     ),
 )]
@@ -126,16 +126,16 @@ async fn add_project(
     saved(true, gateway.directory().project(&id).map(ProjectView::from), "project")
 }
 
-/// Add to the projects, or change one of them.
+/// Add or replace a project.
 #[utoipa::path(
     put,
     path = "/api/v1/projects/{id}",
     operation_id = "putProject",
     request_body(content = ProjectBody, example = json!({ "default_on_silence": false, "reminders": [900, 3600] })),
     responses(
-        (status = 200, description = "Changed", body = ProjectView),
+        (status = 200, description = "Updated", body = ProjectView),
         (status = 201, description = "Added", body = ProjectView),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
 async fn save_project(
@@ -152,7 +152,7 @@ async fn save_project(
     saved(new, gateway.directory().project(&id).map(ProjectView::from), "project")
 }
 
-/// List agents, by name.
+/// List agents, by ID.
 #[utoipa::path(
     get,
     path = "/api/v1/agents",
@@ -160,7 +160,7 @@ async fn save_project(
     params(ListPageParams),
     responses(
         (status = 200, description = "A page", body = AgentPage),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
 async fn agents(
@@ -172,14 +172,14 @@ async fn agents(
     Ok(list.show(found, |agent| agent.id.as_str(), AgentPage::new))
 }
 
-/// Read one of the agents.
+/// Read an agent.
 #[utoipa::path(
     get,
     path = "/api/v1/agents/{id}",
     operation_id = "getAgent",
     responses(
-        (status = 200, description = "As it is", body = AgentView),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 200, description = "The object", body = AgentView),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
 async fn agent(
@@ -190,18 +190,18 @@ async fn agent(
     one(found, "agent")
 }
 
-/// Add to the agents, or change one of them.
+/// Add or replace an agent.
 ///
-/// For administrators; its owner may say whether it takes `conversations`.
+/// For administrators. The owner of the agent can change `conversations`.
 #[utoipa::path(
     put,
     path = "/api/v1/agents/{id}",
     operation_id = "putAgent",
     request_body(content = AgentBody, example = json!({ "project": "dev", "owner": "user_dev" })),
     responses(
-        (status = 200, description = "Changed", body = AgentView),
+        (status = 200, description = "Updated", body = AgentView),
         (status = 201, description = "Added", body = AgentView),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
 async fn save_agent(

@@ -30,12 +30,12 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(try_device))
 }
 
-/// List my devices that are told when something waits for me.
+/// List the caller's devices for push notifications.
 #[utoipa::path(
     get,
     path = "/api/v1/me/push",
     operation_id = "listDevices",
-    responses((status = 200, description = "All of them", body = DeviceListView)),
+    responses((status = 200, description = "The whole list", body = DeviceListView)),
 )]
 async fn devices(
     State(channels): State<Arc<ChannelRegistry>>,
@@ -48,11 +48,11 @@ async fn devices(
     Ok(Json(DeviceListView { key, devices }).into_response())
 }
 
-/// Have a device told.
+/// Add a device for push notifications.
 ///
-/// The body is what a browser's `PushSubscription` writes as JSON. A device is told as long as the
-/// credential it was added with works. One that is added again takes its own place, whoever added
-/// it before.
+/// The body is the JSON of a browser's `PushSubscription`. The device gets notifications while the
+/// credential that added it is valid. Adding a device again replaces it, even if another person
+/// added it before.
 #[utoipa::path(
     post,
     path = "/api/v1/me/push",
@@ -69,8 +69,9 @@ async fn devices(
         }),
     ),
     responses(
-        (status = 201, description = "It is told", body = DeviceView),
-        (status = 403, description = "`not-allowed`: this server tells no devices, or there are ten already"),
+        (status = 201, description = "Added", body = DeviceView),
+        (status = 403, description = "`not-allowed`: push notifications are turned off, or the \
+                                      person already has ten devices"),
     ),
 )]
 async fn add_device(
@@ -96,12 +97,12 @@ async fn add_device(
     }
 }
 
-/// Tell a device of mine no more.
+/// Remove a device of the caller.
 #[utoipa::path(
     delete,
     path = "/api/v1/me/push/{id}",
     operation_id = "removeDevice",
-    responses((status = 204, description = "It is told nothing any more")),
+    responses((status = 204, description = "Removed")),
 )]
 async fn remove_device(
     State(gateway): State<Gateway>,
@@ -113,12 +114,13 @@ async fn remove_device(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// Send a notice to a device of mine, to see whether it comes.
+/// Send a test notification to a device of the caller.
 #[utoipa::path(
     post,
     path = "/api/v1/me/push/{id}/test",
     operation_id = "testDevice",
-    responses((status = 200, description = "What its push service said", body = DeviceTestView)),
+    responses((status = 200, description = "The response of the push \
+                                            service", body = DeviceTestView)),
 )]
 async fn try_device(
     State(gateway): State<Gateway>,
@@ -147,7 +149,7 @@ fn view(device: &Device, address: &PushSubscription) -> DeviceView {
 }
 
 fn pushing(channels: &ChannelRegistry) -> Result<&WebPush, ApiProblem> {
-    let why = "this server tells no devices; see the setting push";
+    let why = "push notifications are turned off on this server; see the setting push";
     channels.push.as_deref().ok_or_else(|| Refusal::NotAllowed { why }.into())
 }
 

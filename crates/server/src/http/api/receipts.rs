@@ -52,27 +52,27 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(revocations))
 }
 
-/// A receipt with what it claims.
+/// A receipt with its claims.
 #[derive(Serialize, ToSchema)]
 #[schema(as = SignedReceipt)]
 struct SignedReceipt {
     /// The compact JWS.
     receipt: String,
-    /// What it claims, for reading.
+    /// The claims in readable form.
     claims: ReceiptClaims,
-    /// The evidence that a passkey confirmed the answer, which anybody can check. It is no part of
+    /// The evidence that a passkey confirmed the answer, which anyone can verify. It is not part of
     /// the signed receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     evidence: Option<PasskeyEvidence>,
-    /// Where that evidence is, if the assurance is `passkey`.
+    /// Whether that evidence is available, if the assurance is `passkey`.
     #[serde(skip_serializing_if = "Option::is_none")]
     evidence_status: Option<EvidenceStatus>,
 }
 
-/// Get the receipt of an ask that is over.
+/// Get the receipt of a closed ask.
 ///
-/// A compact JWS signed with Ed25519; with `Accept: application/json` what it claims as well, and
-/// the evidence of the passkey that confirmed the answer, if one did.
+/// It is a compact JWS signed with Ed25519. With `Accept: application/json`, the response also has
+/// the claims, and the evidence of the passkey that confirmed the answer.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/{id}/receipt",
@@ -86,8 +86,8 @@ struct SignedReceipt {
                 (SignedReceipt = "application/json"),
             ),
         ),
-        (status = 409, description = "`not-over`: it has a receipt once it is over"),
-        (status = 410, description = "`erased`: its words are gone, and no receipt can be made"),
+        (status = 409, description = "`not-over`: the ask is still open"),
+        (status = 410, description = "`erased`: the text was erased, so no receipt can be created"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
@@ -100,7 +100,7 @@ async fn receipt(
         return Err(still_open());
     }
     let claims = receipts.claims_for(&ask, &actor).ok_or_else(|| {
-        let detail = "the words of this request were erased, so no receipt can be made any more";
+        let detail = "the text of this request was erased, so no receipt can be created";
         ApiProblem::new(410, "erased").detail(detail)
     })?;
     let receipt = receipts.sign_receipt(&claims).await?;
@@ -117,12 +117,12 @@ async fn receipt(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct RevokeBody {
-    /// Anybody who checks the receipt is told.
+    /// The reason, which everyone who checks the receipt sees.
     #[schema(min_length = 1, max_length = 1000)]
     reason: String,
 }
 
-/// Revoke the receipt of an ask: it no longer counts.
+/// Revoke the receipt of an ask, so that it is no longer valid.
 #[utoipa::path(
     post,
     path = "/api/v1/asks/{id}/revoke",
@@ -130,12 +130,12 @@ struct RevokeBody {
     params(IfMatch),
     request_body(content = RevokeBody, example = json!({ "reason": "the wrong account" })),
     responses(
-        (status = 200, description = "The ask as it is then", body = AskView<'static>),
+        (status = 200, description = "The updated ask", body = AskView<'static>),
         (
             status = 403,
-            description = "`not-allowed`: for administrators",
+            description = "`not-allowed`: the caller is not an administrator",
         ),
-        (status = 409, description = "`not-over`: it has a receipt once it is over"),
+        (status = 409, description = "`not-over`: the ask is still open"),
     ),
 )]
 async fn revoke(
@@ -146,17 +146,19 @@ async fn revoke(
     action.run(actor, |id| AskCommand::Revoke(id, reason)).await
 }
 
-/// Prove that the event a receipt names stands in a signed block.
+/// Prove that the event of a receipt is in a signed block.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/{id}/receipt/proof",
     operation_id = "proveReceipt",
     responses(
-        (status = 200, description = "The way from the event to the signed root", body = Inclusion),
+        (status = 200, description = "The path from the event to the signed \
+                                      root", body = Inclusion),
         (
             status = 409,
-            description = "`not-over`; `not-sealed`: in no block yet",
-            headers(("Retry-After" = String, description = "Seconds until it should be")),
+            description = "`not-over`; `not-sealed`: not in a block yet",
+            headers(("Retry-After" = String, description = "The number of seconds after which to \
+                                                            retry")),
         ),
     ),
     security(("agent_key" = []), ("human_token" = [])),
@@ -172,21 +174,22 @@ async fn prove(
         .into_response())
 }
 
-/// Prove that the passkey that confirmed an answer was enrolled before, by the audit log.
+/// Prove with the audit log that the passkey that confirmed an answer was enrolled before.
 ///
-/// The record holds the public key, the credential id, the name its owner gave the passkey, and the
-/// person.
+/// The record has the public key, the credential ID, the label of the passkey, and the person.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/{id}/receipt/enrolment",
     operation_id = "proveEnrolment",
     responses(
-        (status = 200, description = "The way from the record to the signed root", body = Inclusion),
-        (status = 404, description = "`not-found`: no evidence of a passkey comes with this receipt"),
+        (status = 200, description = "The path from the record to the signed \
+                                      root", body = Inclusion),
+        (status = 404, description = "`not-found`: this receipt has no passkey evidence"),
         (
             status = 409,
-            description = "`not-over`; `not-sealed`: in no block yet",
-            headers(("Retry-After" = String, description = "Seconds until it should be")),
+            description = "`not-over`; `not-sealed`: not in a block yet",
+            headers(("Retry-After" = String, description = "The number of seconds after which to \
+                                                            retry")),
         ),
     ),
     security(("agent_key" = []), ("human_token" = [])),
@@ -205,11 +208,11 @@ async fn prove_enrolment(
 }
 
 fn still_open() -> ApiProblem {
-    let detail = "this request is still open; it has a receipt once it is over";
+    let detail = "this request is still open; it gets a receipt when it is closed";
     ApiProblem::new(409, "not-over").detail(detail)
 }
 
-/// A receipt somebody showed.
+/// A receipt to check.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct VerifyBody {
@@ -217,36 +220,37 @@ struct VerifyBody {
     receipt: String,
 }
 
-/// What became of a receipt somebody showed.
+/// The result of checking a receipt.
 #[derive(Default, Serialize, ToSchema)]
 #[schema(as = CheckedReceipt)]
 struct CheckedReceipt {
-    /// Whether it is ours and still counts.
+    /// Whether this server issued the receipt and it is still valid.
     valid: bool,
-    /// Why not.
+    /// The reason if it is not valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
-    /// What it claims.
+    /// The claims.
     #[serde(skip_serializing_if = "Option::is_none")]
     claims: Option<ReceiptClaims>,
-    /// The same for people.
+    /// The claims as sentences.
     #[serde(skip_serializing_if = "Option::is_none")]
     words: Option<Vec<String>>,
-    /// That it was called back.
+    /// The revocation, if it was revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
     revoked: Option<RevocationView>,
 }
 
-/// Check a receipt: is it ours, does it say what was recorded here, and does it still count?
+/// Check a receipt: whether this server issued it, whether it matches the audit log, and whether it
+/// is still valid.
 ///
-/// Nothing is told that is not in the receipt, but that it was called back. No credential is
-/// needed.
+/// The response reveals nothing beyond the receipt except a revocation. No credential is required.
 #[utoipa::path(
     post,
     path = "/api/v1/receipts/verify",
     operation_id = "verifyReceipt",
     request_body(content = VerifyBody, example = json!({ "receipt": "eyJhbGciOiJFZERTQSJ9.e30.c2ln" })),
-    responses((status = 200, description = "Whether it counts, and if not, why", body = CheckedReceipt)),
+    responses((status = 200, description = "Whether the receipt is valid, and if not, \
+                                            why", body = CheckedReceipt)),
     security(()),
 )]
 async fn verify(
@@ -286,13 +290,12 @@ fn called_back(at: Time, reason: Option<&str>) -> String {
 
 /// List revoked receipts and keys.
 ///
-/// Signed, so that it can be kept and carried to where there is no network. No credential is
-/// needed.
+/// The list is signed, so it can be stored and used offline. No credential is required.
 #[utoipa::path(
     get,
     path = "/api/v1/receipts/revocations",
     operation_id = "listRevocations",
-    params(("cursor" = Option<String>, Query, description = "The `next` of the page before")),
+    params(("cursor" = Option<String>, Query, description = "The `next` of the previous page")),
     responses(
         (
             status = 200,
@@ -300,7 +303,7 @@ fn called_back(at: Time, reason: Option<&str>) -> String {
             body = String,
             content_type = "application/jose",
         ),
-        (status = 422, description = "`invalid-field`: a cursor that is none"),
+        (status = 422, description = "`invalid-field`: an invalid cursor"),
     ),
     security(()),
 )]
@@ -313,7 +316,7 @@ async fn revocations(
     let cursor = params.one("cursor")?;
     let after = match cursor.map(|text| AskId::parse_with_prefix(PREFIX, text)) {
         Some(None) => {
-            return Err(invalid_parameter("cursor", "what `next` of the page before said"));
+            return Err(invalid_parameter("cursor", "the `next` of the previous page"));
         }
         Some(Some(ask)) => Some(Cursor { rank: 0, ask }),
         None => None,

@@ -19,12 +19,12 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(rules, add_rule)).routes(routes!(remove_rule))
 }
 
-/// List my delegation rules, in the order in which they are tried.
+/// List the caller's delegation rules, in the order in which the server applies them.
 #[utoipa::path(
     get,
     path = "/api/v1/rules",
     operation_id = "listRules",
-    responses((status = 200, description = "All of them", body = RuleListView<'static>)),
+    responses((status = 200, description = "The whole list", body = RuleListView<'static>)),
 )]
 async fn rules(
     State(gateway): State<Gateway>,
@@ -35,7 +35,7 @@ async fn rules(
     Ok(Json(RuleListView { rules }).into_response())
 }
 
-/// Add a rule: what matches and is put to a delegate of mine goes to somebody else.
+/// Add a delegation rule: matching asks for a delegate go to another person.
 #[utoipa::path(
     post,
     path = "/api/v1/rules",
@@ -58,7 +58,7 @@ async fn add_rule(
     Ok((StatusCode::CREATED, Json(RuleView::from(rule))).into_response())
 }
 
-/// Remove a rule of mine.
+/// Remove a delegation rule.
 #[utoipa::path(
     delete,
     path = "/api/v1/rules/{id}",

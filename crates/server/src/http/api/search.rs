@@ -19,8 +19,8 @@ use utoipa_axum::routes;
 use crate::http::AppState;
 use crate::http::api::AskViews;
 use crate::http::api::extractors::PersonCaller;
-use crate::http::api::lists::{ListOwner, PersonList, enum_value, filter, named};
-use crate::http::api::paging::{ListParams, bad_parameter};
+use crate::http::api::lists::{ListOwner, PersonList, filter, named};
+use crate::http::api::paging::{ListParams, bad_parameter, enum_name};
 use crate::http::problem::ApiProblem;
 
 const KNOWN_PARAMS: [&str; 7] = ["q", "view", "state", "kind", "project", "agent", "by"];
@@ -31,40 +31,42 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(search))
 }
 
-/// Where the asks that are searched stand.
+/// The states of the asks to search.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = SearchedState)]
 pub(super) enum SearchedState {
-    /// Can be answered.
+    /// Open asks.
     Open,
-    /// Answered, withdrawn or run out.
+    /// Closed asks: answered, cancelled or expired.
     Over,
     /// Both.
     #[default]
     All,
 }
 
-/// Search asks by their words.
+/// Search asks by their text.
 ///
-/// The newest 200 that have every word, the last of them as the beginning of one: in the question,
-/// its context and details, the names of agent and project, comments and what was said with an
-/// answer; never in what was provided. Only what one's lists would show. The index is a moment
-/// behind.
+/// Returns the newest 200 asks that contain every word; the last word matches as a prefix. The
+/// search covers the question, its context and details, the IDs of agent and project, and comments,
+/// but no provided values. It finds only asks that the caller can see. The index lags by a few
+/// seconds.
 #[utoipa::path(
     get,
     path = "/api/v1/search",
     operation_id = "searchAsks",
     params(
-        ("q" = String, Query, description = "Words", example = "refund ada", min_length = 1),
-        ("view" = Option<PersonList>, Query, description = "Which of one's lists"),
-        ("state" = Option<SearchedState>, Query, description = "`all` when nothing is said"),
-        ("kind" = Option<Vec<QuestionKind>>, Query, description = "Kinds of question. May be repeated"),
+        ("q" = String, Query, description = "The words to search for", example = "refund ada", min_length = 1),
+        ("view" = Option<PersonList>, Query, description = "The list of the person"),
+        ("state" = Option<SearchedState>, Query, description = "The state; `all` by default"),
+        ("kind" = Option<Vec<QuestionKind>>, Query, description = "The kind of question. Can be \
+                                                                   repeated"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
-        ("by" = Option<HumanId>, Query, description = "Answered or withdrawn by this person"),
+        ("by" = Option<HumanId>, Query, description = "Only those answered or cancelled by this \
+                                                       person"),
     ),
-    responses((status = 200, description = "What was found", body = SearchResults<'static>)),
+    responses((status = 200, description = "The matches", body = SearchResults<'static>)),
 )]
 async fn search(
     State(ask_views): State<Arc<AskViews>>,
@@ -73,12 +75,13 @@ async fn search(
     PersonCaller { actor, .. }: PersonCaller,
 ) -> Result<Response, ApiProblem> {
     let params = ListParams::new(pairs, &KNOWN_PARAMS)?;
-    let expected = "words to look for, 500 characters at most";
+    let expected = "words to search for, at most 500 characters";
     let fits = |q: &&str| !q.trim().is_empty() && q.chars().count() <= MAX_QUERY_LENGTH;
     let words = params.one("q")?.filter(fits);
     let words = words.ok_or_else(|| bad_parameter("q", expected))?.to_owned();
     let Actor::Human { id, .. } = &actor else {
-        return Err(Refusal::NotAllowed { why: "searching is for people" }.into());
+        let why = "the search is for people; this is an agent key";
+        return Err(Refusal::NotAllowed { why }.into());
     };
     let whose = ListOwner::Person(id.clone(), PersonList::parse_view(&params)?.unwrap_or_default());
     let mut filter = filter(&params)?;
@@ -86,8 +89,7 @@ async fn search(
     filter.agent = named(&params, "agent")?;
     filter.by = named(&params, "by")?;
     let state = match params.one("state")? {
-        Some(name) => enum_value::<SearchedState>(name)
-            .ok_or_else(|| bad_parameter("state", "open, over or all"))?,
+        Some(name) => enum_name("state", name, &["open", "over", "all"])?,
         None => SearchedState::default(),
     };
     let open = match state {

@@ -21,14 +21,16 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(sessions, end_sessions)).routes(routes!(end_access))
 }
 
-/// List the browsers in which somebody is signed in.
+/// List the sessions of a person.
 #[utoipa::path(
     get,
     path = "/api/v1/people/{id}/sessions",
     operation_id = "listSessions",
     responses(
-        (status = 200, description = "At most fifty, the newest first", body = SessionListView),
-        (status = 403, description = "`not-allowed`: somebody else's, and no administrator"),
+        (status = 200, description = "At most fifty sessions, newest \
+                                      first", body = SessionListView),
+        (status = 403, description = "`not-allowed`: the caller is neither that person nor an \
+                                      administrator"),
     ),
 )]
 async fn sessions(
@@ -47,14 +49,15 @@ async fn sessions(
     Ok(Json(SessionListView { sessions: live }).into_response())
 }
 
-/// Sign somebody out everywhere, at once.
+/// Sign a person out of all sessions.
 #[utoipa::path(
     delete,
     path = "/api/v1/people/{id}/sessions",
     operation_id = "endSessions",
     responses(
-        (status = 204, description = "No browser of theirs is signed in"),
-        (status = 403, description = "`not-allowed`: somebody else's, and no administrator"),
+        (status = 204, description = "The person is signed out everywhere"),
+        (status = 403, description = "`not-allowed`: the caller is neither that person nor an \
+                                      administrator"),
     ),
 )]
 async fn end_sessions(
@@ -65,19 +68,19 @@ async fn end_sessions(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// End everything that lets a person in: sessions, tokens, sign-in links, passkeys and channel
-/// identities.
+/// Revoke all access of a person: sessions, tokens, sign-in links, passkeys and channel identities.
 ///
-/// Review links and messages that were sent to the person end too. The account stays. A new sign-in
-/// link lets the person in again, and they verify their contact methods anew.
+/// Review links and messages that were sent to the person stop working too. The account stays. The
+/// person can return with a new sign-in link and must verify their contact methods again.
 #[utoipa::path(
     delete,
     path = "/api/v1/people/{id}/access",
     operation_id = "endAccess",
     responses(
-        (status = 204, description = "Nothing lets them in any more"),
-        (status = 403, description = "`not-allowed`: for administrators, and not for oneself"),
-        (status = 404, description = "`not-found`: no such person"),
+        (status = 204, description = "All access of the person was revoked"),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator, or names \
+                                      themselves"),
+        (status = 404, description = "`not-found`: the person does not exist"),
     ),
 )]
 async fn end_access(

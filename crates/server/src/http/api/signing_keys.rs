@@ -34,19 +34,19 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
 #[derive(Serialize, ToSchema)]
 #[schema(as = SigningKey)]
 struct SigningKeyView {
-    /// Its name: the RFC 7638 thumbprint of its public half.
+    /// The key ID: the RFC 7638 thumbprint of the public key.
     kid: String,
-    /// What it is used for.
+    /// The state of the key.
     state: SigningKeyState,
-    /// When it was made.
+    /// The time of creation.
     created_at: Time,
-    /// Since when the next one signs.
+    /// When the next key took over.
     #[serde(skip_serializing_if = "Option::is_none")]
     retired_at: Option<Time>,
-    /// When its private half was destroyed.
+    /// When the private key was destroyed.
     #[serde(skip_serializing_if = "Option::is_none")]
     destroyed_at: Option<Time>,
-    /// Which administrator had it destroyed.
+    /// The administrator who destroyed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     destroyed_by: Option<HumanId>,
     /// When it was revoked.
@@ -91,27 +91,27 @@ struct SigningKeys {
     keys: Vec<SigningKeyView>,
 }
 
-/// How far a destruction has come.
+/// The progress of a destruction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Destruction {
     /// The key.
     pub kid: String,
-    /// Whether the private half is gone. If not, call again.
+    /// Whether the private key is destroyed. If not, call again.
     pub destroyed: bool,
-    /// How many requests were examined; 0 if the private half was gone before.
+    /// The number of examined requests; 0 if the private key was already destroyed.
     pub examined: u64,
-    /// How many signatures of receipts were stored.
+    /// The number of stored receipt signatures.
     pub stored: u64,
 }
 
-/// List the keys that receipts are signed with.
+/// List the keys that sign receipts.
 #[utoipa::path(
     get,
     path = "/api/v1/signing-keys",
     operation_id = "listSigningKeys",
     responses(
         (status = 200, description = "Oldest first", body = SigningKeys),
-        (status = 403, description = "`not-allowed`: for administrators"),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
     ),
 )]
 async fn list(State(receipts): State<Receipts>, _: AdminCaller) -> Result<Response, ApiProblem> {
@@ -122,9 +122,9 @@ async fn list(State(receipts): State<Receipts>, _: AdminCaller) -> Result<Respon
 
 /// Destroy the private half of a retired signing key.
 ///
-/// First stores the signatures of all receipts the key signed, a stretch of requests with each
-/// call: repeat the call until `destroyed` is true. Receipts keep their bytes, and the public key
-/// stays published.
+/// The server first stores the signatures of all receipts that the key signed, for a limited number
+/// of requests per call: repeat the call until `destroyed` is true. Receipts keep their bytes, and
+/// the public key stays published.
 #[utoipa::path(
     post,
     path = "/api/v1/signing-keys/{kid}/destroy",
@@ -138,14 +138,15 @@ async fn list(State(receipts): State<Receipts>, _: AdminCaller) -> Result<Respon
         ),
     ),
     responses(
-        (status = 200, description = "It is destroyed, now or before", body = Destruction),
-        (status = 202, description = "Signatures are being stored: call again", body = Destruction),
-        (status = 403, description = "`not-allowed`: for administrators"),
-        (status = 404, description = "`not-found`: no such key; the detail names those there are"),
+        (status = 200, description = "Destroyed, now or before", body = Destruction),
+        (status = 202, description = "Signatures are being stored; call again", body = Destruction),
+        (status = 403, description = "`not-allowed`: the caller is not an administrator"),
+        (status = 404, description = "`not-found`: the key does not exist; the detail lists the \
+                                      existing keys"),
         (
             status = 409,
-            description = "`precondition-failed`: it is current, was retired less than a minute ago, \
-                           or was revoked",
+            description = "`precondition-failed`: the key is current, was retired less than a \
+                           minute ago, or was revoked",
         ),
     ),
 )]
@@ -165,7 +166,7 @@ impl From<KeyDestructionError> for ApiProblem {
         match why {
             KeyDestructionError::UnknownKey { known } => {
                 let known = known.join(", ");
-                let detail = format!("there is no such signing key; there are {known}");
+                let detail = format!("signing key not found; the keys are {known}");
                 Self::new(404, "not-found").detail(detail)
             }
             KeyDestructionError::Refused(refusal) => refusal.into(),
@@ -176,6 +177,6 @@ impl From<KeyDestructionError> for ApiProblem {
 }
 
 fn unreadable(error: &anyhow::Error) -> ApiProblem {
-    tracing::error!(error = format!("{error:#}"), "the signing keys cannot be read or changed");
+    tracing::error!(error = format!("{error:#}"), "cannot read or change the signing keys");
     ApiProblem::new(500, "internal")
 }

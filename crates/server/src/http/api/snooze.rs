@@ -25,21 +25,21 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(snooze, wake)).routes(routes!(snoozed))
 }
 
-/// Hide an ask from one's own lists until a moment.
+/// Snooze an ask until a time.
 ///
-/// Only from `mine`, `groups` and `inbox` of this person, and only until then; for everybody else
-/// nothing changes, and it can be answered all the time.
+/// Until then, the ask is hidden in `mine`, `groups` and `inbox` of the caller. Nothing changes for
+/// others, and the ask can still be answered.
 #[utoipa::path(
     put,
     path = "/api/v1/asks/{id}/snooze",
     operation_id = "snoozeAsk",
     request_body(content = SnoozeBody, example = json!({ "until": "2030-01-31T12:00:00Z" })),
     responses(
-        (status = 204, description = "Hidden"),
+        (status = 204, description = "Snoozed"),
         (
             status = 422,
-            description = "`invalid-field`: a moment that has passed or is more than ten years away; or \
-                500 are hidden already",
+            description = "`invalid-field`: a time in the past or more than ten years away, or \
+                           the person already has 500 snoozed asks",
         ),
     ),
 )]
@@ -50,22 +50,22 @@ async fn snooze(
 ) -> Result<Response, ApiProblem> {
     let now = gateway.now();
     if until <= now || until > now.plus_seconds(MAX_SNOOZE_SECONDS) {
-        let expected = "a moment within the next ten years";
+        let expected = "a time within the next ten years";
         return Err(Refusal::Invalid { field: "until", expected }.into());
     }
     if gateway.store().snooze(human, id, Some(until)).await? {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let expected = "no more than 500 requests hidden at once";
+    let expected = "at most 500 snoozed requests at the same time";
     Err(Refusal::Invalid { field: "until", expected }.into())
 }
 
-/// Show an ask again in one's own lists.
+/// End the snooze of an ask.
 #[utoipa::path(
     delete,
     path = "/api/v1/asks/{id}/snooze",
     operation_id = "unsnoozeAsk",
-    responses((status = 204, description = "Shown, hidden before or not")),
+    responses((status = 204, description = "No longer snoozed")),
 )]
 async fn wake(
     State(gateway): State<Gateway>,
@@ -75,12 +75,13 @@ async fn wake(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// List what one has hidden, and when it comes back.
+/// List the caller's snoozed asks.
 #[utoipa::path(
     get,
     path = "/api/v1/snoozed",
     operation_id = "listSnoozed",
-    responses((status = 200, description = "All of it, soonest first", body = Snoozed<'static>)),
+    responses((status = 200, description = "All snoozed asks, soonest \
+                                            first", body = Snoozed<'static>)),
 )]
 async fn snoozed(
     State(ask_views): State<Arc<AskViews>>,

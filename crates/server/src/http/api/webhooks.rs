@@ -16,6 +16,7 @@ use dialects::webhooks::TEST;
 use gateway::Gateway;
 use kernel::ask::CallbackAttempt;
 use kernel::directory::{Directory, NewWebhook};
+use kernel::spelling::listed;
 use kernel::{Actor, DirectoryCommand, Refusal, Time, Topic, WebhookId};
 use notify::callbacks::Callbacks;
 use notify::webhooks::Webhooks;
@@ -48,7 +49,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(callback_secret))
 }
 
-/// List endpoints, never their secrets.
+/// List webhook endpoints, without their secrets.
 #[utoipa::path(
     get,
     path = "/api/v1/webhooks",
@@ -78,10 +79,10 @@ async fn webhooks(
     Ok(list.page(shown, last.filter(|_| more).map(|id| id.to_string()), WebhookPage::new))
 }
 
-/// Add an endpoint. Its secret is shown this once.
+/// Add a webhook endpoint. Only this response contains the secret.
 ///
-/// It is told from now on of what happens to the agent's asks, or to those of every agent of the
-/// project that has no endpoint of its own.
+/// The endpoint receives the events of the agent's asks, or those of every agent of the project
+/// without its own endpoint.
 #[utoipa::path(
     post,
     path = "/api/v1/webhooks",
@@ -92,7 +93,8 @@ async fn webhooks(
     ),
     responses(
         (status = 201, description = "Added", body = WebhookSecret),
-        (status = 403, description = "`not-allowed`: neither an administrator nor the owner"),
+        (status = 403, description = "`not-allowed`: the caller is neither an administrator nor \
+                                      the owner"),
     ),
 )]
 async fn add(
@@ -108,12 +110,12 @@ async fn add(
     Ok((StatusCode::CREATED, Json(made)).into_response())
 }
 
-/// Read an endpoint.
+/// Read a webhook endpoint.
 #[utoipa::path(
     get,
     path = "/api/v1/webhooks/{id}",
     operation_id = "getWebhook",
-    responses((status = 200, description = "As it is", body = WebhookView)),
+    responses((status = 200, description = "The object", body = WebhookView)),
 )]
 async fn webhook(
     ManagedWebhook { directory, id, .. }: ManagedWebhook,
@@ -121,9 +123,10 @@ async fn webhook(
     Ok(Json(directory.webhook(id).map(WebhookView::from)).into_response())
 }
 
-/// Change an endpoint: where it is, what it hears of, how it is told, and whether it is at all.
+/// Change a webhook endpoint: URL, topics, format, and whether it is enabled.
 ///
-/// Whom it hears of stays as it is. An endpoint that said it is gone is enabled again like this.
+/// Its agent or project cannot change. This also enables an endpoint that was disabled after it
+/// answered 410 Gone.
 #[utoipa::path(
     put,
     path = "/api/v1/webhooks/{id}",
@@ -132,7 +135,7 @@ async fn webhook(
         content = WebhookBody,
         example = json!({ "agent": "agent_dev", "url": "https://agent.example/hook", "enabled": false }),
     ),
-    responses((status = 200, description = "Changed", body = WebhookView)),
+    responses((status = 200, description = "Updated", body = WebhookView)),
 )]
 async fn save(
     State(gateway): State<Gateway>,
@@ -146,7 +149,7 @@ async fn save(
     shown_webhook(&gateway, StatusCode::OK, id)
 }
 
-/// Remove an endpoint. It is told nothing any more, at once.
+/// Remove a webhook endpoint. Deliveries stop immediately.
 #[utoipa::path(
     delete,
     path = "/api/v1/webhooks/{id}",
@@ -161,10 +164,10 @@ async fn remove(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// Replace the secret of an endpoint. The new one is shown this once.
+/// Rotate the secret of a webhook endpoint. Only this response contains the new secret.
 ///
-/// For a while every call has two signatures, one by each secret, so that nothing is missed while
-/// the receiver is changed.
+/// During the grace period, every delivery has two signatures, one with each secret, so that the
+/// receiver can switch without missing a delivery.
 #[utoipa::path(
     post,
     path = "/api/v1/webhooks/{id}/rotate",
@@ -182,15 +185,15 @@ async fn rotate(
     Ok(Json(revealed_webhook(&gateway, &webhooks, id)?).into_response())
 }
 
-/// Send an endpoint something that happened to nothing, to see whether it arrives.
+/// Send a test delivery to a webhook endpoint.
 ///
-/// Its type is `webhook.test`; in `HumanLayer`'s formats `is_test` is set.
+/// Its type is `webhook.test`; in `HumanLayer`'s formats, `is_test` is true.
 #[utoipa::path(
     post,
     path = "/api/v1/webhooks/{id}/test",
     operation_id = "testWebhook",
     responses(
-        (status = 202, description = "It will be sent", body = WebhookView),
+        (status = 202, description = "The delivery is scheduled", body = WebhookView),
         (status = 403, description = "`not-allowed`: the endpoint is disabled"),
     ),
 )]
@@ -202,10 +205,10 @@ async fn test(
     shown_webhook(&gateway, StatusCode::ACCEPTED, id)
 }
 
-/// What the callbacks of asks made with this key are signed with.
+/// Get the secret that signs the callbacks of asks created with this key.
 ///
-/// An ask that names a `callback_url` is told there that it is over, signed as Standard Webhooks
-/// has it. The secret belongs to the key: a new key is a new secret.
+/// The server calls an ask's `callback_url` when the ask is closed, signed as in Standard Webhooks.
+/// The secret belongs to the key: a new key has a new secret.
 #[utoipa::path(
     get,
     path = "/api/v1/callback-secret",
@@ -223,7 +226,7 @@ async fn callback_secret(
 }
 
 fn parse_webhook(body: WebhookBody, id: WebhookId) -> Result<NewWebhook, ApiProblem> {
-    let expected = "either an agent or a project";
+    let expected = "either `agent` or `project`";
     body.into_new_webhook(id).ok_or_else(|| Refusal::Invalid { field: "agent", expected }.into())
 }
 
@@ -309,15 +312,15 @@ fn shown_webhook(
 
 // The delivery log of a webhook endpoint: `/api/v1/webhooks/{id}/deliveries`.
 
-/// What an endpoint was told, newest first; what was given up is a dead letter.
+/// List the deliveries to a webhook endpoint, newest first.
 ///
-/// A delivery is listed once it was tried, and for 30 days after the last attempt.
+/// A delivery is listed from its first attempt until 30 days after the last one.
 #[utoipa::path(
     get,
     path = "/api/v1/webhooks/{id}/deliveries",
     operation_id = "listDeliveries",
     params(
-        ("status" = Option<DeliveryStatus>, Query, description = "Only those that stand so"),
+        ("status" = Option<DeliveryStatus>, Query, description = "Only deliveries in this state"),
         ListPageParams,
     ),
     responses((status = 200, description = "A page", body = DeliveryPage)),
@@ -344,10 +347,10 @@ pub(super) async fn deliveries(
     Ok(params.page(&path, &page, next.as_deref()))
 }
 
-/// Tell an endpoint once more what it was told.
+/// Send a delivery again.
 ///
-/// It is sent at once, under the same `webhook-id`, and from then on as often as anything else:
-/// whether it was taken, given up or still waits.
+/// The server sends it immediately with the same `webhook-id` and then follows the usual schedule,
+/// regardless of the delivery's state.
 #[utoipa::path(
     post,
     path = "/api/v1/webhooks/{id}/deliveries/{delivery}/redeliver",
@@ -356,12 +359,12 @@ pub(super) async fn deliveries(
         (
             "delivery" = String,
             Path,
-            description = "Its `webhook-id`",
+            description = "The `webhook-id` of the delivery",
             example = "msg_01JZ3V5Q8N6M4K2H0G9F7E5D3C_3",
         ),
     ),
     responses(
-        (status = 202, description = "It will be sent", body = DeliveryView),
+        (status = 202, description = "The delivery is scheduled", body = DeliveryView),
         (status = 403, description = "`not-allowed`: the endpoint is disabled"),
     ),
 )]
@@ -392,7 +395,9 @@ pub(in crate::http) async fn send_again(
 fn status(params: &ListParams) -> Result<Option<WebhookDeliveryStatus>, ApiProblem> {
     let Some(text) = params.one("status")? else { return Ok(None) };
     let known = WebhookDeliveryStatus::ALL.into_iter().find(|standing| standing.as_str() == text);
-    known.map(Some).ok_or_else(|| bad_parameter("status", "one of waiting, done, dead"))
+    known
+        .map(Some)
+        .ok_or_else(|| bad_parameter("status", &listed(&["waiting", "done", "dead"], text)))
 }
 
 fn parse_cursor(place: &[u8]) -> Option<(Time, String)> {

@@ -103,7 +103,7 @@ impl HacpOperations {
             (Some(content), _) => {
                 let kept =
                     blobs.store_inline(Bytes::from(content.clone())).await.map_err(|error| {
-                        tracing::error!(error = format!("{error:#}"), "cannot keep an artifact");
+                        tracing::error!(error = format!("{error:#}"), "cannot store an artifact");
                         HacpError::unavailable()
                     })?;
                 if let ContentSource::Along(holder) = kept.way {

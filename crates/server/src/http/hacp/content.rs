@@ -10,6 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use dialects::hacp::HacpError;
+use dialects::hacp::errors::code;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use gateway::auth::Denied;
 use gateway::files::FileReadError;
@@ -34,11 +35,16 @@ pub(super) async fn of_version(
     let version = artifact.version(Some(&name));
     let version = version.ok_or(Refusal::NotFound { what: "version" })?;
     if artifact.erased {
-        let erased = HacpError::missing("version", "content any more: it was erased");
+        let erased = HacpError::new(code::NOT_FOUND, "version: the content was erased")
+            .with("field", json!("version"));
         return Err(erased.with("erased", json!(true)).into());
     }
     let Some(held) = version.payload.bytes() else {
-        let elsewhere = HacpError::missing("version", "content here: it is kept elsewhere");
+        let elsewhere = HacpError::new(
+            code::NOT_FOUND,
+            "version: this server does not store the content; fetch it from uri",
+        )
+        .with("field", json!("version"));
         return Err(elsewhere.with("uri", json!(version.payload.uri)).into());
     };
     hacp.content_response(&actor, &headers, held, format!("{} {name}", artifact.id)).await
@@ -52,8 +58,14 @@ pub(super) async fn of_upload(
 ) -> Result<Response, HacpFailure> {
     let actor = hacp.callers.anyone(&headers).await?;
     let upload = hacp.own_upload(&id, &actor).await?;
-    let held = upload.whole.ok_or_else(|| HacpError::missing("upload", "content yet"))?;
+    let held = upload.whole.ok_or_else(not_finished)?;
     hacp.content_response(&actor, &headers, held, upload.id).await
+}
+
+/// An upload has content once it is finished.
+fn not_finished() -> HacpError {
+    HacpError::new(code::NOT_FOUND, "upload: the upload is not finished yet")
+        .with("field", json!("upload"))
 }
 
 impl HacpOperations {
@@ -91,7 +103,7 @@ impl HacpOperations {
         let (start, end) = (range.start, range.end);
         let unread = move |error: &anyhow::Error| {
             let (error, what) = (format!("{error:#}"), FileReadError::from(error));
-            tracing::error!(error, of = %of, ?what, "stored bytes cannot be handed out");
+            tracing::error!(error, of = %of, ?what, "cannot serve stored bytes");
         };
         let opened = async {
             let mut bytes = Box::pin(self.blobs.open(&held).await?.read(range));
@@ -148,7 +160,7 @@ fn matches_etag(headers: &HeaderMap, tag: &str) -> bool {
 
 /// 416: the requested range is outside the content.
 fn range_not_satisfiable(size: u64) -> HacpFailure {
-    let expected = format!("a part of the {size} bytes there are");
+    let expected = format!("a range within the {size} bytes of the content");
     let mut error = HacpError::field("Range", &expected).with("size", json!(size));
     error.status = StatusCode::RANGE_NOT_SATISFIABLE.as_u16();
     let mut error = HacpFailure::from(error);

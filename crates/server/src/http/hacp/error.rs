@@ -76,7 +76,7 @@ impl CommonErrors for VersionedHacpError {
     }
 
     fn broken_off() -> Self {
-        HacpError::field("body", "all of it, within 30 seconds").into()
+        HacpError::field("body", "a complete body within 30 seconds").into()
     }
 
     fn header(name: &'static str, expected: &'static str) -> Self {

@@ -50,7 +50,7 @@ pub(super) async fn stream(
 fn max_seconds(pairs: &[(String, String)]) -> Result<Option<Duration>, HacpError> {
     let field = "max_seconds";
     let Some((_, text)) = pairs.iter().rfind(|(name, _)| name == field) else { return Ok(None) };
-    let expected = "a number of seconds above 0 and at most 3600";
+    let expected = "a number of seconds greater than 0 and at most 3600";
     let seconds: Option<f64> = text.parse().ok();
     let seconds = seconds.filter(|seconds| *seconds > 0.0 && *seconds <= MAX_STREAM_SECONDS);
     let seconds = seconds.ok_or_else(|| HacpError::field(field, expected))?;
@@ -63,7 +63,7 @@ fn last_seen(headers: &HeaderMap, pairs: &[(String, String)]) -> Result<Option<u
     let query = pairs.iter().rfind(|(name, _)| name == "after");
     let query = query.map(|(_, value)| ("after", value.as_str()));
     let Some((field, text)) = header.or(query) else { return Ok(None) };
-    let bad = || HacpError::field(field, "the id of an event: a whole number");
+    let bad = || HacpError::field(field, "the ID of an event, which is a whole number");
     text.parse().map(Some).map_err(|_| bad())
 }
 

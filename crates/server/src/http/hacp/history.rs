@@ -176,12 +176,12 @@ fn parse_position(cursor: Option<&str>) -> Result<u64, HacpError> {
 }
 
 fn view_error(task: TaskId, error: &dyn std::error::Error) -> HacpError {
-    tracing::error!(error = %error, %task, "the record of a task cannot be told");
+    tracing::error!(error = %error, %task, "cannot read the history of a task");
     HacpError::internal()
 }
 
 fn serialize_error(error: &serde_json::Error) -> HacpError {
-    tracing::error!(%error, "the record of a task cannot be written");
+    tracing::error!(%error, "cannot serialize the history of a task");
     HacpError::internal()
 }
 
@@ -342,7 +342,7 @@ impl TaskViewStates {
 
 /// A chain that has a later event but not an earlier one.
 #[derive(Debug, thiserror::Error)]
-#[error("an event before it is not there")]
+#[error("a previous event is missing")]
 struct MissingEvent;
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ pub fn unreadable(broken: bool) -> Response {
     let error = if broken {
         HacpError::internal()
     } else {
-        HacpError::field("request", "an address, a query and headers that can be read")
+        HacpError::field("request", "a path, a query and headers that can be parsed")
     };
     HacpFailure::from(error).into_response()
 }
@@ -141,7 +141,8 @@ async fn health(
 ) -> Result<Response, HacpFailure> {
     let version = version_of(&headers)?;
     if let Err(error) = gateway.store().ping().await {
-        tracing::warn!(error = %error, "the HACP health check failed: the store does not answer");
+        tracing::warn!(error = %error, "the HACP health check failed because the database does \
+                                        not respond");
         return Err(HacpFailure::from(HacpError::unavailable()).in_version(version));
     }
     Ok(Json(version.stamped(json!({ "status": "ok" }))).into_response())

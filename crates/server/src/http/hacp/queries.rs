@@ -177,7 +177,7 @@ impl HacpOperations {
         if scope.is_read_by(actor, &self.gateway.directory()) {
             return Ok(());
         }
-        let why = "this ledger belongs to a project or a team you are not in";
+        let why = "this ledger belongs to a project or team that you are not a member of";
         Err(Refusal::NotAllowed { why }.into())
     }
 
@@ -190,10 +190,12 @@ impl HacpOperations {
     ) -> Result<OperationResult, HacpFailure> {
         let directory = self.gateway.directory();
         let Actor::Human { id, .. } = actor else {
-            return Err(Refusal::NotAllowed { why: "only people have an inbox" }.into());
+            let why = "only people have an inbox; this is an agent key";
+            return Err(Refusal::NotAllowed { why }.into());
         };
         let Some(human) = directory.human(id) else {
-            return Err(Refusal::NotAllowed { why: "this person cannot sign in" }.into());
+            let why = "this person is not active and cannot sign in";
+            return Err(Refusal::NotAllowed { why }.into());
         };
         let after = cursor.map(|cursor| cursor.parse().map_err(|_| bad_cursor())).transpose()?;
         let list = AskListQuery {
@@ -227,5 +229,8 @@ pub(super) fn limit(wanted: Option<u64>) -> usize {
 
 /// 400 for a cursor that the server did not issue.
 pub(super) fn bad_cursor() -> HacpError {
-    HacpError::field("params.cursor", "what hacp-next-cursor said")
+    HacpError::field(
+        "params.cursor",
+        "the value of the hacp-next-cursor header of the previous page",
+    )
 }

@@ -52,12 +52,12 @@ impl HacpOperations {
                     let passed = store.contracts(agent.clone(), before, AT_ONCE).await?;
                     let whole = passed.len() < AT_ONCE;
                     if !whole && passed.last().is_some_and(|(n, _)| *n < acked.through) {
-                        let expected = "one of the next 1000 events of the runtime";
+                        let expected = "the position of one of the next 1000 events of the runtime";
                         return Err(HacpError::field("params.through", expected).into());
                     }
                     let mut passed = passed.iter().take_while(|(n, _)| *n <= acked.through);
                     if passed.any(|(_, contract)| contract.run != run) {
-                        let message = "through: something of another run comes before it";
+                        let message = "through: an event of another run comes before it";
                         return Err(HacpError::new(code::CONFLICT, message).into());
                     }
                 }
@@ -142,6 +142,9 @@ impl HacpOperations {
 fn runtime(actor: &Actor) -> Result<AgentId, HacpFailure> {
     match actor {
         Actor::Agent { id, .. } => Ok(id.clone()),
-        _ => Err(Refusal::NotAllowed { why: "only an agent has a runtime" }.into()),
+        _ => Err(Refusal::NotAllowed {
+            why: "only an agent has a runtime; this is a person's token",
+        }
+        .into()),
     }
 }

@@ -33,16 +33,18 @@ pub(super) async fn open(
         headers.insert(header::AUTHORIZATION, bearer);
     }
     if !cors::may_open_socket(&hacp.config, &headers, "/hacp/ws") {
-        let message = "web pages of this origin may not connect: see the setting cors_origins";
+        let message = "web pages of this origin cannot connect; add the origin to the setting \
+                       cors_origins";
         return Err(HacpError::new(code::UNAUTHORIZED, message).into());
     }
     let version = version_of(&headers)?;
     let actor = hacp.callers.anyone(&headers).await?;
     let after = said("after").map(|text| {
-        text.parse().map_err(|_| HacpError::field("after", "the id of an event: a whole number"))
+        text.parse()
+            .map_err(|_| HacpError::field("after", "the ID of an event, which is a whole number"))
     });
     let upgrade = upgrade.map_err(|_| {
-        HacpError::field("upgrade", "a WebSocket: this address speaks nothing else")
+        HacpError::field("upgrade", "a WebSocket upgrade, because this path serves WebSockets only")
     })?;
     let credential = StreamCredential::new(&hacp.callers, actor, &headers);
     let feed =
@@ -83,7 +85,7 @@ async fn serve_socket(
                     }
                     None
                 }
-                FeedTurn::Stopped => return close(socket, 1001, "connect again").await,
+                FeedTurn::Stopped => return close(socket, 1001, "reconnect").await,
                 FeedTurn::Revoked => return close(socket, 1008, "the credential was revoked").await,
             },
         };

@@ -45,7 +45,7 @@ pub(super) async fn begin(
     match body::read(body, 0).await {
         Ok(_) => {}
         Err(BodyError::TooLarge) => {
-            let expected = "none: bytes come with PATCH, or all at once with PUT";
+            let expected = "no body; send the bytes with PATCH, or all at once with PUT";
             return Err(HacpError::field("body", expected).into());
         }
         Err(error) => return Err(error.into()),
@@ -79,7 +79,9 @@ pub(super) async fn upload_whole(
         if taken.is_err()
             && let Err(error) = blobs.discard(id).await
         {
-            tracing::warn!(error = format!("{error:#}"), upload.id = %id, "is given up later");
+            tracing::warn!(error = format!("{error:#}"), upload.id = %id, "could not delete an \
+                                                                           upload; it is deleted \
+                                                                           after it expires");
         }
         taken
     };
@@ -142,11 +144,13 @@ pub(super) async fn discard(
     match hacp.blobs.discard(upload.id).await {
         Ok(true) => Ok(StatusCode::NO_CONTENT.into_response()),
         Ok(false) => {
-            let expected = "an upload of which nothing is made";
+            let expected = "an unused upload";
             Err(HacpError::field("upload", expected).into())
         }
         Err(error) => {
-            tracing::error!(error = format!("{error:#}"), upload.id = %upload.id, "cannot discard");
+            tracing::error!(error = format!("{error:#}"), upload.id = %upload.id, "could not \
+                                                                                   discard an \
+                                                                                   upload");
             Err(HacpError::unavailable().into())
         }
     }
@@ -175,7 +179,10 @@ impl HacpOperations {
         let id = UploadId::new(self.gateway.ids().ulid());
         let upload = Upload { length, media_type, ..Upload::new(id, owner, self.gateway.now()) };
         if !self.gateway.store().begin_upload(upload.clone()).await? {
-            let why = format!("commit or delete some of your {MOST_UPLOADS} uploads first");
+            let why = format!(
+                "you have {MOST_UPLOADS} open uploads, which is the maximum; commit or delete \
+                 some first"
+            );
             let error = HacpError::new(code::RATE_LIMITED, why);
             return Err(error.into());
         }
@@ -209,7 +216,7 @@ async fn await_part(
     match streaming.tasks.spawn(taking).await {
         Ok(progress) => progress.map_err(|why| stopped(why, limit)),
         Err(error) => {
-            tracing::error!(%error, "an upload was not taken to its end");
+            tracing::error!(%error, "an upload ended early");
             Err(HacpError::internal().into())
         }
     }
@@ -265,7 +272,7 @@ fn number(
 
 /// `Upload-Complete`: whether this is the last part.
 fn last(headers: &HeaderMap) -> Result<bool, HacpError> {
-    let bad = || HacpError::field("Upload-Complete", "?1 behind the last byte, or ?0");
+    let bad = || HacpError::field("Upload-Complete", "?1 after the last byte, otherwise ?0");
     match one(headers, &UPLOAD_COMPLETE, bad)? {
         None | Some("?0") => Ok(false),
         Some("?1") => Ok(true),
@@ -305,7 +312,7 @@ fn one<'h>(
 
 /// 409: the part does not begin where the upload continues.
 fn wrong_offset(offset: u64) -> HacpFailure {
-    let message = format!("Upload-Offset: expected {offset}, so much has arrived");
+    let message = format!("Upload-Offset: expected {offset}, the number of bytes received so far");
     let mut error = HacpError::new(code::CONFLICT, message)
         .with("field", json!("Upload-Offset"))
         .with("offset", json!(offset));
@@ -318,7 +325,7 @@ fn wrong_offset(offset: u64) -> HacpFailure {
 
 /// 413: larger than the configured limit.
 fn over_limit(limit: u64) -> HacpError {
-    let message = format!("an artifact has at most {limit} bytes here");
+    let message = format!("an artifact can have at most {limit} bytes");
     HacpError::new(code::TOO_LARGE, message).with("limit", json!(limit))
 }
 
@@ -328,20 +335,23 @@ fn stopped(stopped: UploadError, limit: u64) -> HacpFailure {
         UploadError::Gone => HacpError::missing("upload", "upload").into(),
         UploadError::Elsewhere { offset } => wrong_offset(offset),
         UploadError::TooLong { length } => {
-            let expected = format!("no more than {length} bytes in all, as was said");
+            let expected = format!("no more than {length} bytes in total, the announced length");
             HacpError::field("Upload-Length", &expected).with("length", json!(length)).into()
         }
         UploadError::TooShort { length, offset } => {
-            let expected = format!("{length} bytes in all, as was said; there are {offset}");
+            let expected = format!(
+                "{length} bytes in total, the announced length, but {offset} were received"
+            );
             HacpError::field("Upload-Length", &expected).with("offset", json!(offset)).into()
         }
         UploadError::TooLarge => over_limit(limit).into(),
         UploadError::TooManyPieces => {
-            let expected = format!("larger parts: an upload comes in at most {MOST_PIECES}");
+            let expected =
+                format!("larger parts, because an upload can have at most {MOST_PIECES} parts");
             HacpError::field("body", &expected).into()
         }
         UploadError::OtherChecksum { is } => {
-            let expected = format!("sha256:{is}, which the bytes have");
+            let expected = format!("sha256:{is}, the checksum of the bytes");
             HacpError::field("Upload-Checksum", &expected).into()
         }
         UploadError::Interrupted(UploadInterrupted::BrokenOff) => BodyError::BrokenOff.into(),

@@ -150,8 +150,8 @@ impl HitlCases {
     fn require_satisfiable_policy(&self, policy: &VerificationPolicy) -> Result<(), HitlWireError> {
         let Some(place) = policy.unsatisfiable(&self.providers.offers()) else { return Ok(()) };
         let offered = match self.providers.description() {
-            Some(words) => format!("what can be proven here: {words}"),
-            None => "no proofs: no provider is configured here".to_owned(),
+            Some(words) => format!("a requirement that this server's providers can meet: {words}"),
+            None => "no verification_policy, because this server has no proof provider".to_owned(),
         };
         Err(HitlWireError::unprovable(&place, &offered))
     }

@@ -54,7 +54,7 @@ impl CommonErrors for HitlWireError {
     }
 
     fn broken_off() -> Self {
-        Self::field("body", "all of it, within 30 seconds")
+        Self::field("body", "a complete body within 30 seconds")
     }
 
     fn header(name: &'static str, expected: &'static str) -> Self {

@@ -79,7 +79,7 @@ pub fn unreadable(broken: bool) -> Response {
     let error = if broken {
         HitlWireError::internal()
     } else {
-        HitlWireError::field("request", "an address, a query and headers that can be read")
+        HitlWireError::field("request", "a path, a query and headers that can be parsed")
     };
     HitlError::from(error).into_response()
 }

@@ -200,7 +200,7 @@ pub(super) async fn upload(
     }
     cases.authenticator.count_case_call(ask.id, CaseCallKind::Submit)?;
     let name =
-        param(&pairs, "name").ok_or_else(|| HitlWireError::field("name", "the file's name"))?;
+        param(&pairs, "name").ok_or_else(|| HitlWireError::field("name", "the file name"))?;
     let actor = Actor::link_holder(ask.id);
     let uploaded = uploads.upload(&ask, &actor, name, &headers, body).await;
     let uploaded = uploaded.map_err(|refused| HitlError::from(refused).about(&id))?;
@@ -227,7 +227,7 @@ impl From<UploadRefused> for HitlError {
     fn from(refused: UploadRefused) -> Self {
         match refused {
             UploadRefused::NoFile => {
-                HitlWireError::field("context.form", "a field of the type file").into()
+                HitlWireError::field("context.form", "a field of type file").into()
             }
             UploadRefused::Rule(refusal) => refusal.into(),
             UploadRefused::Field(field, expected) => HitlWireError::field(field, expected).into(),

@@ -44,7 +44,7 @@ impl CommonErrors for HxpWireError {
     }
 
     fn broken_off() -> Self {
-        Self::new(400, errors::code::INVALID_JSON, "the body broke off")
+        Self::new(400, errors::code::INVALID_JSON, "the body is incomplete")
     }
 
     fn header(name: &'static str, expected: &'static str) -> Self {

@@ -332,7 +332,7 @@ pub fn unreadable(broken: bool) -> Response {
     let error = if broken {
         HxpWireError::internal()
     } else {
-        let message = "the address, its query or its headers cannot be read";
+        let message = "the path, the query or the headers cannot be parsed";
         HxpWireError::new(400, hxp::errors::code::INVALID_BODY, message)
     };
     HxpError::from(error).into_response()

@@ -73,7 +73,8 @@ async fn subscribe(
     upgrade: Option<WebSocketUpgrade>,
 ) -> Result<Response, HxpError> {
     if !cors::may_open_socket(&requests.config, headers, "/hxp/ws") {
-        let message = "web pages of this origin may not connect: see the setting cors_origins";
+        let message = "web pages of this origin cannot connect; add the origin to the setting \
+                       cors_origins";
         return Err(HxpWireError::new(403, hxp::errors::code::FORBIDDEN, message).into());
     }
     let actor = match query_value(pairs, "token") {
@@ -98,7 +99,7 @@ async fn subscribe(
     let prelude = prelude.and_then(envelope_headers::prelude_line);
     drop(ask);
     let upgrade = upgrade.ok_or_else(|| {
-        let message = "this address speaks WebSocket: send an upgrade";
+        let message = "this path serves WebSockets only; send an upgrade request";
         HxpWireError::new(400, hxp::errors::code::INVALID_BODY, message)
     })?;
     let counted = streaming.streams.open_for(&requests.gateway, key, ConnectionKind::Socket)?;
@@ -169,7 +170,7 @@ async fn watch(
         }
     }
     if stop.is_cancelled() {
-        close(socket, 1001, "the server is stopping; connect again").await;
+        close(socket, 1001, "the server is stopping; reconnect").await;
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use gateway::Gateway;
+use views::site::paths;
 
 use crate::config::Config;
 
@@ -24,6 +25,8 @@ pub(super) enum Cookie {
     Browser,
     /// The state of a single sign-on flow.
     Flow,
+    /// The page to show after signing in.
+    Return,
 }
 
 impl Cookie {
@@ -36,6 +39,8 @@ impl Cookie {
             (Self::Browser, false) => "countersign-browser",
             (Self::Flow, true) => "__Host-countersign-flow",
             (Self::Flow, false) => "countersign-flow",
+            (Self::Return, true) => "__Host-countersign-return",
+            (Self::Return, false) => "countersign-return",
         }
     }
 }
@@ -68,6 +73,15 @@ impl Cookies {
         let mut pairs =
             lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
         pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+
+    /// The page that the visitor opened before signing in, if it is the one that confirms a login on
+    /// the command line. A cookie must not lead to another site.
+    pub(super) fn page_to_return_to<'h>(&self, headers: &'h HeaderMap) -> Option<&'h str> {
+        let page = self.get(headers, Cookie::Return)?;
+        let query = page.strip_prefix(paths::CLI_LOGIN)?.strip_prefix('?')?;
+        let plain = |c: u8| c.is_ascii_alphanumeric() || b"=&%-_.+~*".contains(&c);
+        query.bytes().all(plain).then_some(page)
     }
 
     /// The browser binding, and the header that keeps it for the longest time from now on. A value

@@ -6,12 +6,13 @@ use axum::response::Response;
 use bytes::Bytes;
 use gateway::answer_files;
 use kernel::question::{Question, QuestionBody};
-use kernel::quota::QuotaExceeded;
+use kernel::quota::{Metric, QuotaExceeded};
 use kernel::{Actor, Ask, Refusal, Time};
 use views::SubmittedForm;
 use views::answer_form::problem::{FormProblems, ProblemLocation};
 use views::components::relative_time::RelativeTime;
-use views::components::wording::VisibleText;
+use views::components::wording::{VisibleText, size};
+use views::t;
 
 use crate::http::uploads::AnswerUploads;
 
@@ -41,10 +42,8 @@ impl AnswerUploads {
         let mut problem = FormProblems::default();
         let (mut status, mut wait) = (StatusCode::PAYLOAD_TOO_LARGE, None);
         for name in too_large {
-            let most = views::components::wording::size(self.config.upload_limit as u64);
-            let message = format!(
-                "This file was not taken: files can be at most {most} together. Choose a smaller file."
-            );
+            let most = size(self.config.upload_limit as u64);
+            let message = t!("problem-file-too-large", size = most);
             report_field_problem(&mut problem, ask, name, message);
         }
         for ((name, file), bytes) in std::mem::take(&mut form.files).into_iter().zip(files) {
@@ -69,14 +68,17 @@ impl AnswerUploads {
 /// The message for an exceeded quota: which quota it is, and what the person can do.
 fn quota_message(exceeded: &QuotaExceeded, now: Time) -> String {
     let QuotaExceeded { metric, per, limit, resets_at, .. } = exceeded;
-    let then = match resets_at {
-        Some(at) => format!("Try again {}.", RelativeTime::new(*at, now).words),
-        None => "Ask an administrator for more room, then send it again.".to_owned(),
+    let per = per.as_str();
+    // Files count against these two quotas.
+    let exceeded = match metric {
+        Metric::StoredBytes => t!("problem-file-quota-bytes", limit = size(*limit), per = per),
+        _ => t!("problem-file-quota-uploads", limit = *limit, per = per),
     };
-    let (what, whose) = (metric.described(), per.as_str());
-    format!(
-        "This file was not taken: the quota of {limit} {what} for one {whose} is used up. {then}"
-    )
+    let then = match resets_at {
+        Some(at) => t!("problem-file-quota-later", when = RelativeTime::new(*at, now).words),
+        None => t!("problem-file-quota-ask"),
+    };
+    format!("{exceeded} {then}")
 }
 
 /// Reports the problem beside the field.

@@ -6,6 +6,7 @@
 //! the review link.
 
 mod bot_detection;
+mod cli_login;
 mod conversation;
 mod cookies;
 mod form_files;
@@ -39,6 +40,7 @@ use gateway::passkeys::Passkeys;
 use notify::Notifier;
 use store::StoreError;
 use tower_http::compression::CompressionLayer;
+use views::locale::{Language, Reader};
 use views::site::{assets, headers, paths};
 use views::{PageContext, message_page};
 
@@ -80,6 +82,7 @@ pub fn routes() -> Router<AppState> {
         .merge(review::routes())
         .merge(tasks::routes())
         .merge(sign_in::routes())
+        .merge(cli_login::routes())
         .merge(settings::routes())
 }
 
@@ -139,6 +142,13 @@ pub fn unreadable(gateway: &Gateway, broken: bool) -> Response {
 pub fn wrong_method(gateway: &Gateway) -> Response {
     let frame = PageContext::anonymous(gateway.now());
     html(StatusCode::METHOD_NOT_ALLOWED, message_page::not_found(&frame))
+}
+
+/// The reader of a page, as far as the browser says: its preferred language.
+pub fn browser_reader(request: &Request) -> Reader {
+    let accepted = request.headers().get_all(header::ACCEPT_LANGUAGE).iter();
+    let mut accepted = accepted.filter_map(|value| Language::negotiate(value.to_str().ok()?));
+    Reader { language: accepted.next().unwrap_or_default(), time_zone: None }
 }
 
 fn parts(request: Request) -> (HeaderMap, Body) {

@@ -16,7 +16,7 @@ use kernel::directory::Human;
 use kernel::{Actor, Ask, AskId, DirectoryCommand, KeyId};
 use subtle::ConstantTimeEq;
 use views::site::paths;
-use views::{PageContext, SubmittedForm, message_page};
+use views::{PageContext, SubmittedForm, locale, message_page};
 
 use super::cookies::{Cookie, Cookies};
 use super::sign_in::SignInPages;
@@ -77,6 +77,7 @@ impl Visitors {
             return Err(PageError(Box::new(busy)));
         }
         let human = directory.human(id).ok_or_else(anonymous)?.clone();
+        locale::adopt(locale::current().with_settings_of(&human));
         let waiting = self.gateway.count_waiting(&human).await?.n;
         let frame = PageContext {
             now,

@@ -15,6 +15,7 @@ pub(super) async fn manifest() -> Response {
     let headers = [
         (header::CONTENT_TYPE, "application/manifest+json"),
         (header::CACHE_CONTROL, MANIFEST_CACHE_CONTROL),
+        (header::VARY, "accept-language"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];
     (headers, web_app::manifest()).into_response()

@@ -32,8 +32,8 @@ fn what_is_wrong_with_an_ask() {
     let missing = "a value; it is missing";
     let words = "`low`, `normal`, `high` or `critical`";
     let seconds = "a whole number of seconds from 0 (never) to 100 years";
-    let moment = "a moment as in RFC 3339, such as 2026-11-15T09:00:00Z";
-    let label = "unknown field; known fields are `id`, `label` and `description`";
+    let moment = "a time in RFC 3339 format, such as 2026-11-15T09:00:00Z";
+    let label = "unknown field; allowed fields: id, label, description";
     for (body, field, expected) in [
         (json!([]), "body", "an object"),
         (json!(["reason"]), "body", "an object"),
@@ -42,13 +42,17 @@ fn what_is_wrong_with_an_ask() {
         (json!({ "question": {} }), "question.prompt", missing),
         (json!({ "question": { "prompt": "x" } }), "question.kind", missing),
         (json!({ "question": "x" }), "question", "an object with `kind` and `prompt`"),
-        (asking(json!({ "kind": "approve", "prompt": "" })), "question.prompt", "a non-empty text"),
-        (asking(json!({ "kind": "approve", "prompt": 7 })), "question.prompt", "a text"),
+        (
+            asking(json!({ "kind": "approve", "prompt": "" })),
+            "question.prompt",
+            "a non-empty string",
+        ),
+        (asking(json!({ "kind": "approve", "prompt": 7 })), "question.prompt", "a string"),
         (
             asking(json!({ "kind": "aprove" })),
             "question.kind",
             "`approve`, `choose`, `provide`, `confirm`, `escalate` or `converse`; \
-             did you mean `approve`?",
+             did you mean \"approve\"?",
         ),
         (
             asking(json!({ "kind": null })),
@@ -63,12 +67,13 @@ fn what_is_wrong_with_an_ask() {
         (
             asking(json!({ "kind": "approve", "detail": {} })),
             "question.detail",
-            "unknown field; known fields are `details`, `editable`, `reject_requires_reason` and `reject_options`",
+            "unknown field; allowed fields: details, editable, reject_requires_reason, \
+             reject_options; did you mean \"details\"?",
         ),
         (
             asking(json!({ "kind": "converse", "detail": {} })),
             "question.detail",
-            "unknown field; there are none here",
+            "unknown field; no fields are allowed here",
         ),
         (
             asking(json!({ "kind": "approve", "editable": "y" })),
@@ -104,7 +109,7 @@ fn what_is_wrong_with_an_ask() {
         (
             asking(json!({ "kind": "confirm", "items": [], "yes": "Y", "no": "Y" })),
             "question.no",
-            "another label than that of `yes`",
+            "a label other than that of `yes`",
         ),
         (
             asking(json!({ "kind": "provide", "form": { "fields": [{ "key": "k" }] } })),
@@ -114,14 +119,12 @@ fn what_is_wrong_with_an_ask() {
         (
             asking(json!({ "kind": "provide", "form": {} })),
             "question.form",
-            "a form has exactly one of `fields` and `steps`",
+            "a form needs exactly one of `fields` and `steps`",
         ),
         (
             whole(json!({ "colour": 1 })),
             "colour",
-            "unknown field; known fields are `question`, `priority`, `route`, \
-            `timeout_seconds`, `on_expiry`, `reminders`, `tags`, `irreversible`, `metadata`, `follows`, \
-            `conversation`, `assurance`, `callback_url`, `place` and `hxp`",
+            "unknown field; allowed fields: question, priority, route, timeout_seconds, on_expiry, reminders, tags, irreversible, metadata, follows, conversation, assurance, callback_url, place, hxp",
         ),
         (whole(json!({ "timeout_seconds": -1 })), "timeout_seconds", seconds),
         (whole(json!({ "timeout_seconds": 1.5 })), "timeout_seconds", seconds),
@@ -130,7 +133,7 @@ fn what_is_wrong_with_an_ask() {
         (whole(json!({ "priority": 3 })), "priority", words),
         (whole(json!({ "priority": "urgent" })), "priority", words),
         (whole(json!({ "tags": "a" })), "tags", "a list"),
-        (whole(json!({ "tags": ["a", 1] })), "tags[1]", "a text"),
+        (whole(json!({ "tags": ["a", 1] })), "tags[1]", "a string"),
         (whole(json!({ "metadata": [] })), "metadata", "an object"),
         (whole(json!({ "reminders": ["soon"] })), "reminders[0]", moment),
         (whole(json!({ "follows": "x" })), "follows", "ask_ followed by a ULID"),
@@ -142,16 +145,16 @@ fn what_is_wrong_with_an_ask() {
             "`owner`, `delegate`, `pool` or `person`",
         ),
         (whole(json!({ "route": { "to": "person" } })), "route.human", missing),
-        (whole(json!({ "route": { "to": "person", "human": 7 } })), "route.human", "a text"),
+        (whole(json!({ "route": { "to": "person", "human": 7 } })), "route.human", "a string"),
         (
             whole(json!({ "route": { "to": "pool", "groups": "ops" } })),
             "route.groups",
-            "unknown field; the only known field is `group`",
+            "unknown field; allowed fields: group; did you mean \"group\"?",
         ),
         (
             whole(json!({ "route": { "to": "owner", "group": "ops" } })),
             "route.group",
-            "unknown field; there are none here",
+            "unknown field; no fields are allowed here",
         ),
         (
             whole(json!({ "on_expiry": null })),
@@ -176,7 +179,7 @@ fn what_is_wrong_with_an_ask() {
         (
             whole(json!({ "on_expiry": { "answer": { "verdict": "approved" } } })),
             "on_expiry.answer.verdict",
-            "unknown field; known fields are `answer` and `comment`",
+            "unknown field; allowed fields: answer, comment",
         ),
     ] {
         let told = told::<CreateAsk>(&body.to_string());
@@ -184,7 +187,10 @@ fn what_is_wrong_with_an_ask() {
     }
     let twice =
         r#"{"question":{"kind":"converse","prompt":"x"},"priority":"low","priority":"high"}"#;
-    assert_eq!(told::<CreateAsk>(twice), ("priority".to_owned(), "it only once".to_owned()));
+    assert_eq!(
+        told::<CreateAsk>(twice),
+        ("priority".to_owned(), "a single value; the field is duplicated".to_owned())
+    );
 }
 
 #[test]
@@ -196,13 +202,13 @@ fn what_is_wrong_with_other_bodies() {
             told::<Reply> as fn(&str) -> (String, String),
             json!({ "answer": { "verdict": "approved", "edit": {} } }),
             "answer.edit",
-            "unknown field; the only known field is `edits`",
+            "unknown field; allowed fields: edits; did you mean \"edits\"?",
         ),
         (
             told::<Reply>,
             json!({ "answer": { "verdict": "rejected", "edits": {} } }),
             "answer.edits",
-            "unknown field; the only known field is `option`",
+            "unknown field; allowed fields: option",
         ),
         (told::<Reply>, json!({ "answer": { "verdict": "yes" } }), "answer.verdict", verdicts),
         (told::<Reply>, json!({ "answer": "approved" }), "answer", "an object with `verdict`"),
@@ -210,27 +216,27 @@ fn what_is_wrong_with_other_bodies() {
             told::<Reply>,
             json!({ "verdict": "approved" }),
             "verdict",
-            "unknown field; known fields are `answer` and `comment`",
+            "unknown field; allowed fields: answer, comment",
         ),
         (
             told::<ExtendBody>,
             json!({ "until": "soon" }),
             "until",
-            "a moment as in RFC 3339, such as 2026-11-15T09:00:00Z",
+            "a time in RFC 3339 format, such as 2026-11-15T09:00:00Z",
         ),
-        (told::<ExtendBody>, json!({ "until": 7 }), "until", "a text"),
+        (told::<ExtendBody>, json!({ "until": 7 }), "until", "a string"),
         (told::<CommentBody>, json!({}), "text", "a value; it is missing"),
         (
             told::<IssueKey>,
             json!({ "agent": "a b" }),
             "agent",
-            "1 to 64 letters, digits or any of _ - . : @, beginning with a letter or digit",
+            "1 to 64 characters of A-Z, a-z, 0-9, _ - . : and @, starting with a letter or digit",
         ),
         (
             told::<ProjectBody>,
             json!({ "ladder": [{ "after": 1, "seat": "pool", "groups": "ops" }] }),
             "ladder[0].groups",
-            "unknown field; the only known field is `group`",
+            "unknown field; allowed fields: group; did you mean \"group\"?",
         ),
     ] {
         let told = read(&body.to_string());

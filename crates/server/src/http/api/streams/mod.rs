@@ -49,10 +49,10 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
 
 type Pairs = Query<Vec<(String, String)>>;
 
-/// Everything that happens to the caller's asks.
+/// Stream the events of the caller's asks.
 ///
-/// An agent's stream resumes exactly after the last event it was sent. A person's is live. A
-/// comment every 15 seconds shows that the connection lives.
+/// An agent's stream resumes exactly after the last received event. A person's stream is live only.
+/// The server sends a comment every 15 seconds as a heartbeat.
 #[utoipa::path(
     get,
     path = "/api/v1/events",
@@ -61,8 +61,8 @@ type Pairs = Query<Vec<(String, String)>>;
     responses(
         (
             status = 200,
-            description = "`ready`, then one event for each change, its data an `Event`; `reset` \
-                where more happened than can be told: list again",
+            description = "`ready`, then one event per change with an `Event` as its data; \
+                           `reset` if events were dropped, after which the client lists again",
             body = EventView<'static>,
             content_type = "text/event-stream",
         ),
@@ -93,7 +93,7 @@ async fn everything(
     }
 }
 
-/// One ask: where it stands, then each change until it is over.
+/// Stream one ask: its current state, then each change until it is closed.
 #[utoipa::path(
     get,
     path = "/api/v1/asks/{id}/events",
@@ -102,12 +102,13 @@ async fn everything(
     responses(
         (
             status = 200,
-            description = "The envelope of the ask first, as the event `hxp`, where it has one; the \
-                newest event, then each change, its data an `Event`; it ends when the ask is over",
+            description = "First the envelope of the ask as the event `hxp`, if it has one; then \
+                           the newest event, then each change with an `Event` as its data. The \
+                           stream ends when the ask is closed",
             body = EventView<'static>,
             content_type = "text/event-stream",
         ),
-        (status = 204, description = "It is over, and the caller has seen that"),
+        (status = 204, description = "The ask is closed, and the caller has already received that"),
     ),
     security(("agent_key" = []), ("human_token" = [])),
 )]
@@ -132,7 +133,7 @@ async fn one_ask(
 /// The last event the caller received: `Last-Event-ID`, which clients send on their own, else
 /// `?after=`.
 fn last_seen(headers: &HeaderMap, pairs: &[(String, String)]) -> Result<Option<u64>, ApiProblem> {
-    let expected = "the id of an event: a whole number";
+    let expected = "the ID of an event, which is a whole number";
     let bad = |field: &str| {
         let detail = format!("{field}: expected {expected}");
         ApiProblem::new(400, "invalid-field").detail(detail).field(field, expected)
@@ -390,7 +391,7 @@ impl AskStream {
                 Some(newest) if is_held_answer_change(&newest) => before = before.saturating_sub(1),
                 Some(newest) => break newest,
                 None => {
-                    let detail = "the history of this request is gone";
+                    let detail = "the history of this request is not available";
                     return Err(ApiProblem::new(500, "internal").detail(detail));
                 }
             }

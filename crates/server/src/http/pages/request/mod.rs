@@ -25,7 +25,7 @@ use views::answer_form::{AnswerFormContext, CLOSE, submitted};
 use views::banner::ActionOutcome;
 use views::request::{self, claim};
 use views::site::paths;
-use views::{AnswerDraft, FormProblems, SubmittedForm, message_page};
+use views::{AnswerDraft, FormProblems, SubmittedForm, message_page, t};
 
 use super::bot_detection::is_person;
 use super::form_files::{FileNotStored, RejectedFiles, with_retry_after};
@@ -170,7 +170,7 @@ async fn answer(
     if closes {
         let reason = submitted.text("comment").filter(|text| !text.trim().is_empty());
         if reason.as_ref().is_some_and(|text| text.chars().count() > LONGEST_REASON) {
-            let message = "At most 1000 characters, to close the request with it";
+            let message = t!("problem-close-reason", max = LONGEST_REASON);
             return refuse(&ask, FormProblems::one(ProblemLocation::Comment, message)).await;
         }
         let command = AskCommand::Cancel(ask.id, reason);

@@ -14,6 +14,7 @@ use views::request::related::{RequestContext, SimilarOutcomes};
 use views::request::timeline::{RequestEvents, TimelineEntry};
 use views::request::{CheckResult, ReceiptVerification, ReceiptView};
 use views::request::{NotificationRecord, NotificationStatus};
+use views::t;
 
 use crate::http::api::VIEWING_SECONDS;
 use crate::http::api::asks::rounds;
@@ -173,43 +174,36 @@ impl RequestPages {
         let claims = match self.receipts.signer().verify(receipt) {
             Ok(claims) => claims,
             Err(unproven) => {
-                checked.add_check(
-                    CheckResult::Fails,
-                    format!("The signature: {}.", self.receipts.reason(&unproven)),
-                );
+                let reason = self.receipts.reason(&unproven);
+                let text = t!("check-signature-fails", reason = reason);
+                checked.add_check(CheckResult::Fails, text);
                 return Ok(checked);
             }
         };
-        checked.add_check(CheckResult::Holds, format!("The signature is that of {}.", claims.iss));
+        checked.add_check(CheckResult::Holds, t!("check-signature", issuer = claims.iss));
         let found = proof(&**self.gateway.store(), Subject::Ask(ask.id), claims.audit.seq).await;
         match found.map(|inclusion| inclusion.check(&claims, &self.receipts.signer().ever())) {
             Ok(Ok(block)) => {
                 let event = claims.audit.seq;
-                checked.add_check(
-                    CheckResult::Holds,
-                    format!("Event {event} of the record says the same."),
-                );
-                let n = block.n;
-                checked.add_check(
-                    CheckResult::Holds,
-                    format!("That event is sealed in block {n}, signed."),
-                );
+                checked.add_check(CheckResult::Holds, t!("check-event", event = event));
+                checked.add_check(CheckResult::Holds, t!("check-sealed", block = block.n));
             }
-            Ok(Err(why)) => checked.add_check(CheckResult::Fails, format!("The record: {why}.")),
+            Ok(Err(why)) => {
+                let text = t!("check-log-fails", reason = why.to_string());
+                checked.add_check(CheckResult::Fails, text);
+            }
             Err(NoProof::NotSealed) => {
-                let text = "The event is in no sealed block yet. Look again in a while.";
-                checked.add_check(CheckResult::Later, text);
+                checked.add_check(CheckResult::Later, t!("check-not-sealed"));
             }
             Err(why @ (NoProof::NotFound | NoProof::Broken)) => {
-                checked.add_check(CheckResult::Fails, format!("The record: {why}."));
+                let text = t!("check-log-fails", reason = why.to_string());
+                checked.add_check(CheckResult::Fails, text);
             }
             Err(NoProof::Store(error)) => return Err(error),
         }
         match &ask.revoked {
-            Some(_) => {
-                checked.add_check(CheckResult::Fails, "It was revoked, and no longer counts.");
-            }
-            None => checked.add_check(CheckResult::Holds, "It was not revoked."),
+            Some(_) => checked.add_check(CheckResult::Fails, t!("check-revoked")),
+            None => checked.add_check(CheckResult::Holds, t!("check-not-revoked")),
         }
         checked.words = explain(&claims);
         Ok(checked)

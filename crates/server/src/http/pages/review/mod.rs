@@ -37,9 +37,8 @@ use views::answer_form::submitted as entered;
 use views::banner::ActionOutcome;
 use views::review::ReviewDraft;
 use views::site::{headers, paths};
-use views::{AnswerDraft, PageContext, message_page, review};
+use views::{AnswerDraft, PageContext, message_page, review, t};
 
-use self::proof::CAME_IN_VAIN;
 use super::bot_detection::is_person;
 use super::{PageError, PageResult, html, parts};
 use crate::config::Config;
@@ -128,7 +127,8 @@ async fn show(
     let mut answer = match review_pages.waiting_for_proof(&guest, &ask, &kept) {
         Some(mut confirm) => {
             if visit.proof == "refused" {
-                confirm.problem = FormProblems::one(ProblemLocation::Page, CAME_IN_VAIN);
+                confirm.problem =
+                    FormProblems::one(ProblemLocation::Page, t!("proof-returned-invalid"));
             }
             review_pages.confirm_page(&guest, &ask, status, &confirm)
         }

@@ -15,7 +15,7 @@ use dialects::hitl::{self, SubmittedEvidence};
 use gateway::auth::{Authenticator, CaseCallKind};
 use gateway::verification::{ProofPurpose, ProofVerifier};
 use kernel::question::Reply;
-use kernel::verification::{PresentedProof, ProviderOffer};
+use kernel::verification::{PresentedProof, ProofFault, ProviderOffer};
 use kernel::{Ask, Refusal};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -24,9 +24,10 @@ use url::Url;
 use views::answer_form::problem::{FormProblems, ProblemLocation};
 use views::answer_form::{PROOF, ProofProvider, ProofStep};
 use views::components::wording::VisibleText;
+use views::locale::date_time;
 use views::review::ReviewDraft;
 use views::site::paths;
-use views::{SubmittedForm, message_page};
+use views::{SubmittedForm, message_page, t};
 
 use super::actions::{ReviewSubmission, redirect_to_page};
 use super::{Guest, guest_error};
@@ -34,10 +35,6 @@ use crate::http::pages::review::ReviewPages;
 use crate::http::pages::{PageError, PageResult, parts};
 use crate::http::path_param::PathParam;
 use crate::http::posted_form;
-
-/// The message after the page of a provider returned an invalid proof.
-pub(super) const CAME_IN_VAIN: &str =
-    "What came back confirms nothing here. Try again, and send your answer afterwards.";
 
 #[derive(Deserialize)]
 pub(super) struct ProofReturnQuery {
@@ -153,7 +150,7 @@ impl ReviewSubmission<'_> {
             let place = confirm.ways.iter().find(|way| way.href.is_none());
             let place =
                 place.map_or(ProblemLocation::Page, |way| ProblemLocation::Proof(way.name.clone()));
-            let wanted = format!("Confirm it with {} first", confirm.who());
+            let wanted = t!("proof-first", providers = confirm.who());
             confirm.problem = FormProblems::one(place, wanted);
         }
         let wrong = !confirm.problem.problems.is_empty();
@@ -210,8 +207,8 @@ impl ReviewPages {
                 Some(fault) => {
                     let named = self.providers.named(&one.provider);
                     let title = named.map_or(one.provider.as_str(), ProofVerifier::title);
-                    let said = format!("The confirmation from {title} does not count: {fault}");
-                    problem.add(ProblemLocation::Proof(one.provider.clone()), None, said);
+                    let place = ProblemLocation::Proof(one.provider.clone());
+                    problem.add(place, None, fault_message(title, &fault));
                 }
             }
         }
@@ -264,13 +261,37 @@ impl ReviewPages {
         let ways = self.providers.iter().filter(wanted).map(way).collect();
         let titles = kept.proofs.iter().filter_map(|(name, _)| self.providers.named(name));
         let ProofPurpose { case_id, action, challenge } = expected.clone();
-        let made_for = [("Request", Some(case_id)), ("Action", Some(action.to_owned()))];
-        let made_for = made_for.into_iter().chain([("Challenge", challenge)]);
+        let made_for = [
+            (t!("proof-made-for-request"), Some(case_id)),
+            (t!("proof-made-for-action"), Some(action.to_owned())),
+            (t!("proof-made-for-challenge"), challenge),
+        ];
         ProofStep {
             confirmed: titles.map(|one| one.title().to_owned()).collect(),
-            made_for: made_for.filter_map(|(name, value)| Some((name, value?))).collect(),
+            made_for: made_for
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value?)))
+                .collect(),
             ..ProofStep::new(ask, reply, ways)
         }
+    }
+}
+
+/// Why a proof does not count, for the person who submitted it.
+fn fault_message(provider: &str, fault: &ProofFault) -> String {
+    match fault {
+        // Providers give their reasons in English.
+        ProofFault::Unproven(why) => t!("proof-not-valid", provider = provider, reason = why),
+        ProofFault::TooLate(until) => {
+            t!("proof-too-late", provider = provider, until = date_time(*until))
+        }
+        ProofFault::OtherCase => t!("proof-other-request", provider = provider),
+        ProofFault::OtherAction => t!("proof-other-answer", provider = provider),
+        ProofFault::OtherChallenge => t!("proof-other-challenge", provider = provider),
+        ProofFault::Stale => t!("proof-stale", provider = provider),
+        ProofFault::RunOut => t!("proof-expired", provider = provider),
+        ProofFault::Used => t!("proof-used", provider = provider),
+        ProofFault::Unwanted => t!("proof-unwanted", provider = provider),
     }
 }
 

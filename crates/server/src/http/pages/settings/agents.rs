@@ -17,6 +17,7 @@ use views::settings::agents::{self as view, KeyUsage};
 use views::settings::controls::{FormDraft, refused};
 use views::settings::{self, SettingsPage};
 use views::site::paths;
+use views::t;
 
 use super::{SettingsQuery, empty_form, framed, not_found, page_of, saved};
 use crate::config::Config;
@@ -45,9 +46,9 @@ pub(super) async fn add(
     let problems = match view::read(&form) {
         Ok(new) => {
             let path = paths::agent(&new.id);
-            let taken = gateway.directory().agent(&new.id).map(|_| "a name no agent has");
+            let taken = gateway.directory().agent(&new.id).map(|_| t!("settings-agents-id-taken"));
             let command = DirectoryCommand::SaveAgent(new);
-            match run_create_command(&gateway, &visitor, taken, command, view::LABELS).await? {
+            match run_create_command(&gateway, &visitor, taken, command, view::label).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,
             }
@@ -86,14 +87,14 @@ pub(super) async fn save(
     // The form of an owner who is no administrator has no field for another owner.
     let owner = match form.value("owner") {
         None if !visitor.human.admin => Ok(agent.owner.clone()),
-        Some(_) | None => settings::people::id(&form, "owner", "Who answers for it"),
+        Some(_) | None => settings::people::id(&form, "owner", &t!("settings-agents-owner")),
     };
     let command = owner.map(|owner| {
         let (id, project) = (agent.id.clone(), agent.project.clone());
         let conversations = Some(form.value("conversations").is_some());
         DirectoryCommand::SaveAgent(NewAgent { id, project, owner, conversations })
     });
-    let done = run_form_command(&gateway, &visitor, command, view::LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, command, view::label).await?;
     let Err(problems) = done else { return Ok(saved(&path)) };
     let filled = FormDraft { form: Some(&form), problems: &problems };
     agent_page(&gateway, &authenticator, &visitor, &directory, agent, None, filled).await
@@ -125,7 +126,7 @@ pub(super) async fn make_key(
     match new_key(&gateway, &config, &visitor, agent, new).await {
         Ok(shown) => Ok(shown),
         Err(StoreError::Refused(refusal)) => {
-            let problems = refused(&refusal, view::LABELS);
+            let problems = refused(&refusal, view::label);
             let filled = FormDraft { form: Some(&form), problems: &problems };
             agent_page(&gateway, &authenticator, &visitor, &directory, agent, None, filled).await
         }

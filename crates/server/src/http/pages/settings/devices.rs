@@ -8,13 +8,15 @@ use channels::push::{InvalidSubscription, PushSubscription};
 use channels::{ChannelRegistry, DeliveryError};
 use gateway::Gateway;
 use kernel::audit::Digest;
-use notify::devices::{AddDeviceResult, DeviceRegistry, TOO_MANY_DEVICES};
+use kernel::quota::MOST_DEVICES;
+use notify::devices::{AddDeviceResult, DeviceRegistry};
 use store::Device;
 use views::SubmittedForm;
 use views::answer_form::problem::{FormProblems, ProblemLocation};
 use views::settings::SettingsPage;
 use views::settings::devices::{DeviceRow, page};
 use views::site::paths;
+use views::t;
 
 use super::{PageError, SettingsQuery, framed, saved};
 use crate::http::pages::visitor::Visitors;
@@ -75,7 +77,7 @@ async fn enrol(
     form: &SubmittedForm,
 ) -> Result<Result<(), FormProblems>, PageError> {
     let Some(push) = &channels.push else {
-        return Ok(Err(problem("This server tells no devices.")));
+        return Ok(Err(problem(&t!("settings-notifications-no-push"))));
     };
     let text = |name| form.value(name).unwrap_or_default().to_owned();
     let directory = gateway.directory();
@@ -95,10 +97,12 @@ async fn enrol(
     let key = Some(visitor.session);
     Ok(match devices.add(push, &visitor.human.id, key, address).await? {
         AddDeviceResult::Kept(_) => Ok(()),
-        AddDeviceResult::Wrong(InvalidSubscription { field, expected }) => Err(problem(&format!(
-            "This browser\u{2019}s push service cannot be used: {field} should be {expected}."
+        AddDeviceResult::Wrong(InvalidSubscription { field, expected }) => Err(problem(&t!(
+            "settings-device-invalid",
+            field = field,
+            expected = expected
         ))),
-        AddDeviceResult::Full => Err(problem(&format!("Not added: {TOO_MANY_DEVICES}."))),
+        AddDeviceResult::Full => Err(problem(&t!("settings-devices-full", count = MOST_DEVICES))),
     })
 }
 
@@ -109,7 +113,7 @@ async fn try_devices(
     devices: &DeviceRegistry,
     visitor: &Visitor,
 ) -> PageResult {
-    let (mut taken, mut failed) = (0, FormProblems::default());
+    let (mut taken, mut failed) = (0_u32, FormProblems::default());
     if let Some(push) = &channels.push {
         for (device, address) in devices.devices_of(&visitor.human.id).await? {
             let error = match devices.test(push, device.name).await? {
@@ -118,23 +122,19 @@ async fn try_devices(
                     continue;
                 }
                 Err(DeliveryError::Gone { .. }) => {
-                    "it is not there any more and is told nothing from now on"
+                    t!("settings-device-test-gone", device = address.label)
                 }
                 Err(DeliveryError::Later { .. }) => {
-                    "its push service does not take it now; try again later"
+                    t!("settings-device-test-later", device = address.label)
                 }
                 Err(DeliveryError::Never { .. }) => {
-                    "its push service refuses it; turn notices on anew there"
+                    t!("settings-device-test-never", device = address.label)
                 }
             };
-            failed.add(ProblemLocation::Page, None, format!("{}: {error}.", address.label));
+            failed.add(ProblemLocation::Page, None, error);
         }
     }
-    let done = match taken {
-        0 => None,
-        1 => Some("Sent to one device; it shows in a moment".to_owned()),
-        n => Some(format!("Sent to {n} devices; it shows in a moment")),
-    };
+    let done = (taken > 0).then(|| t!("settings-devices-tested", count = taken));
     devices_page(gateway, channels, devices, visitor, done, failed).await
 }
 

@@ -14,9 +14,9 @@ use kernel::command::{NewAsk, NewOnExpiry};
 use kernel::directory::{Agent, NewAgent, NewProject};
 use kernel::question::{Editable, Question, QuestionBody};
 use kernel::{Actor, AgentId, AskCommand, DirectoryCommand, Phase, ProjectId};
-use serde_json::{Map, json};
+use serde_json::{Map, Value};
 use store::{AskListQuery, Filter, ListScope, Order};
-use views::message_page;
+use views::{message_page, t};
 use views::site::paths;
 
 use crate::config::Config;
@@ -99,28 +99,31 @@ fn demo_names(visitor: &Visitor) -> Result<(AgentId, ProjectId), PageError> {
 }
 
 fn broken(visitor: &Visitor) -> PageError {
-    let shown = message_page::server_error(&visitor.frame, "the demonstration cannot be made");
+    let shown = message_page::server_error(&visitor.frame, &t!("settings-demo-broken"));
     page(StatusCode::INTERNAL_SERVER_ERROR, shown)
 }
 
-/// The request of the demonstration.
+/// The request of the demonstration, in the language of the person who asked for it.
 fn demonstration() -> Option<NewAsk> {
-    let details = json!({
-        "amount": "€120.00",
-        "recipient": "Ada Lovelace (made up)",
-        "what happens": "Nothing, whatever you answer: this is a demonstration",
-    });
+    let details = [
+        (t!("settings-demo-amount"), t!("settings-demo-amount-value")),
+        (t!("settings-demo-recipient"), t!("settings-demo-recipient-value")),
+        (t!("settings-demo-effect"), t!("settings-demo-effect-value")),
+    ];
     let body = QuestionBody::Approve {
-        details: details.as_object().cloned().unwrap_or_default(),
+        details: details.into_iter().map(|(name, value)| (name, Value::String(value))).collect(),
         editable: Editable::Flag(false),
         reject_requires_reason: false,
         reject_options: Vec::new(),
     };
-    let context = "This is what a request looks like. No money moves and nobody else sees it.";
-    let prompt = "Demonstration: refund €120.00 to Ada for order 4711?";
     Some(NewAsk {
         dialect: Dialect::Native,
-        question: Question::new(prompt, Some(context.to_owned()), body).ok()?,
+        question: Question::new(
+            &t!("settings-demo-prompt"),
+            Some(t!("settings-demo-context")),
+            body,
+        )
+        .ok()?,
         metadata: Map::new(),
         labels: Labels::default(),
         tags: BTreeSet::from(["demonstration".to_owned()]),

@@ -19,14 +19,15 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use gateway::Gateway;
-use kernel::{Command, Refusal};
+use kernel::Command;
 use serde::Deserialize;
 use store::StoreError;
-use views::answer_form::problem::FormProblems;
+use views::answer_form::problem::{FormProblems, ProblemLocation};
+use views::components::wording::VisibleText;
 use views::settings::controls::{FormDraft, refused};
 use views::settings::{self, PAGE_SIZE, SettingsPage};
 use views::site::paths;
-use views::{SubmittedForm, message_page};
+use views::{SubmittedForm, message_page, t};
 
 use super::{PageError, PageResult, Visitor, html, page};
 use crate::config::Config;
@@ -79,7 +80,7 @@ struct SettingsQuery {
 
 impl SettingsQuery {
     fn done(&self) -> Option<String> {
-        self.saved.as_ref().map(|_| "Saved".to_owned())
+        self.saved.as_ref().map(|_| t!("settings-saved"))
     }
 }
 
@@ -137,7 +138,7 @@ async fn run_form_command(
     gateway: &Gateway,
     visitor: &Visitor,
     command: Result<impl Into<Command>, FormProblems>,
-    labels: &[(&str, &str)],
+    label: impl Fn(&str) -> Option<String>,
 ) -> Result<Result<(), FormProblems>, PageError> {
     let command = match command {
         Ok(command) => command,
@@ -145,7 +146,7 @@ async fn run_form_command(
     };
     match gateway.run(visitor.actor.clone(), command).await {
         Ok(_) => Ok(Ok(())),
-        Err(StoreError::Refused(refusal)) => Ok(Err(refused(&refusal, labels))),
+        Err(StoreError::Refused(refusal)) => Ok(Err(refused(&refusal, label))),
         Err(error) => Err(error.into()),
     }
 }
@@ -155,13 +156,18 @@ async fn run_form_command(
 async fn run_create_command(
     gateway: &Gateway,
     visitor: &Visitor,
-    taken: Option<&'static str>,
+    taken: Option<String>,
     command: impl Into<Command>,
-    labels: &[(&str, &str)],
+    label: impl Fn(&str) -> Option<String>,
 ) -> Result<Result<(), FormProblems>, PageError> {
     match taken {
-        Some(expected) => Ok(Err(refused(&Refusal::Invalid { field: "id", expected }, labels))),
-        None => run_form_command(gateway, visitor, Ok(command), labels).await,
+        Some(message) => {
+            let mut problem = FormProblems::default();
+            let label = label("id").map(|label| VisibleText::of(&label));
+            problem.add(ProblemLocation::Field("id".to_owned()), label, message);
+            Ok(Err(problem))
+        }
+        None => run_form_command(gateway, visitor, Ok(command), label).await,
     }
 }
 

@@ -19,17 +19,15 @@ use views::components::wording::VisibleText;
 use views::settings::SettingsPage;
 use views::settings::controls::FormDraft;
 use views::settings::notifications::{
-    LABELS, NotificationsPage, code_field, contact_method_name, page, read,
+    NotificationsPage, code_field, contact_method_name, label, page, read,
 };
 use views::site::paths;
+use views::t;
 
 use super::{PageError, SettingsQuery, empty_form, framed, saved};
 use crate::http::pages::settings::run_form_command;
 use crate::http::pages::visitor::Visitors;
 use crate::http::pages::{PageResult, Visitor};
-
-/// The message for an unknown kind of address.
-const NO_SUCH_KIND: &str = "choose one of these";
 
 pub(super) async fn show(
     State(channels): State<Arc<ChannelRegistry>>,
@@ -69,8 +67,8 @@ pub(super) async fn change(
     } else if let Some(address) = form.value("contacts") {
         let via = form.value("via").unwrap_or("email");
         let Some(contact) = Contact::of_kind(via, address.trim()) else {
-            let problems =
-                FormProblems::one(ProblemLocation::Field("via".to_owned()), NO_SUCH_KIND);
+            let place = ProblemLocation::Field("via".to_owned());
+            let problems = FormProblems::one(place, t!("settings-option-expected"));
             return wrong_notices(&channels, &devices, &contacts, &visitor, &form, problems).await;
         };
         DirectoryCommand::AddContact(me, contact)
@@ -91,7 +89,7 @@ pub(super) async fn change(
             }
         }
     };
-    match run_form_command(&gateway, &visitor, Ok(command), LABELS).await? {
+    match run_form_command(&gateway, &visitor, Ok(command), label).await? {
         Ok(()) => Ok(saved(paths::NOTIFICATION_SETTINGS)),
         Err(problems) => {
             wrong_notices(&channels, &devices, &contacts, &visitor, &form, problems).await
@@ -150,26 +148,26 @@ async fn verify_page(
     let message = if form.value("send").is_some() {
         match codes.send(&visitor.human, &means).await? {
             CodeSent::Sent => {
-                let done = Some(format!("A code is on its way: {}", contact_method_name(&means)));
+                let done = Some(t!("settings-code-sent", contact = contact_method_name(&means)));
                 return notices_page(channels, devices, contacts, visitor, done, empty_form())
                     .await;
             }
-            CodeSent::NoChannel => "This server sends nothing there.",
-            CodeSent::Wait(_) => "Too many codes were sent. Try again in a few minutes.",
-            CodeSent::Failed => "The code could not be sent. Try again later.",
+            CodeSent::NoChannel => t!("settings-code-no-channel"),
+            CodeSent::Wait(_) => t!("settings-code-too-many"),
+            CodeSent::Failed => t!("settings-code-failed"),
         }
     } else {
         let code = form.value(&field).unwrap_or_default();
         match codes.check_code(&visitor.actor, &visitor.human, &means, code).await? {
             CodeCheck::Right => return Ok(saved(paths::NOTIFICATION_SETTINGS)),
-            CodeCheck::Wrong { left: 1.. } => "That is not the code that was sent last.",
+            CodeCheck::Wrong { left: 1.. } => t!("settings-code-wrong"),
             CodeCheck::Wrong { left: 0 } | CodeCheck::Gone => {
-                "No code counts any more. Have another one sent."
+                t!("settings-code-gone")
             }
         }
     };
     let mut problems = FormProblems::default();
-    problems.add(ProblemLocation::Field(field), Some(VisibleText::of("Code")), message);
+    problems.add(ProblemLocation::Field(field), Some(VisibleText::of(&t!("settings-notifications-code"))), message);
     wrong_notices(channels, devices, contacts, visitor, form, problems).await
 }
 

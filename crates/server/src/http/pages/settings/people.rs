@@ -13,8 +13,10 @@ use kernel::{DirectoryCommand, HumanId, KeyId};
 use store::StoreError;
 use views::settings::controls::FormDraft;
 use views::settings::{self, SettingsPage, people as view};
+use views::answer_form::problem::ProblemLocation;
+use views::components::wording::VisibleText;
 use views::site::paths;
-use views::{FormProblems, message_page};
+use views::{FormProblems, message_page, t};
 
 use super::{SettingsQuery, empty_form, framed, not_found, page_of, saved, shown_again};
 use crate::config::Config;
@@ -40,9 +42,9 @@ pub(super) async fn add(
     let problems = match view::read_new(&form) {
         Ok(new) => {
             let path = paths::person(&new.id);
-            let taken = gateway.directory().human(&new.id).map(|_| "a name nobody has");
+            let taken = gateway.directory().human(&new.id).map(|_| t!("settings-people-id-taken"));
             let command = DirectoryCommand::AddHuman(new);
-            match run_create_command(&gateway, &visitor, taken, command, view::LABELS).await? {
+            match run_create_command(&gateway, &visitor, taken, command, view::label).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,
             }
@@ -75,7 +77,7 @@ pub(super) async fn save(
     let path = paths::person(&human.id);
     let form = posted.read(&visitor, &path).await?;
     let command = view::read(&form, human.id.clone()).map(DirectoryCommand::SaveHuman);
-    let done = run_form_command(&gateway, &visitor, command, view::LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, command, view::label).await?;
     let Err(problems) = done else { return Ok(saved(&path)) };
     Ok(shown_again(&visitor, &form, &problems, |filled| {
         view::page(human, &directory, gateway.now(), filled)
@@ -97,7 +99,7 @@ pub(super) async fn link(
         bootstrap::create_sign_in_link(&gateway, visitor.actor.clone(), human.id.clone()).await?;
     let url = config.links().sign_in(&secret).map_err(|_| {
         let shown =
-            message_page::server_error(&visitor.frame, "the sign-in address cannot be built");
+            message_page::server_error(&visitor.frame, &t!("settings-invite-broken"));
         instead(StatusCode::INTERNAL_SERVER_ERROR, shown)
     })?;
     let shown = view::link_created(human, &directory, url.as_str());
@@ -119,7 +121,7 @@ pub(super) async fn confirm_passkey(
     let own = |key: &KeyId| directory.passkeys_of(&human.id).any(|one| one.id == *key);
     let key = key.filter(own).ok_or_else(|| not_found(&visitor))?;
     let command = DirectoryCommand::ConfirmPasskey(key);
-    let done = run_form_command(&gateway, &visitor, Ok(command), view::LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, Ok(command), view::label).await?;
     Ok(person_after(&gateway, &visitor, human, done))
 }
 
@@ -134,7 +136,7 @@ pub(super) async fn end_access(
     let human = unerased_person(&visitor, &directory, &id)?;
     posted.read(&visitor, &paths::person(&human.id)).await?;
     let command = DirectoryCommand::EndAccess(human.id.clone());
-    let done = run_form_command(&gateway, &visitor, Ok(command), view::LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, Ok(command), view::label).await?;
     Ok(person_after(&gateway, &visitor, human, done))
 }
 
@@ -175,7 +177,7 @@ pub(super) async fn erase(
     let problems = match view::check_confirmation(&form, &human.id) {
         Ok(()) => match erasure.erase_person(visitor.actor.clone(), &human.id).await {
             Ok(()) => return Ok(saved(&paths::person(&human.id))),
-            Err(StoreError::Refused(refusal)) => settings::controls::refused(&refusal, &[]),
+            Err(StoreError::Refused(refusal)) => settings::controls::refused(&refusal, |_| None),
             Err(error) => return Err(error.into()),
         },
         Err(problems) => problems,
@@ -198,17 +200,21 @@ pub(super) async fn add_group(
     posted: UnreadForm,
 ) -> PageResult {
     let form = posted.read(&visitor, paths::GROUPS).await?;
-    let read = view::id(&form, "id", "Name of the group").and_then(|id: GroupId| {
+    let read = view::id(&form, "id", &t!("settings-groups-id")).and_then(|id: GroupId| {
         let new = view::read_group(&form, id)?;
         if new.members.is_empty() {
-            let nobody =
-                kernel::Refusal::Invalid { field: "members", expected: "at least one person" };
-            return Err(settings::controls::refused(&nobody, view::GROUP_LABELS));
+            let mut nobody = FormProblems::default();
+            nobody.add(
+                ProblemLocation::Field("members".to_owned()),
+                Some(VisibleText::of(&t!("settings-groups-members"))),
+                t!("settings-groups-members-none"),
+            );
+            return Err(nobody);
         }
         Ok(new)
     });
     let command = read.map(DirectoryCommand::SaveGroup);
-    let done = run_form_command(&gateway, &visitor, command, view::GROUP_LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, command, view::group_label).await?;
     let Err(problems) = done else { return Ok(saved(paths::GROUPS)) };
     Ok(shown_again(&visitor, &form, &problems, |filled| view::groups(&gateway.directory(), filled)))
 }
@@ -234,7 +240,7 @@ pub(super) async fn save_group(
     let id: GroupId = id.parse().map_err(|_| not_found(&visitor))?;
     let form = posted.read(&visitor, &paths::group(&id)).await?;
     let command = view::read_group(&form, id.clone()).map(DirectoryCommand::SaveGroup);
-    let done = run_form_command(&gateway, &visitor, command, view::GROUP_LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, command, view::group_label).await?;
     let Err(problems) = done else { return Ok(saved(paths::GROUPS)) };
     Ok(shown_again(&visitor, &form, &problems, |filled| {
         view::group(&id, &gateway.directory(), filled)

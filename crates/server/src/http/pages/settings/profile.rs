@@ -7,7 +7,7 @@ use gateway::Gateway;
 use kernel::DirectoryCommand;
 use views::settings::SettingsPage;
 use views::settings::controls::FormDraft;
-use views::settings::profile::{LABELS, absence_page, page, read, read_absence};
+use views::settings::profile::{absence_page, label, page, read, read_absence};
 use views::site::paths;
 
 use super::{SettingsQuery, empty_form, framed, saved, shown_again};
@@ -31,7 +31,7 @@ pub(super) async fn save(
 ) -> PageResult {
     let (visitor, form) = visitors.visitor_and_form(from, paths::PROFILE).await?;
     let command = read(&form, &visitor.human).map(DirectoryCommand::SaveProfile);
-    let done = run_form_command(&gateway, &visitor, command, LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, command, label).await?;
     let Err(problems) = done else { return Ok(saved(paths::PROFILE)) };
     let again = |filled: FormDraft<'_>| page(&visitor.human, gateway.now(), filled);
     Ok(shown_again(&visitor, &form, &problems, again))
@@ -54,7 +54,7 @@ pub(super) async fn save_away(
 ) -> PageResult {
     let (visitor, form) = visitors.visitor_and_form(from, paths::AWAY).await?;
     let command = read_absence(&form, &visitor.human).map(DirectoryCommand::SaveProfile);
-    let done = run_form_command(&gateway, &visitor, command, LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, command, label).await?;
     let Err(problems) = done else { return Ok(saved(paths::AWAY)) };
     let (directory, now) = (gateway.directory(), gateway.now());
     let again = |filled: FormDraft<'_>| absence_page(&visitor.human, &directory, now, filled);

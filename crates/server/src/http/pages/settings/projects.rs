@@ -10,6 +10,7 @@ use views::settings::controls::FormDraft;
 use views::settings::people::id as named;
 use views::settings::{SettingsPage, projects as view};
 use views::site::paths;
+use views::t;
 
 use super::{SettingsQuery, empty_form, framed, not_found, page_of, saved, shown_again};
 use crate::config::Config;
@@ -34,12 +35,12 @@ pub(super) async fn add(
     posted: UnreadForm,
 ) -> PageResult {
     let form = posted.read(&visitor, paths::PROJECTS).await?;
-    let problems = match named(&form, "id", "Name of the project") {
+    let problems = match named(&form, "id", &t!("settings-projects-id")) {
         Ok(id) => {
             let path = paths::project(&id);
-            let taken = gateway.directory().project(&id).map(|_| "a name no project has");
+            let taken = gateway.directory().project(&id).map(|_| t!("settings-projects-id-taken"));
             let command = DirectoryCommand::AddProject(new_project(&config, id));
-            match run_create_command(&gateway, &visitor, taken, command, view::LABELS).await? {
+            match run_create_command(&gateway, &visitor, taken, command, view::label).await? {
                 Ok(()) => return Ok(saved(&path)),
                 Err(problems) => problems,
             }
@@ -79,7 +80,7 @@ pub(super) async fn save(
     let path = paths::project(&project.id);
     let form = posted.read(&visitor, &path).await?;
     let command = view::read(&form, project.id.clone()).map(DirectoryCommand::SaveProject);
-    let done = run_form_command(&gateway, &visitor, command, view::LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, command, view::label).await?;
     let Err(problems) = done else { return Ok(saved(&path)) };
     Ok(shown_again(&visitor, &form, &problems, |filled| view::page(project, &directory, filled)))
 }

@@ -7,7 +7,7 @@ use gateway::Gateway;
 use kernel::{DirectoryCommand, RuleId};
 use views::settings::SettingsPage;
 use views::settings::controls::FormDraft;
-use views::settings::rules::{LABELS, page, read};
+use views::settings::rules::{label, page, read};
 use views::site::paths;
 
 use super::{SettingsQuery, empty_form, framed, saved, shown_again};
@@ -39,7 +39,7 @@ pub(super) async fn save(
             DirectoryCommand::AddRules(vec![(id, new)])
         }),
     };
-    let done = run_form_command(&gateway, &visitor, command, LABELS).await?;
+    let done = run_form_command(&gateway, &visitor, command, label).await?;
     let Err(problems) = done else { return Ok(saved(paths::RULES)) };
     let again = |filled: FormDraft<'_>| page(&visitor.human, &gateway.directory(), filled);
     Ok(shown_again(&visitor, &form, &problems, again))

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use gateway::Gateway;
 use gateway::receipts::Receipts;
 use gateway::signing::{DestroyedBy, KeyRevocation, SigningKeySummary};
-use views::message_page;
+use views::{message_page, t};
 use views::settings::signing::{SigningKeyRow, SigningKeyStatus, page};
 
 use super::framed;
@@ -24,7 +24,7 @@ pub(super) async fn show(
 ) -> PageResult {
     let keys = receipts.signer().listed().await.map_err(|error| {
         tracing::error!(error = format!("{error:#}"), "the signing keys cannot be read");
-        let shown = message_page::server_error(&visitor.frame, "the signing keys cannot be read");
+        let shown = message_page::server_error(&visitor.frame, &t!("settings-signing-unreadable"));
         instead(StatusCode::INTERNAL_SERVER_ERROR, shown)
     })?;
     let view = |key: SigningKeySummary| SigningKeyRow {

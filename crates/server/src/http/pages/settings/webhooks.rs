@@ -18,6 +18,7 @@ use views::answer_form::submitted::SubmittedForm;
 use views::settings::controls::{FormDraft, refused};
 use views::settings::{self, PAGE_SIZE, SettingsPage, webhooks as view};
 use views::site::paths;
+use views::t;
 
 use super::{empty_form, framed, not_found, page_of};
 use crate::http::AppState;
@@ -44,12 +45,12 @@ pub(super) struct WebhookPageQuery {
 impl WebhookPageQuery {
     fn words(&self) -> Option<String> {
         let words = match self.done.as_deref()? {
-            "test" => "A test is on its way; what came of it shows below",
-            "again" => "It is sent again; what came of it shows below",
-            "removed" => "Removed",
-            _ => "Saved",
+            "test" => t!("settings-webhook-test-sent"),
+            "again" => t!("settings-delivery-sent-again"),
+            "removed" => t!("settings-removed"),
+            _ => t!("settings-saved"),
         };
-        Some(words.to_owned())
+        Some(words)
     }
 }
 
@@ -80,7 +81,7 @@ pub(super) async fn add(
         Ok(new) => {
             match add_webhook(&gateway, &webhooks, &callbacks, visitor.actor.clone(), new).await {
                 Ok(made) => return Ok(revealed(&visitor, StatusCode::CREATED, &made)),
-                Err(StoreError::Refused(refusal)) => refused(&refusal, view::LABELS),
+                Err(StoreError::Refused(refusal)) => refused(&refusal, view::label),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -115,10 +116,10 @@ pub(super) async fn save(
 ) -> PageResult {
     let command = view::read(&form, webhook.id, Some(&webhook)).and_then(|new| {
         require_callable_url(&callbacks, "url", &new.url)
-            .map_err(|refusal| refused(&refusal, view::LABELS))?;
+            .map_err(|refusal| refused(&refusal, view::label))?;
         Ok(DirectoryCommand::SaveWebhook(new))
     });
-    match run_form_command(&gateway, &visitor, command, view::LABELS).await? {
+    match run_form_command(&gateway, &visitor, command, view::label).await? {
         Ok(()) => Ok(done(&paths::webhook(webhook.id), "saved")),
         Err(problems) => webhook_again(&gateway, &visitor, &webhook, &form, problems).await,
     }
@@ -135,7 +136,7 @@ pub(super) async fn rotate(
         .and_then(|text| text.parse().ok())
         .unwrap_or(PREVIOUS_SECRET_SECONDS);
     let rotate = DirectoryCommand::RotateWebhook(webhook.id, grace);
-    match run_form_command(&gateway, &visitor, Ok(rotate), view::LABELS).await? {
+    match run_form_command(&gateway, &visitor, Ok(rotate), view::label).await? {
         Ok(()) => {
             let made =
                 revealed_webhook(&gateway, &webhooks, webhook.id).map_err(StoreError::from)?;
@@ -150,7 +151,7 @@ pub(super) async fn test(
     WebhookForm { visitor, webhook, form }: WebhookForm,
 ) -> PageResult {
     let test = DirectoryCommand::TestWebhook(webhook.id);
-    match run_form_command(&gateway, &visitor, Ok(test), view::LABELS).await? {
+    match run_form_command(&gateway, &visitor, Ok(test), view::label).await? {
         Ok(()) => Ok(done(&paths::webhook(webhook.id), "test")),
         Err(problems) => webhook_again(&gateway, &visitor, &webhook, &form, problems).await,
     }
@@ -164,7 +165,7 @@ pub(super) async fn redeliver(
     match send_again(&gateway, webhook.id, delivery).await {
         Ok(_) => Ok(done(&paths::webhook(webhook.id), "again")),
         Err(StoreError::Refused(refusal)) => {
-            let problems = refused(&refusal, view::LABELS);
+            let problems = refused(&refusal, view::label);
             webhook_again(&gateway, &visitor, &webhook, &form, problems).await
         }
         Err(error) => Err(error.into()),

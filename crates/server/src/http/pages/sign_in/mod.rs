@@ -255,8 +255,10 @@ impl SignInPages {
         let cookies = AppendHeaders([
             (header::SET_COOKIE, self.cookies.set(Cookie::Session, &session.secret, lifetime)),
             (header::SET_COOKIE, keep),
+            (header::SET_COOKIE, self.cookies.set(Cookie::Return, "", 0)),
         ]);
-        Ok((cookies, Redirect::to(paths::INBOX)).into_response())
+        let next = self.cookies.page_to_return_to(headers);
+        Ok((cookies, Redirect::to(next.unwrap_or(paths::INBOX))).into_response())
     }
 
     /// The page of a browser that was signed out.

@@ -23,7 +23,7 @@ use store::StoreError;
 use views::banner::ActionOutcome;
 use views::sign_in::passkeys::{self, AddPasskey, PasskeyChallenge, PasskeyEntry};
 use views::site::paths;
-use views::{PageContext, message_page};
+use views::{PageContext, message_page, t};
 
 use crate::config::Config;
 use crate::http::pages::cookies::{Cookie, Cookies};
@@ -81,7 +81,7 @@ pub(super) async fn change(
             Some((c, passkey_pages.verify_assertion(human, &directory, c, value("response"))?))
         });
         let Some((challenge, _)) = asserted else {
-            return passkey_pages.refused(&visitor, NOT_USED).await;
+            return passkey_pages.refused(&visitor, t!("sign-in-passkey-not-verified")).await;
         };
         let vouched = VouchingAssertion { challenge, response: value("response").to_owned() };
         return passkey_pages.page(&visitor, StatusCode::OK, None, Some(vouched)).await;
@@ -106,7 +106,7 @@ pub(super) async fn change(
                 });
                 match asserted {
                     Some((used, _)) => PasskeyAuthority::Passkey(used),
-                    None => return passkey_pages.refused(&visitor, NOT_USED).await,
+                    None => return passkey_pages.refused(&visitor, t!("sign-in-passkey-not-verified")).await,
                 }
             }
         };
@@ -119,7 +119,7 @@ pub(super) async fn change(
             _ => None,
         };
         let Some(made) = made else {
-            return passkey_pages.refused(&visitor, "the passkey was not made").await;
+            return passkey_pages.refused(&visitor, t!("sign-in-passkey-not-created")).await;
         };
         let authority = match submitted.value("vouched").filter(|sealed| !sealed.is_empty()) {
             None => PasskeyAuthority::SignIn(visitor.session),
@@ -131,7 +131,7 @@ pub(super) async fn change(
                 });
                 match asserted {
                     Some((used, _)) => PasskeyAuthority::Passkey(used),
-                    None => return passkey_pages.refused(&visitor, NOT_USED).await,
+                    None => return passkey_pages.refused(&visitor, t!("sign-in-passkey-not-verified")).await,
                 }
             }
         };
@@ -158,8 +158,6 @@ pub(super) async fn change(
         Err(error) => Err(error.into()),
     }
 }
-
-const NOT_USED: &str = "the passkey was not used, or its signature does not fit";
 
 /// `POST /sign-in/passkey`
 pub(super) async fn sign_in(
@@ -397,8 +395,8 @@ impl PasskeyPages {
     }
 
     /// The page after a passkey was refused.
-    async fn refused(&self, visitor: &Visitor, why: &'static str) -> PageResult {
-        let notice = ActionOutcome::Passkey(Refusal::NotAllowed { why });
+    async fn refused(&self, visitor: &Visitor, why: String) -> PageResult {
+        let notice = ActionOutcome::PasskeyUnusable(why);
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         self.page(visitor, status, Some(&notice), None).await
     }

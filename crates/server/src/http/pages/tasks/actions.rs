@@ -12,7 +12,7 @@ use kernel::directory::profile_settings::ProfileSettings;
 use kernel::task::{AgentInput, Handover, TaskCommand};
 use kernel::{Command, Task};
 use store::StoreError;
-use views::SubmittedForm;
+use views::{SubmittedForm, t};
 use views::components::task_labels::INTENTS;
 use views::site::paths;
 use views::tasks::room::TaskActionResult;
@@ -23,7 +23,7 @@ use crate::http::pages::tasks::TaskPages;
 use crate::http::pages::{PageResult, Visitor, parts};
 
 /// The command of a form, or the correction it needs.
-type FormCommand = Result<TaskCommand, &'static str>;
+type FormCommand = Result<TaskCommand, String>;
 
 /// `POST /tasks/{id}/assign`
 pub(super) async fn assign(
@@ -31,14 +31,11 @@ pub(super) async fn assign(
     Path(id): Path<String>,
     from: Request,
 ) -> PageResult {
-    let done = TaskActionResult::Done(
-        "The task was given out",
-        "The agent was told, and begins on its own.",
-    );
+    let done = || TaskActionResult::Done(t!("task-assigned"), t!("task-assigned-text"));
     task_pages
         .run_form_command(&id, "assign", from, done, |_, task, sent| {
             let agent = sent.value("agent").and_then(|name| name.parse().ok());
-            let agent = agent.ok_or("Choose an agent")?;
+            let agent = agent.ok_or_else(|| t!("task-assign-choose"))?;
             Ok(TaskCommand::Assign(task.id, agent, AgentInput::default()))
         })
         .await
@@ -50,7 +47,7 @@ pub(super) async fn cancel(
     Path(id): Path<String>,
     from: Request,
 ) -> PageResult {
-    let done = TaskActionResult::Done("The task was called off", "Its agent was told to stop.");
+    let done = || TaskActionResult::Done(t!("task-cancelled"), t!("task-cancelled-text"));
     task_pages
         .run_form_command(&id, "cancel", from, done, |_, task, sent| {
             let reason = sent.text("reason").filter(|text| !text.trim().is_empty());
@@ -65,11 +62,10 @@ pub(super) async fn interrupt(
     Path(id): Path<String>,
     from: Request,
 ) -> PageResult {
-    let text = "It goes on as soon as you answer the request that is in your inbox now.";
-    let done = TaskActionResult::Done("The agent was stopped", text);
+    let done = || TaskActionResult::Done(t!("task-interrupted"), t!("task-interrupted-text"));
     task_pages
         .run_form_command(&id, "interrupt", from, done, |_, task, sent| {
-            let prompt = text_field(sent, "prompt").ok_or("Say why you stop it")?;
+            let prompt = text_field(sent, "prompt").ok_or_else(|| t!("task-interrupt-missing"))?;
             Ok(TaskCommand::Interrupt(task.id, prompt))
         })
         .await
@@ -81,17 +77,15 @@ pub(super) async fn amend(
     Path(id): Path<String>,
     from: Request,
 ) -> PageResult {
-    let done = TaskActionResult::Done(
-        "The agent was told",
-        "It goes on working and takes it into account.",
-    );
+    let done = || TaskActionResult::Done(t!("task-amended"), t!("task-amended-text"));
     task_pages
         .run_form_command(&id, "amend", from, done, |_, task, sent| {
             let text =
-                text_field(sent, "text").ok_or("Write what the agent should take into account")?;
+                text_field(sent, "text").ok_or_else(|| t!("task-amend-missing"))?;
             let intent = sent.value("intent").unwrap_or_default();
             let intent = INTENTS.into_iter().find(|one| one.as_str() == intent);
-            Ok(TaskCommand::Amend(task.id, text, intent.ok_or("Choose to what end you say it")?))
+            let intent = intent.ok_or_else(|| t!("task-amend-no-intent"))?;
+            Ok(TaskCommand::Amend(task.id, text, intent))
         })
         .await
 }
@@ -102,14 +96,14 @@ pub(super) async fn grant(
     Path(id): Path<String>,
     from: Request,
 ) -> PageResult {
-    let done = TaskActionResult::Done("The permission was set", "The agent was told.");
+    let done = || TaskActionResult::Done(t!("task-granted"), t!("task-granted-text"));
     task_pages
         .run_form_command(&id, "grant", from, done, |visitor, task, sent| {
             let zone =
                 visitor.human.profile_settings().map_or(TimeZone::UTC, ProfileSettings::zone);
             let grant = actions::parse_grant(sent, &zone);
-            let wrong = "Say whether it may, what it is about, and for how long";
-            Ok(TaskCommand::Grant(task.id, grant.ok_or(wrong)?))
+            let grant = grant.ok_or_else(|| t!("task-grant-missing"))?;
+            Ok(TaskCommand::Grant(task.id, grant))
         })
         .await
 }
@@ -120,13 +114,11 @@ pub(super) async fn transfer(
     Path(id): Path<String>,
     from: Request,
 ) -> PageResult {
-    let done = TaskActionResult::Done(
-        "The task was handed over",
-        "Whoever worked on it was told to stop.",
-    );
+    let done = || TaskActionResult::Done(t!("task-transferred"), t!("task-transferred-text"));
     task_pages
         .run_form_command(&id, "transfer", from, done, |_, task, sent| {
-            let to = sent.value("to").and_then(actions::parse_party).ok_or("Choose somebody")?;
+            let to = sent.value("to").and_then(actions::parse_party);
+            let to = to.ok_or_else(|| t!("task-transfer-choose"))?;
             Ok(TaskCommand::Transfer(task.id, to, Handover::Handoff))
         })
         .await
@@ -138,10 +130,7 @@ pub(super) async fn review(
     Path(id): Path<String>,
     from: Request,
 ) -> PageResult {
-    let done = TaskActionResult::Done(
-        "Your verdict was recorded",
-        "The agent has it now, with all you wrote.",
-    );
+    let done = || TaskActionResult::Done(t!("task-reviewed"), t!("task-reviewed-text"));
     task_pages
         .run_form_command(&id, "review", from, done, |_, task, sent| {
             Ok(TaskCommand::Review(task.id, Box::new(review::parse_review(sent)?)))
@@ -155,13 +144,12 @@ pub(super) async fn remark(
     Path(id): Path<String>,
     from: Request,
 ) -> PageResult {
-    let done =
-        TaskActionResult::Done("Your comment was added", "Whoever sees this task can read it.");
+    let done = || TaskActionResult::Done(t!("task-remarked"), t!("task-remarked-text"));
     task_pages
         .run_form_command(&id, "remark", from, done, |_, task, sent| {
             let review = sent.value("review").and_then(|id| id.parse().ok());
-            let review = review.ok_or("Load the page again")?;
-            text_field(sent, "body").ok_or("Write what you want to add")?;
+            let review = review.ok_or_else(|| t!("task-load-again"))?;
+            text_field(sent, "body").ok_or_else(|| t!("task-remark-missing"))?;
             Ok(TaskCommand::Remark(task.id, review, review::parse_remark(sent)))
         })
         .await
@@ -179,7 +167,7 @@ impl TaskPages {
         id: &str,
         act: &'static str,
         from: Request,
-        done: TaskActionResult,
+        done: impl FnOnce() -> TaskActionResult,
         meant: impl FnOnce(&Visitor, &Task, &SubmittedForm) -> FormCommand,
     ) -> PageResult {
         let (headers, body) = parts(from);
@@ -211,7 +199,7 @@ impl TaskPages {
         match self.gateway.run_with_conditions(terms, visitor.actor.clone(), command).await {
             Ok(outcome) => {
                 let now = outcome.task.map_or(task, |now| *now);
-                self.room(&visitor, &now, StatusCode::OK, Some(&done), None).await
+                self.room(&visitor, &now, StatusCode::OK, Some(&done()), None).await
             }
             Err(StoreError::Refused(refusal)) => {
                 let now = self.visible_task(&visitor, id).await?;

@@ -29,7 +29,7 @@ use views::tasks::versions::{
     MAX_VERSION_BYTES, ShownVersion, TaskDeliveries, VersionContent, image_media_type,
     parse_version,
 };
-use views::{SubmittedForm, message_page};
+use views::{SubmittedForm, message_page, t};
 
 use crate::http::pages::tasks::TaskPages;
 use crate::http::pages::visitor::Visitors;
@@ -96,7 +96,7 @@ pub(super) async fn show(
         }
     };
     let Some(then) = then else {
-        let told = TaskActionResult::Wrong("Choose a moment after the task was written down");
+        let told = TaskActionResult::Wrong(t!("task-no-earlier-state"));
         let status = StatusCode::UNPROCESSABLE_ENTITY;
         let shown = RoomPageState { status, told: Some(&told), ..RoomPageState::default() };
         return task_pages.room_with(&visitor, &task, &visit, shown).await;
@@ -143,7 +143,7 @@ pub(super) async fn version(
                 message_page::unavailable(&visitor.frame),
             );
         }
-        let shown = message_page::server_error(&visitor.frame, "what was delivered cannot be read");
+        let shown = message_page::server_error(&visitor.frame, &t!("task-version-error"));
         page(StatusCode::INTERNAL_SERVER_ERROR, shown)
     };
     let kind = image_media_type(&task_pages.blobs.first(&held, SNIFFED).await.map_err(unread)?);
