@@ -380,7 +380,6 @@ const OTHERS: [&str; 9] = [
     "COUNTERSIGN_BLOCK_N",
     "COUNTERSIGN_BLOCK_ROOT",
     "COUNTERSIGN_BLOCK_HASH",
-    "COUNTERSIGN_PROFILE",
 ];
 
 /// Pages that name variables which the server ignores: those of others, and those of the past.
