@@ -375,11 +375,11 @@ const OTHERS: [&str; 9] = [
     "COUNTERSIGN_URL",
     "COUNTERSIGN_API_KEY",
     "COUNTERSIGN_TOKEN",
+    "COUNTERSIGN_PROFILE",
     "COUNTERSIGN_BIN",
     "COUNTERSIGN_BLOCK_N",
     "COUNTERSIGN_BLOCK_ROOT",
     "COUNTERSIGN_BLOCK_HASH",
-    "COUNTERSIGN_PROFILE",
 ];
 
 /// Pages that name variables which the server ignores: those of others, and those of the past.
