@@ -159,7 +159,7 @@ def test_back_after_an_answer_does_not_say_that_nothing_arrived(desk, visit):
     page.go_back()
     page.get_by_role("heading", name="Drop the table?").first.wait_for()
     assert page.url == f"{desk.url}/asks/{ask['id']}"
-    assert page.get_by_text("Nothing came back").count() == 0
+    assert page.get_by_text("No response").count() == 0
 
 
 def test_open_pages_show_that_somebody_has_just_answered(desk, visit):

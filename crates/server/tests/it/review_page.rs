@@ -260,7 +260,7 @@ async fn what_ran_out_is_gone() {
     world.advance(601);
     let late = page.post(&[("action", "approve"), ("comment", "nearly done")]).await.is(410);
     let main = main_text(&late);
-    assert!(main.contains("Time ran out") && main.contains("nearly done"), "{main}");
+    assert!(main.contains("Expired") && main.contains("nearly done"), "{main}");
     let shown = page.get().await.is(410);
     assert!(main_text(&shown).contains("Expired Nobody answered in time"));
     assert_eq!(find(&shown, "form"), 0);

@@ -323,7 +323,7 @@ fn a_lost_race_shows_the_winner_and_loses_nothing() {
     assert!(main.contains("Not on a Friday"), "{main}");
     assert_eq!(text(all(&page, "textarea#written")[0]), "Fine with me");
     let late = main_of("link-too-late");
-    assert!(late.contains("Time ran out") && late.contains("staging"), "{late}");
+    assert!(late.contains("Expired") && late.contains("staging"), "{late}");
 }
 
 /// HITL-120: only an approval comes back with changes; everything can be turned down (HITL-113).
