@@ -75,14 +75,14 @@ def test_ten_are_triaged_with_the_keyboard_only(desk, visit):
     with page.expect_navigation():
         key("2")
     assert desk.state(pick)["result"]["answer"]["options"] == ["green"]
-    told(page, "8 requests wait for you")
+    told(page, "8 waiting")
     for name, letter in zip(NAMES, "arararx"):
         if focused(page) is None:
             key("j")
         assert focused(page) == f"Refund {name}?"
         if letter == "x":
             key("x")
-            told(page, "Answer 1 selected…")
+            told(page, "Review 1 request…")
             key("x")
             letter = "a"
         with page.expect_navigation():
@@ -98,7 +98,7 @@ def test_ten_are_triaged_with_the_keyboard_only(desk, visit):
         key("Enter")
     told(page, "Snoozed, back in ")
     assert verdict(desk, later) is None
-    told(page, "Nothing waits for you")
+    told(page, "All caught up")
     key("/")
     page.keyboard.type("jar")
     assert page.locator("#q").input_value() == "jar", "keys are letters while one types"
@@ -112,7 +112,7 @@ def test_ten_are_triaged_with_the_keyboard_only(desk, visit):
     with page.expect_navigation():
         key("g")
         key("i")
-    told(page, "Nothing waits for you")
+    told(page, "All caught up")
 
 
 def test_two_people_race_and_one_row_locks(desk, visit):
@@ -325,7 +325,7 @@ def test_many_are_answered_after_a_summary(desk, visit):
     page.go_back()
     for words in ("Refund order", "Pay the invoice?", "Delete the archive?"):
         row(page, words).locator(".tick input").check()
-    press(page, "Answer 3 selected")
+    press(page, "Review 3 requests")
     told(page, "Answer 8 requests together")
     told(page, "It is marked as irreversible")
     axe.check(page)
@@ -341,7 +341,7 @@ def test_many_are_answered_after_a_summary(desk, visit):
         receipts.add(seen["receipt"])
     assert len(receipts) == 8 and verdict(desk, final) is None
     press_link(page, "Back to the list")
-    told(page, "1 request waits for you")
+    told(page, "1 waiting")
 
 
 def press_link(page, name):
@@ -474,7 +474,7 @@ def test_fifty_rows_are_light_and_sixty_have_a_next_page(desk, visit):
     page.on("response", lambda got: sizes.append(weight(got)))
     page.goto(desk.url)
     assert page.locator(".row").count() == 50
-    told(page, "60 requests wait for you")
+    told(page, "60 waiting")
     assert sum(sizes) < 100 * 1024, sizes
     press_link(page, "Show more requests")
     assert page.locator(".row").count() == 10

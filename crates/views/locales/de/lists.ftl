@@ -612,6 +612,7 @@ history-export-jsonl = Als JSON Lines exportieren
 ## Seiten mit einer einzelnen Meldung
 
 common-sign-in = Anmelden
+page-cannot-be-shown = Diese Seite konnte nicht angezeigt werden. Bitte laden Sie sie neu.
 page-go-to-inbox = Zum Posteingang
 page-reload = Neu laden
 page-try-again = Erneut versuchen

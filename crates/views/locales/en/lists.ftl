@@ -634,6 +634,7 @@ history-export-jsonl = Export as JSON Lines
 ## Pages with a single message
 
 common-sign-in = Sign in
+page-cannot-be-shown = This page could not be shown. Please load it again.
 page-go-to-inbox = Go to your inbox
 page-reload = Load it again
 page-try-again = Try again
