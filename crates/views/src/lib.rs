@@ -108,8 +108,7 @@ impl PageContext {
 /// If one ever did, the person would get a sentence instead of a blank page.
 pub fn render(template: &impl askama::Template) -> String {
     template.render().unwrap_or_else(|_| {
-        "<!doctype html><meta charset=\"utf-8\"><title>Countersign</title>\
-         <p>This page could not be shown. Please load it again."
-            .to_owned()
+        let sorry = t!("page-cannot-be-shown");
+        format!("<!doctype html><meta charset=\"utf-8\"><title>Countersign</title><p>{sorry}")
     })
 }

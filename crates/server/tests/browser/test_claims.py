@@ -58,10 +58,10 @@ def test_an_action_goes_back_to_the_agent(desk, visit, script):
     page.goto(f"{desk.url}/asks/{ask['id']}")
     assert page.get_by_text("Verify this first.").is_visible()
     page.get_by_role("button", name="Zeig die Rechnung").click()
-    page.get_by_text("The agent was told what you want").wait_for()
+    page.get_by_text("The agent was notified").wait_for()
     state = desk.state(ask, "dev-agent-key")
     assert [pick["payload"] for pick in state["hxp_picked"]] == [{"invoice": 7}]
     assert state["result"] is None
     page.get_by_label("Tell the agent").fill("Ja, seit Jahren.")
-    page.get_by_role("button", name="Send this to the agent").click()
+    page.get_by_role("button", name="Send to the agent").click()
     page.get_by_text("Your comment was added").wait_for()

@@ -42,7 +42,7 @@ def test_from_an_empty_inbox_to_the_first_answer(server, visit):
     urllib.request.urlopen(put).close()
     page = sign_in(server, visit, "newcomer")
     shot(page, "first-run-empty")
-    page.get_by_role("button", name="Make a key").click()
+    page.get_by_role("button", name="Create a key").click()
     key = page.get_by_label("Agent key").input_value()
     assert key.startswith("cs_agent_")
     assert page.locator("pre").count() == 3

@@ -75,14 +75,14 @@ def test_ten_are_triaged_with_the_keyboard_only(desk, visit):
     with page.expect_navigation():
         key("2")
     assert desk.state(pick)["result"]["answer"]["options"] == ["green"]
-    told(page, "8 requests wait for you")
+    told(page, "8 waiting")
     for name, letter in zip(NAMES, "arararx"):
         if focused(page) is None:
             key("j")
         assert focused(page) == f"Refund {name}?"
         if letter == "x":
             key("x")
-            told(page, "Answer 1 selected…")
+            told(page, "Review 1 request…")
             key("x")
             letter = "a"
         with page.expect_navigation():
@@ -96,9 +96,9 @@ def test_ten_are_triaged_with_the_keyboard_only(desk, visit):
     told(page, "In one hour")
     with page.expect_navigation():
         key("Enter")
-    told(page, "Put aside, back in ")
+    told(page, "Snoozed, back in ")
     assert verdict(desk, later) is None
-    told(page, "Nothing waits for you")
+    told(page, "All caught up")
     key("/")
     page.keyboard.type("jar")
     assert page.locator("#q").input_value() == "jar", "keys are letters while one types"
@@ -112,7 +112,7 @@ def test_ten_are_triaged_with_the_keyboard_only(desk, visit):
     with page.expect_navigation():
         key("g")
         key("i")
-    told(page, "Nothing waits for you")
+    told(page, "All caught up")
 
 
 def test_two_people_race_and_one_row_locks(desk, visit):
@@ -264,7 +264,7 @@ def test_who_cannot_answer_any_more_is_told_so(desk, visit):
     page.get_by_role("heading", name="Claimed by user_dev").wait_for()
     until(lambda: page.get_by_role("button", name="Approve").count() == 0)
     assert page.get_by_label("Comment").input_value() == "Only this once"
-    assert page.get_by_role("button", name="Take this request on").count() == 0
+    assert page.get_by_role("button", name="Claim").count() == 0
 
 
 def test_a_summary_adds_up_what_is_ticked(desk, visit):
@@ -272,8 +272,8 @@ def test_a_summary_adds_up_what_is_ticked(desk, visit):
     money = [{"details": {"amount": text, "currency": "EUR"}} for text in ("0.10", "0.20", "120.00")]
     asks = [desk.ask(f"Refund order {n} of Ada?", question=one) for n, one in enumerate(money)]
     page = desk.sign_in(visit)
-    told(page, "3 alike, 120.30 EUR in total")
-    press_link(page, "Answer them together")
+    told(page, "3 similar requests, 120.30 EUR in total")
+    press_link(page, "Review together")
     total = page.locator(".total")
     assert total.inner_text() == "3 requests · total 120.30 EUR"
     page.get_by_role("button", name="Approve all 3 requests").wait_for()
@@ -318,14 +318,14 @@ def test_many_are_answered_after_a_summary(desk, visit):
     final = desk.ask("Delete the archive?", **FINAL)
     page = desk.sign_in(visit)
     assert page.locator(".row").count() == 3
-    told(page, "7 alike")
-    row(page, "Refund order").get_by_role("link", name="See each of them").click()
-    told(page, "7 requests alike")
+    told(page, "7 similar requests")
+    row(page, "Refund order").get_by_role("link", name="Show all").click()
+    told(page, "7 similar requests")
     assert page.locator(".row").count() == 7
     page.go_back()
     for words in ("Refund order", "Pay the invoice?", "Delete the archive?"):
         row(page, words).locator(".tick input").check()
-    press(page, "Answer 3 selected")
+    press(page, "Review 3 requests")
     told(page, "Answer 8 requests together")
     told(page, "It is marked as irreversible")
     axe.check(page)
@@ -341,7 +341,7 @@ def test_many_are_answered_after_a_summary(desk, visit):
         receipts.add(seen["receipt"])
     assert len(receipts) == 8 and verdict(desk, final) is None
     press_link(page, "Back to the list")
-    told(page, "1 request waits for you")
+    told(page, "1 waiting")
 
 
 def press_link(page, name):
@@ -365,9 +365,9 @@ def test_words_find_what_waits_and_what_is_over(desk, visit):
     until(lambda: look("lamp refund", "7 requests match"))
     assert look("lamp cle", "1 request matches")
     assert row(page, "Refund Cleo for the lamp?").count() == 1
-    assert look("unicorn", "Nothing matches")
+    assert look("unicorn", "No open requests match")
     page.goto(f"{desk.url}/?q=zoe")
-    press_link(page, "Look among those that are over")
+    press_link(page, "Search history")
     told(page, "Refund the lamp of Zoe?")
     assert page.locator(".ended").count() == 1
 
@@ -386,27 +386,27 @@ def test_without_javascript(desk, visit):
     page = desk.sign_in(visit, java_script_enabled=False)
     press_link(page, re.compile("^My groups"))
     assert page.locator(".row h2").all_inner_texts() == ["Hire Ada?"]
-    page.get_by_text("Narrow it down").click()
-    page.get_by_label("Runs out").select_option("3600")
-    press(page, "Show only these")
-    told(page, "Nothing matches")
-    press_link(page, re.compile("^All yours"))
+    page.locator("summary", has_text="Filter").click()
+    page.get_by_label("Expires").select_option("3600")
+    press(page, "Apply")
+    told(page, "No open requests match")
+    press_link(page, re.compile("^All "))
     assert page.locator(".row h2").all_inner_texts() == ["Ship the release?"]
-    row(page, "Ship the release?").get_by_role("link", name="Later").click()
+    row(page, "Ship the release?").get_by_role("link", name="Snooze").click()
     page.get_by_label("Or pick a time in UTC").fill("2020-01-01T09:00")
-    press(page, "Put aside until then")
-    told(page, "Choose a moment that is still to come")
+    press(page, "Snooze until then")
+    told(page, "Choose a time in the future")
     press(page, "Tomorrow morning")
-    told(page, "Put aside, back in ")
-    press_link(page, re.compile("^Put aside"))
-    press(page, "Bring it back")
-    told(page, "It is back")
+    told(page, "Snoozed, back in ")
+    press_link(page, re.compile("^Snoozed"))
+    press(page, "Move back to the inbox")
+    told(page, "Back in your inbox")
     page.goto(desk.url)
-    row(page, "Hire Ada?").get_by_role("link", name="Later").click()
+    row(page, "Hire Ada?").get_by_role("link", name="Snooze").click()
     page.get_by_label("Who should answer").select_option("user_dev_2")
-    page.get_by_label("A note for them").fill("You know her")
-    press(page, "Hand this request to them")
-    told(page, "Handed to user_dev_2")
+    page.get_by_label("Note").fill("You know her")
+    press(page, "Reassign this request")
+    told(page, "Reassigned to user_dev_2")
     seen = desk.state(pooled)
     assert (seen["assigned_to"], seen["comments"]) == ("user_dev_2", 1)
     row(page, "Delete the archive?").get_by_role("button", name="Approve").click()
@@ -417,8 +417,8 @@ def test_without_javascript(desk, visit):
     told(page, "Sent to agent_dev")
     assert verdict(desk, final) == "rejected"
     row(page, "Ship the release?").locator(".tick input").check()
-    press(page, "Answer what is selected")
-    press(page, "Approve the ticked requests")
+    press(page, "Review the selected requests")
+    press(page, "Approve the selected requests")
     told(page, "1 request is answered")
     assert verdict(desk, mine) == "approved"
 
@@ -429,7 +429,7 @@ def test_offline_and_back(desk, visit):
     page = desk.sign_in(visit)
     page.wait_for_function("document.getElementById('lost').hidden")
     page.context.set_offline(True)
-    told(page, re.compile(r"Offline: showing what was here at \d\d:\d\d\."))
+    told(page, re.compile(r"Offline: showing the list as of \d\d:\d\d\."))
     desk.ask("Pay Ada?")
     desk.call("POST", f"/api/v1/asks/{gone['id']}/answer", {"answer": {"verdict": "approved"}})
     assert row(page, "Pay Ada?").count() == 0
@@ -450,13 +450,13 @@ def test_history_is_narrowed_and_taken_along(desk, visit):
     assert page.locator(".ended").count() == 2
     told(page, "by user_dev through the API")
     axe.check(page)
-    page.get_by_text("Narrow it down").click()
+    page.locator("summary", has_text="Filter").click()
     page.get_by_label("Outcome").select_option("completed")
-    page.get_by_label("Ended by").select_option("user_dev")
-    press(page, "Show only these")
+    page.get_by_label("Closed by").select_option("user_dev")
+    press(page, "Apply")
     assert page.locator(".ended h2").all_inner_texts() == ["Pay Ada?"]
     with page.expect_download() as taken:
-        press_link(page, "Export as a table")
+        press_link(page, "Export as CSV")
     lines = taken.value.path().read_text().splitlines()
     assert len(lines) == 2 and "Pay Ada?" in lines[1]
     with page.expect_download() as taken:
@@ -474,7 +474,7 @@ def test_fifty_rows_are_light_and_sixty_have_a_next_page(desk, visit):
     page.on("response", lambda got: sizes.append(weight(got)))
     page.goto(desk.url)
     assert page.locator(".row").count() == 50
-    told(page, "60 requests wait for you")
+    told(page, "60 waiting")
     assert sum(sizes) < 100 * 1024, sizes
     press_link(page, "Show more requests")
     assert page.locator(".row").count() == 10
@@ -502,9 +502,9 @@ def test_pages_keep_the_rules_of_axe(desk, visit, size, scheme):
     page.keyboard.press("?")
     axe.check(page)
     page.keyboard.press("Escape")
-    row(page, "Ship the release?").get_by_text("Later").click()
+    row(page, "Ship the release?").get_by_text("Snooze").click()
     axe.check(page)
-    press_link(page, "Hand it to someone else")
+    press_link(page, "Reassign")
     axe.check(page)
     page.goto(f"{desk.url}/?view=all&q=zebra")
     axe.check(page)

@@ -37,7 +37,7 @@ def test_numbers_can_be_seen_and_read(desk, visit, size, scheme):
     page = desk.sign_in(visit, size=size, color_scheme=scheme)
     page.get_by_text("user_dev").first.click()
     page.get_by_role("link", name="Insights").click()
-    page.get_by_role("heading", name="Nothing was counted in these days").wait_for()
+    page.get_by_role("heading", name="No data for this period").wait_for()
     looks_right(page, f"insights-empty-{scheme}", size)
 
     for n in range(21):
@@ -56,20 +56,20 @@ def test_numbers_can_be_seen_and_read(desk, visit, size, scheme):
     page.goto(f"{desk.url}/insights")
     charts = page.locator("svg[role=img]")
     assert charts.count() > 8
-    chart = page.get_by_role("img", name="What agents say their messages are for")
+    chart = page.get_by_role("img", name="Intents that agents state")
     assert chart.count() == 1, "a chart is found by its title"
     for summary in page.locator(".chart details summary").all():
         summary.click()
-    table = page.get_by_role("region", name="What agents say their messages are for, the numbers")
+    table = page.get_by_role("region", name="Intents that agents state, table")
     assert table.get_by_role("row").count() == 3
     assert table.get_by_role("row", name="Decide 14").is_visible()
     assert page.get_by_role("row", name="agent_dev dev 21").is_visible()
     looks_right(page, f"insights-{scheme}", size)
     axe.check(page)
 
-    page.get_by_text("Narrow it down").click()
+    page.locator("summary", has_text="Filter").click()
     page.get_by_label("Project").select_option("dev2")
-    page.get_by_role("button", name="Show only these").click()
+    page.get_by_role("button", name="Apply").click()
     page.get_by_text("1 request; most on").first.wait_for()
     assert "project=dev2" in page.url
     page.get_by_role("link", name="7 days").click()

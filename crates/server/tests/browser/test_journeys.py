@@ -187,7 +187,7 @@ def test_this_is_not_for_me(server, visit):
     page.get_by_text("Decline to answer").click()
     page.get_by_label("Why").fill("Wrong person")
     press(page, "Close this request without an answer")
-    told(page, "The agent was told that nobody will answer it")
+    told(page, "The agent was notified that nobody will answer it")
     seen = server.poll(case)
     assert (seen["status"], seen["reason"]) == ("cancelled", "Wrong person")
 

@@ -112,7 +112,7 @@ def test_without_a_network_it_says_so_and_keeps_no_question(desk, visit):
     page.goto(f"{desk.url}/asks/{ask['id']}")
     page.get_by_role("heading", name="Pay Ada?").wait_for()
     page.context.set_offline(True)
-    page.get_by_text("You are offline. What you see may be old").wait_for()
+    page.get_by_text("You are offline. This page may be out of date").wait_for()
     axe.check(page)
     page.goto(f"{desk.url}/asks/{ask['id']}")
     page.get_by_role("heading", name="You are offline").wait_for()
@@ -216,9 +216,9 @@ def test_an_answer_without_an_answer_is_not_taken_for_one(tmp_path, visit):
     until(page.get_by_role("button", name="Approve").first.is_disabled, "the button")
     page.get_by_text("No connection: the buttons are disabled").wait_for()
     page.evaluate("() => document.getElementById('answer').submit()")
-    page.get_by_role("heading", name="Nothing came back").wait_for()
+    page.get_by_role("heading", name="No response").wait_for()
     with start(tmp_path, "127.0.0.1", port) as desk:
-        page.get_by_role("link", name="Go back and look").click()
+        page.get_by_role("link", name="Go back").click()
         page.get_by_role("heading", name="Pay Ada?").wait_for()
         kept = page.get_by_label("Comment").or_(page.get_by_label("Reason")).first
         assert kept.input_value() == "Only this once"
@@ -262,7 +262,7 @@ def phone(desk, visit):
         page.goto(f"{desk.url}/settings/devices")
         installed(page)
         axe.check(page)
-        page.get_by_role("button", name="Tell me on this device").click()
+        page.get_by_role("button", name="Turn on").click()
         page.get_by_text("this browser").wait_for()
         axe.check(page)
         devtools = page.context.new_cdp_session(page)
@@ -303,13 +303,13 @@ def said(page, title):
 
 def test_a_test_comes_through(desk, phone):
     page, deliver = phone
-    page.get_by_role("button", name="Send a test notice").click()
+    page.get_by_role("button", name="Send a test to all of them").click()
     page.get_by_text("Sent to one device").wait_for()
     deliver(1)
     [notice] = notices(page)
-    assert notice["title"] == "This device is told" and notice["actions"] == []
-    page.get_by_role("button", name="Tell it no more").click()
-    page.get_by_role("button", name="Tell me on this device").wait_for()
+    assert notice["title"] == "Notifications work on this device" and notice["actions"] == []
+    page.get_by_role("button", name="Remove").click()
+    page.get_by_role("button", name="Turn on").wait_for()
 
 
 def test_answered_from_a_notice(desk, phone):
@@ -325,7 +325,7 @@ def test_answered_from_a_notice(desk, phone):
     assert desk.state(ask)["result"]["via"] == "push"
 
 
-@pytest.mark.parametrize("word, title", [("approve", "You approved it"), ("reject", "Somebody was faster")])
+@pytest.mark.parametrize("word, title", [("approve", "You approved it"), ("reject", "Someone else answered first")])
 def test_a_notice_says_what_came_of_its_button(desk, phone, word, title):
     """Nobody looks at a page: the notice says that it was taken, or why not."""
     page, deliver = phone

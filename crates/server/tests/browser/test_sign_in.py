@@ -105,7 +105,7 @@ def test_a_link_comes_by_mail_and_works_once(mailing, post, visit):
     page.get_by_role("button", name="Sign in on this device").click()
     page.wait_for_url(mailing.url + "/")
     page.goto(mailing.url + "/settings/sessions")
-    assert "with a link by mail" in page.locator("main").inner_text()
+    assert "with a link by email" in page.locator("main").inner_text()
     other.goto(link)
     other.get_by_role("button", name="Sign in on this device").click()
     assert "no longer works" in other.locator("h1").inner_text()
@@ -117,7 +117,7 @@ def test_sessions_are_ended_from_another_browser(mailing, visit):
     for page in (here, there):
         page.get_by_role("button", name="Sign in on this device").click()
     here.get_by_text("user_dev", exact=True).click()
-    here.get_by_role("link", name="Where you are signed in").click()
+    here.get_by_role("link", name="Sessions").click()
     here.get_by_role("button", name="Sign out everywhere else").click()
     assert "Signed out" in here.get_by_role("status").inner_text()
     there.reload()
@@ -159,7 +159,7 @@ def test_a_passkey_signs_in_and_confirms_an_answer(local, visit, tmp_path):
     ask = local.call("POST", "/api/v1/asks", body, key="dev-agent-key")
     page.goto(f"{local.url}/asks/{ask['id']}")
     page.get_by_role("button", name="Approve").click()
-    assert page.locator("h1").inner_text() == "This request needs a passkey"
+    assert page.locator("h1").inner_text() == "This request needs your passkey"
     page.get_by_role("link", name="Add a passkey").click()
     page.get_by_label("What to call it").fill("test device")
     page.get_by_role("button", name="Add a passkey on this device").click()
@@ -209,13 +209,13 @@ def test_a_passkey_signs_in_and_confirms_an_answer(local, visit, tmp_path):
     page.get_by_role("button", name="Add a passkey on this device").wait_for()
     # A passkey that was removed opens nothing.
     page.goto(f"{local.url}/settings/passkeys")
-    page.get_by_role("button", name="Remove test device").click()
+    page.get_by_role("button", name="Remove: test device").click()
     page.get_by_text("You have none yet.").wait_for()
     page.get_by_text("user_dev", exact=True).click()
     page.get_by_role("button", name="Sign out of this device").click()
     page.goto(local.url)
     page.get_by_role("button", name="Sign in with a passkey").click()
-    page.get_by_role("heading", name="That passkey does not work here").wait_for()
+    page.get_by_role("heading", name="This passkey does not work here").wait_for()
 
 
 @pytest.fixture(scope="module")

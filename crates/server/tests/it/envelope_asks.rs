@@ -309,9 +309,9 @@ async fn pages_show_what_the_agent_claims() {
     let page = page_of(&german).await;
     let claims = seen(&page, ".claims");
     for words in [
-        "nobody has checked",
-        "The agent says: 70 %, fairly sure",
-        "takes some attention (4 of 10), 40 s to read",
+        "Agent's claims (unverified)",
+        "Confidence 70 %",
+        "complexity 4/10, 40 s to read",
         "The invoice is genuine",
         "Is this the usual supplier?",
         "<b>bold</b>",
@@ -323,11 +323,11 @@ async fn pages_show_what_the_agent_claims() {
     assert!(seen(&page, ".card .verify").contains("Verify first."));
     assert_eq!(attribute(&page, ".agent", "lang").as_deref(), Some("de"));
     assert_eq!(attribute(&page, ".agent .voice", "lang").as_deref(), Some("en"));
-    let offers: Vec<_> = ["Show the invoice", "Make it simpler"].into();
+    let offers: Vec<_> = ["Show the invoice", "Simplify it"].into();
     assert!(offers.iter().all(|offer| seen(&page, ".offers button").contains(offer)));
     // In the list a line of it, and no button that would decide at once.
     let list = browser.client.get("/").await.is(200);
-    assert!(seen(&list, ".row .says").contains("Verify this The agent says: 70 % sure"));
+    assert!(seen(&list, ".row .says").contains("Verify this The agent says: confidence 70 %"));
     assert_eq!(seen(&list, ".row .quick button"), "");
     // Nothing is claimed for whoever claims nothing.
     let plain = page_of(&Value::Null).await;
@@ -358,7 +358,7 @@ async fn a_picked_action_goes_back_to_the_agent() {
     for _ in 0..2 {
         let pairs = [("csrf", &*token), ("action", "pick"), ("pick", "0")];
         let told = browser.client.post_form(&format!("{page}/pick"), &pairs).await.is(200);
-        assert!(seen(&told, ".banner").contains("The agent was told what you want"));
+        assert!(seen(&told, ".banner").contains("The agent was notified"));
         assert!(seen(&told, ".offers button").contains("Show the invoice asked for"));
     }
     let picked = json!([{

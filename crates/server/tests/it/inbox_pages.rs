@@ -93,8 +93,8 @@ async fn fifty_come_at_a_time_and_the_next_page_goes_on() {
     }
     let first = browser.client.get("/").await.is(200);
     assert_eq!(texts(&first, ".row").len(), 50);
-    assert_eq!(texts(&first, "h1"), ["65 requests wait for you"]);
-    assert_eq!(texts(&first, ".alike strong"), ["5 or more alike"]);
+    assert_eq!(texts(&first, "h1"), ["65 waiting"]);
+    assert_eq!(texts(&first, ".alike strong"), ["5 or more similar requests"]);
     let html = Html::parse_document(&first.text);
     let next = Selector::parse(".pages a").unwrap();
     let next = html.select(&next).next().unwrap().attr("href").unwrap().to_owned();
@@ -311,7 +311,7 @@ async fn a_request_is_put_aside_brought_back_and_handed_over() {
     }
     let done = post("/inbox/snooze", &[("until", "tomorrow"), ("zone", "UTC")]).await.is(303);
     let told = browser.client.get(done.header("location")).await.is(200);
-    assert!(told.text.contains("Put aside, back in 1 day"), "{}", told.text);
+    assert!(told.text.contains("Snoozed, back in 1 day"), "{}", told.text);
     assert_eq!(rows(&browser, "/").await, [""; 0]);
     assert_eq!(rows(&browser, "/?view=aside").await, ["Deploy?"]);
     post("/inbox/wake", &[]).await.is(303);

@@ -44,7 +44,7 @@ async fn the_answer_says_nothing_about_who_is_known() {
     let world = world(dev()).await;
     world.deactivate("user_dev_2").await;
     let known = ask(&world, " ADA@example.com ").await.is(200);
-    assert!(known.text.contains("Look into your mail"), "{}", known.text);
+    assert!(known.text.contains("Check your email"), "{}", known.text);
     for nobody in ["eve@example.com", "", "nonsense", "ada@example.com\r\nBcc: eve@example.com"] {
         assert_eq!(ask(&world, nobody).await.is(200).text, known.text, "{nobody}");
     }

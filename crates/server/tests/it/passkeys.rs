@@ -240,7 +240,7 @@ async fn a_first_passkey_waits_unless_an_administrator_confirms_it() {
     assert!(added.text.contains("unless an administrator confirms it"), "{}", added.text);
     let id = ask_of_ada(&world).await;
     let page = step_up(&browser, &id).await.is(403);
-    assert!(page.text.contains("Your passkey does not count yet"), "{}", page.text);
+    assert!(page.text.contains("Your passkey is not active yet"), "{}", page.text);
     // A person cannot confirm their own; an administrator does it over the API or in the settings.
     let keys = world.human().get("/api/v1/keys?limit=100").await.is(200);
     let keys = keys["keys"].as_array().unwrap().clone();

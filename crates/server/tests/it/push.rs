@@ -321,7 +321,7 @@ async fn what_no_browser_says_is_refused_and_changes_nothing() {
     world.human().delete(&format!("{DEVICES}/nonsense")).await.problem(404, "not-found");
     let tried = world.human().post(&format!("{path}/test"), json!({})).await.is(200);
     assert_eq!(tried["result"], "taken");
-    assert_eq!(phone.told(1).await["title"], "This device is told");
+    assert_eq!(phone.told(1).await["title"], "Notifications work on this device");
     // The same browser, in other hands.
     add(&world.member(), &phone).await;
     assert_eq!((devices(&world.human()).await.len(), devices(&world.member()).await.len()), (0, 1));

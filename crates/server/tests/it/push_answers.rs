@@ -52,7 +52,7 @@ async fn devices_are_turned_on_tried_and_off_on_their_page() {
     phone.told_times(1).await;
     // Anew in the same browser: the old one is of no use.
     enrol(&browser, &anew).await;
-    assert_eq!(browser.client.get(PAGE).await.text.matches("Tell it no more").count(), 1);
+    assert_eq!(browser.client.get(PAGE).await.text.matches("Remove<span").count(), 1);
     let listed = world.human().get("/api/v1/me/push").await.is(200);
     let id = listed["devices"][0]["id"].as_str().unwrap().to_owned();
     browser.client.post_form(PAGE, &[("csrf", "wrong"), ("remove", &id)]).await.is(403);
@@ -61,7 +61,7 @@ async fn devices_are_turned_on_tried_and_off_on_their_page() {
     enrol(&browser, &anew).await;
     send(("remove", "nonsense")).await.is(303);
     send(("remove", &id)).await.is(303);
-    assert!(!browser.client.get(PAGE).await.text.contains("Tell it no more"));
+    assert!(!browser.client.get(PAGE).await.text.contains("Remove<span"));
     world.end().await;
 }
 
@@ -105,7 +105,7 @@ async fn a_button_answers_its_request_in_its_session_and_nowhere_else() {
     phone.told_times(1).await;
     let again = browser.client.post_form(ANSWER, &[("token", &token), ("answer", "reject")]).await;
     let again = again.is(409);
-    assert_eq!(again["title"], "Somebody was faster");
+    assert_eq!(again["title"], "Someone else answered first");
     assert!(again["text"].as_str().unwrap().starts_with("Already answered by"), "{}", again.text);
 
     let second = asked(&world.agent(), approval()).await;
@@ -114,7 +114,7 @@ async fn a_button_answers_its_request_in_its_session_and_nowhere_else() {
     browser.client.post_form(ANSWER, &reject).await.is(200);
     assert_eq!(world.agent().get(&second).await["result"]["answer"]["verdict"], "rejected");
     let shown = browser.client.get(&second.replace("/api/v1", "")).await.is(200);
-    assert!(shown.text.contains("from a notice"), "{}", shown.text);
+    assert!(shown.text.contains("from a notification"), "{}", shown.text);
     world.end().await;
 }
 
@@ -219,7 +219,7 @@ async fn an_app_can_be_made_of_the_pages() {
     ] {
         assert_eq!(worker.header(name), value);
     }
-    for (path, words) in [("/offline", "You are offline"), ("/offline/unsent", "Nothing came back")]
+    for (path, words) in [("/offline", "You are offline"), ("/offline/unsent", "No response")]
     {
         let page = anyone.get(path).await.is(200);
         assert!(page.text.contains(words), "{}", page.text);

@@ -129,7 +129,7 @@ async fn a_request_is_put_off_and_handed_on_with_a_word() {
     let browser = signed_in(&world).await;
     let path = page_of(&world, approval("Refund the lamp?")).await;
     let page = press(&browser, &path, "snooze", &[("for", "3600")]).await.is(200);
-    assert!(words(&page, ".banner").contains("Put aside, back in 1 h"));
+    assert!(words(&page, ".banner").contains("Snoozed, back in 1 h"));
     assert!(!browser.client.get("/").await.is(200).text.contains("Refund the lamp"));
     assert!(page.text.contains("Show it in my inbox again"));
     press(&browser, &path, "snooze", &[("for", "0")]).await.is(200);
@@ -137,7 +137,7 @@ async fn a_request_is_put_off_and_handed_on_with_a_word() {
     press(&browser, &path, "snooze", &[("for", "5")]).await.is(422);
     let handed = [("to", "user_dev_2"), ("note", "You know this customer")];
     let page = press(&browser, &path, "assign", &handed).await.is(200);
-    assert!(words(&page, ".banner").contains("Handed to"));
+    assert!(words(&page, ".banner").contains("Reassigned to"));
     assert!(words(&page, ".said").contains("You know this customer"));
     world.end().await;
 }
@@ -337,12 +337,12 @@ async fn nothing_is_answered_over_a_claim_from_a_list() {
     world.member().post(&format!("/api/v1{path}/claim"), json!({})).await.is(200);
     let row = [("csrf", &*token), ("back", ""), ("approve", id)];
     let refused = browser.client.post_form("/inbox/answer", &row).await.is(409);
-    assert!(refused.text.contains("user_dev_2 has taken this on"), "{}", refused.text);
+    assert!(refused.text.contains("user_dev_2 has claimed this request"), "{}", refused.text);
     assert_eq!(words(&refused, ".row .claimed"), "Claimed by user_dev_2");
     let many = [("csrf", &*token), ("back", ""), ("ask", id), ("word", "approve")];
     let summary = browser.client.post_form("/inbox/bulk", &many).await.is(200);
     let left = words(&summary, "[aria-labelledby=alone]");
-    assert!(left.contains("user_dev_2 has taken it on"), "{left}");
+    assert!(left.contains("user_dev_2 has claimed it"), "{left}");
     let result = browser.client.post_form("/inbox/bulk/answer", &many).await.is(200);
     assert_eq!(words(&result, "h1"), "Nothing was answered");
     assert_ne!(world.human().get(&format!("/api/v1{path}")).await["state"], "completed");

@@ -69,7 +69,7 @@ async fn the_link_opens_the_page() {
         assert!(policy.contains(part), "{policy}");
     }
     let nonce = policy.split("'nonce-").nth(1).unwrap().split('\'').next().unwrap();
-    assert_eq!(find(&shown, &format!("script[nonce='{nonce}']")), 1);
+    assert_eq!(find(&shown, &format!("script[nonce='{nonce}']")), 2);
     assert_eq!(find(&shown, "script"), 1);
     for (name, value) in [
         ("referrer-policy", "no-referrer"),
@@ -260,7 +260,7 @@ async fn what_ran_out_is_gone() {
     world.advance(601);
     let late = page.post(&[("action", "approve"), ("comment", "nearly done")]).await.is(410);
     let main = main_text(&late);
-    assert!(main.contains("Time ran out") && main.contains("nearly done"), "{main}");
+    assert!(main.contains("Expired") && main.contains("nearly done"), "{main}");
     let shown = page.get().await.is(410);
     assert!(main_text(&shown).contains("Expired Nobody answered in time"));
     assert_eq!(find(&shown, "form"), 0);

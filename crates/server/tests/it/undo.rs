@@ -99,7 +99,7 @@ async fn an_answer_on_a_page_is_held_and_then_sent() {
     // The person's own inbox is done with it.
     let inbox = browser.client.get("/").await.is(200);
     assert_eq!(found(&inbox, ".row h2"), ["Deploy?"]);
-    assert_eq!(found(&inbox, "h1"), ["1 request waits for you"]);
+    assert_eq!(found(&inbox, "h1"), ["1 waiting"]);
     world.advance(4);
     let page = browser.client.get(&page_of(&path)).await.is(200);
     assert_eq!(found(&page, ".answered [data-left]"), ["1"]);

@@ -612,6 +612,7 @@ history-export-jsonl = Als JSON Lines exportieren
 ## Seiten mit einer einzelnen Meldung
 
 common-sign-in = Anmelden
+page-cannot-be-shown = Diese Seite konnte nicht angezeigt werden. Bitte laden Sie sie neu.
 page-go-to-inbox = Zum Posteingang
 page-reload = Neu laden
 page-try-again = Erneut versuchen
@@ -866,3 +867,15 @@ worker-no-connection = Keine Verbindung
 worker-no-connection-text = Ihre Antwort ist vielleicht nicht angekommen. Öffnen Sie die Anfrage, um nachzusehen und erneut zu antworten.
 worker-device-lost = Dieses Gerät erhält keine Benachrichtigungen mehr
 worker-device-lost-text = Öffnen Sie dies, um sie wieder einzuschalten.
+push-cross-site = Die Antwort kam von einer anderen Website.
+push-stale = Diese Benachrichtigung ist zu alt oder nicht von diesem Browser. Öffnen Sie sie, um zu antworten.
+push-approved = Sie haben genehmigt
+push-rejected = Sie haben abgelehnt
+push-own-page = Sie kann nur auf ihrer Seite beantwortet werden. Öffnen Sie sie, um zu antworten.
+push-already-answered = Jemand anderes hat zuerst geantwortet
+push-not-accepted = Nicht angenommen
+
+## Eine Zeile, die eine offene Liste verlässt
+
+list-just-answered = Sie haben gerade geantwortet
+list-gone = Nicht mehr in dieser Liste

@@ -401,9 +401,9 @@ row-read-and-answer = Read and answer
 row-snooze = Snooze…
 row-wake = Move back to the inbox
 row-this-request = this request
-viewers-one = { $name } is viewing it
-viewers-two = { $name } and { $other } are viewing it
-viewers-many = { $name } and { $others } others are viewing it
+viewers-one = { $name } is looking at it
+viewers-two = { $name } and { $other } are looking at it
+viewers-many = { $name } and { $others } others are looking at it
 
 ## Snooze and reassign
 
@@ -634,6 +634,7 @@ history-export-jsonl = Export as JSON Lines
 ## Pages with a single message
 
 common-sign-in = Sign in
+page-cannot-be-shown = This page could not be shown. Please load it again.
 page-go-to-inbox = Go to your inbox
 page-reload = Load it again
 page-try-again = Try again
@@ -892,3 +893,15 @@ worker-no-connection = No connection
 worker-no-connection-text = Your answer may not have arrived. Open it to check, and to answer again.
 worker-device-lost = Notifications on this device have stopped
 worker-device-lost-text = Open this to turn them on again.
+push-cross-site = It came from another site.
+push-stale = This notification is too old, or not from this browser. Open it to answer.
+push-approved = You approved it
+push-rejected = You rejected it
+push-own-page = It can only be answered on its page. Open it to answer.
+push-already-answered = Someone else answered first
+push-not-accepted = Not accepted
+
+## A row that leaves an open list
+
+list-just-answered = You have just answered it
+list-gone = No longer in this list

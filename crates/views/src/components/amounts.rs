@@ -158,10 +158,10 @@ mod tests {
         for (text, beside, expected) in [
             ("120", Some("EUR"), Some("120 EUR")),
             ("120.00", Some("EUR"), Some("120.00 EUR")),
-            ("1,250.50 EUR", None, Some("1250.50 EUR")),
+            ("1,250.50 EUR", None, Some("1,250.50 EUR")),
             ("€120.00", None, Some("120.00 €")),
             ("-0.05 USD", None, Some("-0.05 USD")),
-            ("1,250,000 JPY", None, Some("1250000 JPY")),
+            ("1,250,000 JPY", None, Some("1,250,000 JPY")),
             ("120 EUR", Some("EUR"), Some("120 EUR")),
             ("120 EUR", Some("USD"), None),
             ("120", None, None),

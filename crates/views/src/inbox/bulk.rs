@@ -388,7 +388,9 @@ fn not_allowed_reason(why: &str) -> String {
         "it is marked as irreversible" => t!("bulk-irreversible"),
         "it is critical" => t!("bulk-critical"),
         "its rejection needs a reason of its own" => t!("bulk-needs-reason"),
-        "it cannot be answered with one word" => t!("bulk-own-answer"),
+        "it cannot be answered with one word" | "it takes another kind of answer" => {
+            t!("bulk-own-answer")
+        }
         _ => {
             let mut letters = why.chars();
             let first = letters.next().map(|letter| letter.to_uppercase().to_string());

@@ -5,7 +5,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use jiff::tz::TimeZone;
-use kernel::directory::{Human, ProfileSettings, zone};
+use kernel::directory::profile_settings::zone;
+use kernel::directory::{Human, ProfileSettings};
 
 /// A language that has a catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
+use crate::locale::Argument;
+
 /// A text with a number in two forms: for one, and for other numbers.
-macro_rules! forms {
-    ($id:literal $(, $name:ident = $value:expr)*) => {
-        json!([t!($id, n = 1 $(, $name = $value)*), t!($id, n = "%n%" $(, $name = $value)*)])
-    };
+fn forms(text: impl Fn(&dyn Argument) -> String) -> Value {
+    json!([text(&1_u32), text(&"%n%")])
 }
 
 /// The texts of the scripts of pages, in the reader's language.
@@ -14,13 +14,13 @@ pub(super) fn of_pages() -> Value {
     json!({
         "just-now": t!("time-just-now"),
         "within-a-minute": t!("time-within-a-minute"),
-        "minutes-ago": forms!("time-minutes-ago"),
-        "in-minutes": forms!("time-in-minutes"),
-        "hours-ago": forms!("time-hours-ago"),
-        "in-hours": forms!("time-in-hours"),
-        "days-ago": forms!("time-days-ago"),
-        "in-days": forms!("time-in-days"),
-        "approve-with": forms!("script-approve-with"),
+        "minutes-ago": forms(|n| t!("time-minutes-ago", n = n)),
+        "in-minutes": forms(|n| t!("time-in-minutes", n = n)),
+        "hours-ago": forms(|n| t!("time-hours-ago", n = n)),
+        "in-hours": forms(|n| t!("time-in-hours", n = n)),
+        "days-ago": forms(|n| t!("time-days-ago", n = n)),
+        "in-days": forms(|n| t!("time-in-days", n = n)),
+        "approve-with": forms(|n| t!("script-approve-with", n = n)),
         "scroll-to-end": t!("script-scroll-to-end"),
         "show-secret": t!("script-show-secret"),
         "hide-secret": t!("script-hide-secret"),
@@ -39,14 +39,14 @@ pub(super) fn of_pages() -> Value {
         "no-connection": t!("script-no-connection"),
         "connected-again": t!("script-connected-again"),
         "press-u": t!("script-press-u"),
-        "requests": forms!("bulk-count"),
-        "requests-some": forms!("script-requests-some", all = "%all%"),
-        "requests-all": forms!("script-requests-all"),
-        "bulk-rest": forms!("script-bulk-rest"),
+        "requests": forms(|n| t!("bulk-count", n = n)),
+        "requests-some": forms(|n| t!("script-requests-some", n = n, all = "%all%")),
+        "requests-all": forms(|n| t!("script-requests-all", n = n)),
+        "bulk-rest": forms(|n| t!("script-bulk-rest", n = n)),
         "list-changed": t!("script-list-changed"),
-        "show-new": forms!("script-show-new"),
-        "move-up": forms!("script-move-up"),
-        "tasks-moved": forms!("script-tasks-moved"),
+        "show-new": forms(|n| t!("script-show-new", n = n)),
+        "move-up": forms(|n| t!("script-move-up", n = n)),
+        "tasks-moved": forms(|n| t!("script-tasks-moved", n = n)),
         "list-offline": t!("script-list-offline", time = "%time%"),
         "list-no-updates": t!("script-list-no-updates", time = "%time%"),
         "scrolled": t!("script-scrolled"),

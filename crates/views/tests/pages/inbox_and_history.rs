@@ -160,13 +160,13 @@ fn near_identical_requests_are_one_row_with_one_way_to_answer_them() {
     let shown = page("inbox-folded");
     let rows = all(&shown, ".row");
     assert_eq!(rows.len(), 5);
-    let sum = "12 alike, 79.20 EUR in total: the same agent";
+    let sum = "12 similar requests, 79.20 EUR in total";
     assert!(text(rows[1]).contains(sum), "{}", text(rows[1]));
-    let more = "3 or more alike: the same agent";
+    let more = "3 or more similar requests";
     assert!(text(rows[2]).contains(more), "a part is no total: {}", text(rows[2]));
     let answer = all(&shown, ".row a[href^='/inbox/bulk?agent=release-bot&fold=']");
     assert_eq!(answer.len(), 2);
-    assert_eq!(text(answer[0]), "Answer them together…");
+    assert_eq!(text(answer[0]), "Review together…");
     let ids = all(&shown, ".row .tick input")[1].attr("value").unwrap();
     assert_eq!(ids.split(' ').count(), 12, "ticking it ticks all of them");
     assert!(all(&shown, ".row a[href^='/?agent=release-bot&fold=']").len() >= 2);
@@ -188,18 +188,18 @@ fn rows_say_who_looks_and_what_is_final() {
 #[test]
 fn every_list_has_words_when_there_is_nothing() {
     for (name, expected) in [
-        ("inbox-no-match", "Nothing matches"),
-        ("inbox-no-match", "look in the history"),
-        ("inbox-aside-empty", "Nothing is put aside"),
-        ("inbox-aside-empty", "Put aside, back in 2 h"),
+        ("inbox-no-match", "No open requests match"),
+        ("inbox-no-match", "search the history"),
+        ("inbox-aside-empty", "Nothing snoozed"),
+        ("inbox-aside-empty", "Snoozed, back in 2 h"),
         ("inbox-aside", "comes back in 2 h"),
-        ("inbox-aside", "Bring it back"),
+        ("inbox-aside", "Move back to the inbox"),
         ("inbox-search", "These are the newest 5. Add a word"),
-        ("inbox-members", "1 request alike"),
+        ("inbox-members", "1 similar request"),
         ("inbox-narrowed", "1 request matches"),
-        ("history-empty", "Nothing is over yet"),
+        ("history-empty", "No request is closed yet"),
         ("history-empty", "7 events wait for the first block"),
-        ("history-no-match", "Nothing that is over is like that"),
+        ("history-no-match", "No closed requests match"),
         ("bulk-confirm-nothing", "You selected nothing"),
         ("aside-no-time", "Choose a time in the future"),
         ("aside-full", "500 requests"),
@@ -225,15 +225,15 @@ fn a_summary_says_what_all_of_it_amounts_to() {
 fn a_summary_comes_before_many_answers() {
     let shown = page("bulk-confirm");
     let says: Vec<String> = all(&shown, "#answers button .say").iter().map(|e| text(*e)).collect();
-    assert_eq!(says[..2], ["Approve the ticked requests", "Reject the ticked requests"]);
-    assert!(says.contains(&"Choose “Squash” for the ticked requests".to_owned()), "{says:?}");
+    assert_eq!(says[..2], ["Approve the selected requests", "Reject the selected requests"]);
+    assert!(says.contains(&"Choose “Squash” for the selected requests".to_owned()), "{says:?}");
     let so = text(all(&shown, "#answers button .so")[0]);
-    assert_eq!(so, "1 of them takes another answer and stays open.");
+    assert_eq!(so, "1 of them needs another answer and stays open.");
     assert_eq!(all(&shown, "#answers input[type=checkbox][name=ask][checked]").len(), 13);
     assert_eq!(text(all(&shown, ".total")[0]), "13 requests", "one of them has no amount");
     let left = text(all(&shown, "[aria-labelledby=alone]")[0]);
     assert!(left.contains("2 requests are left out"), "{left}");
-    for why in ["It is marked as irreversible", "Open it: it doesn’t fit in this list"] {
+    for why in ["It is irreversible", "This list can't show all of it: open it"] {
         assert!(left.contains(why), "{left}");
     }
     assert!(all(&page("bulk-confirm-none"), "#answers").is_empty());
@@ -262,7 +262,7 @@ fn the_history_says_who_how_and_how_the_record_stands() {
     assert!(chain.contains("Sealed up to block 42") && chain.contains("3 events wait"), "{chain}");
     assert!(
         text(all(&page("history-narrowed"), ".banner.no[aria-labelledby=chain]")[0])
-            .contains("does not hold")
+            .contains("is not valid")
     );
     let exported = page("history-narrowed");
     let csv = all(&exported, "a[href^='/history/export?']")[0].attr("href").unwrap();

@@ -105,9 +105,9 @@ fn every_chart_can_be_read_without_seeing_it() {
 fn numbers_read_as_sentences_and_shares() {
     let main = text(all(&page("insights"), "main")[0]);
     for said in [
-        "Ran out unanswered",
+        "Expired unanswered",
         "72 refusals",
-        "Most: Other, 48 of 120 messages that say what they are for.",
+        "Most: Other, 48 of 120 messages.",
         "33 % (24 of 72)",
         "12 of 36 were overruled",
         "claims 82 %, not overruled 67 %",
@@ -116,12 +116,12 @@ fn numbers_read_as_sentences_and_shares() {
         assert!(main.contains(said), "{said}: {main}");
     }
     let little = text(all(&page("insights-narrowed"), "main")[0]);
-    assert!(little.contains("there are 0 so far") && little.contains("Show everything again"));
+    assert!(little.contains("there are 0 so far") && little.contains("Clear filter"));
     assert!(little.contains("No agent refused.") && !little.contains("NaN"), "{little}");
     let empty = text(all(&page("insights-empty"), "main")[0]);
-    assert!(empty.contains("Nothing was counted in these days"));
+    assert!(empty.contains("No data for this period"));
     let missing = text(all(&page("insights-missing"), "main")[0]);
-    assert!(missing.contains("no such project or agent"));
+    assert!(missing.contains("can't see such a project or agent"));
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn long_content_is_whole_and_says_how_long_it_is() {
     let script = all(&shown, "pre#detail-2")[0].text().collect::<String>();
     assert!(script.contains("  1  rm -rf") && script.contains("412  rm -rf"));
     let main = main_of("long");
-    assert!(main.contains("All 412 lines are here") && main.contains("All 10000 characters"));
+    assert!(main.contains("All 412 lines are here") && main.contains("All 10,000 characters"));
     assert!(all(&shown, "pre#detail-2[tabindex='0']").len() == 1, "reachable by keyboard");
     assert!(all(&shown, "input#detail-2-open").len() == 1, "opens without a script");
 }
@@ -97,7 +97,7 @@ fn ends_are_told() {
         ("approve-failed", "The agent is notified that the request failed."),
         ("approve-cancelled", "Withdrawn by Countersign."),
         ("approve-cancelled", "Not needed any more"),
-        ("approve-erased", "The words of this request were erased."),
+        ("approve-erased", "The text of this request was erased."),
         ("approve-claimed-by-other", "Claimed by Olga Petrova"),
         ("default-promised", "Falls back to: Rejected"),
         ("default-taken", "Nobody answered in time, so the agent's default was applied."),
@@ -147,7 +147,7 @@ fn a_refused_form_keeps_what_was_entered() {
         1
     );
     assert!(!main_of("provide-answered").contains("hunter2"));
-    for read in ["Service Express", "Extras Cooling Signature", "label.png (1204 bytes)"] {
+    for read in ["Service Express", "Extras Cooling Signature", "label.png (1,204 bytes)"] {
         assert!(main_of("provide-answered").contains(read), "{read}");
     }
     assert!(main_of("provide-answered").contains("Depot PIN (secret, not shown again)"));
@@ -231,7 +231,7 @@ fn the_inbox_answers_what_fits_and_links_the_rest() {
     assert_eq!(all(&shown, ".past li").len(), 9);
 
     let empty = main_of("inbox-empty");
-    assert!(empty.contains("Send yourself the first question"), "{empty}");
+    assert!(empty.contains("Send yourself the first request"), "{empty}");
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn devices_are_named_and_their_addresses_are_not() {
     let marked = all(&shown, ".row h2").into_iter().filter(|h2| text(*h2).contains("this browser"));
     assert_eq!(marked.map(text).collect::<Vec<_>>(), ["Chrome on Android this browser"]);
     let main = main_of("devices");
-    assert!(main.contains("Told through push.example") && !main.contains("s3cret"), "{main}");
+    assert!(main.contains("Through push.example") && !main.contains("s3cret"), "{main}");
     assert_eq!(all(&shown, "form[data-push=BKey] button[hidden]").len(), 1);
 }
 
@@ -286,7 +286,8 @@ fn ways_are_moved_by_buttons() {
     assert_eq!(all(&shown, "input[name=verify]").len(), 1);
     assert_eq!(all(&shown, "option[value=day][selected]").len(), 1);
     let main = main_of("told");
-    for part in ["not verified", "This server sends nothing there yet.", "2 are told.", "Verified."]
+    for part in
+        ["not verified", "This channel isn’t set up on this server.", "2 devices.", "Verified."]
     {
         assert!(main.contains(part), "{part}: {main}");
     }
@@ -295,8 +296,8 @@ fn ways_are_moved_by_buttons() {
 /// Without a network: neither page says that anything arrived, and both lead back by a visit.
 #[test]
 fn nothing_reached_is_said() {
-    assert!(main_of("offline").contains("could not be fetched"));
-    assert!(main_of("unsent").contains("Count on it that it did not"));
+    assert!(main_of("offline").contains("could not be loaded"));
+    assert!(main_of("unsent").contains("Assume that it did not"));
     for name in ["offline", "unsent"] {
         assert_eq!(all(&page(name), "main form").len(), 0, "{name}");
         assert_eq!(all(&page(name), "main a[href='']").len(), 1, "{name}");

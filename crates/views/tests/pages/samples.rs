@@ -14,6 +14,7 @@ use views::banner::ActionOutcome;
 use views::components::query::PageQuery;
 use views::inbox::row::InboxEntry;
 use views::inbox::{self, InboxPage, SearchCount, Tab};
+use views::locale::{self, Language, Reader};
 use views::message_page::{self, NewToken};
 use views::request::related::RequestContext;
 use views::request::{self, RequestPage};
@@ -340,6 +341,15 @@ impl Gallery {
 /// Every page there is, by name.
 pub(crate) fn pages() -> &'static [(String, String)] {
     static PAGES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| gallery().pages);
+    &PAGES
+}
+
+/// The same pages for a reader of German.
+pub(crate) fn german_pages() -> &'static [(String, String)] {
+    static PAGES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+        let german = Reader { language: Language::German, time_zone: None };
+        locale::with(german, || gallery().pages)
+    });
     &PAGES
 }
 

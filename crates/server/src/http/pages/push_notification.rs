@@ -18,6 +18,7 @@ use serde::Serialize;
 use store::StoreError;
 use views::inbox::bulk::refusal_reason;
 use views::push_notification::allows_buttons;
+use views::t;
 
 use super::sign_in::is_cross_site;
 use super::{PageResult, parts};
@@ -33,8 +34,8 @@ struct ReplacementText {
     text: Option<String>,
 }
 
-fn replacement(status: StatusCode, title: &str, text: Option<String>) -> Response {
-    (status, Json(ReplacementText { title: title.to_owned(), text })).into_response()
+fn replacement(status: StatusCode, title: String, text: Option<String>) -> Response {
+    (status, Json(ReplacementText { title, text })).into_response()
 }
 
 pub(super) async fn answer(
@@ -45,9 +46,9 @@ pub(super) async fn answer(
 ) -> PageResult {
     let (headers, body) = parts(from);
     let visitor = visitors.visitor(&headers).await?;
-    let refused = |status, text: &str| Ok(replacement(status, "Not sent", Some(text.to_owned())));
+    let refused = |status, text: String| Ok(replacement(status, t!("worker-unsent"), Some(text)));
     if is_cross_site(&headers) {
-        return refused(StatusCode::FORBIDDEN, "It came from another site.");
+        return refused(StatusCode::FORBIDDEN, t!("push-cross-site"));
     }
     let form = posted_form::small(body).await?;
     let token = form.value("token").unwrap_or_default();
@@ -56,16 +57,16 @@ pub(super) async fn answer(
     else {
         return refused(
             StatusCode::FORBIDDEN,
-            "This notice is too old, or not of this browser. Open it to answer.",
+            t!("push-stale"),
         );
     };
     let (answer, done) = match form.value("answer") {
-        Some("approve") => (Answer::Approved { edits: None }, "You approved it"),
-        Some("reject") => (Answer::Rejected { option: None }, "You rejected it"),
+        Some("approve") => (Answer::Approved { edits: None }, t!("push-approved")),
+        Some("reject") => (Answer::Rejected { option: None }, t!("push-rejected")),
         Some(_) | None => {
             return refused(
                 StatusCode::UNPROCESSABLE_ENTITY,
-                "answer: expected approve or reject.",
+                "answer: expected approve or reject.".to_owned(),
             );
         }
     };
@@ -73,7 +74,7 @@ pub(super) async fn answer(
     if ask.is_open() && !allows_buttons(&ask) {
         return refused(
             StatusCode::FORBIDDEN,
-            "It is answered on its page only. Open it to answer.",
+            t!("push-own-page"),
         );
     }
     let reply = Box::new(Reply { answer, comment: None });
@@ -89,8 +90,8 @@ pub(super) async fn answer(
         }
         Err(StoreError::Refused(refusal)) => {
             let title = match &refusal {
-                Refusal::AlreadyAnswered { .. } => "Somebody was faster",
-                _ => "Not taken",
+                Refusal::AlreadyAnswered { .. } => t!("push-already-answered"),
+                _ => t!("push-not-accepted"),
             };
             let text = refusal_reason(&refusal, &gateway.directory(), gateway.now());
             Ok(replacement(StatusCode::CONFLICT, title, Some(text)))

@@ -9,9 +9,9 @@ use kernel::AskId;
 use kernel::directory::Human;
 use serde::Serialize;
 use store::{ListScope, StoreError};
-use views::PageContext;
 use views::answer::outcome::OutcomeView;
 use views::inbox::{InboxList, Tab};
+use views::{PageContext, t};
 
 use super::list::InboxFilter;
 use crate::http::pages::PageResult;
@@ -132,11 +132,11 @@ async fn gone_from(
     let outcome = ask.and_then(|ask| OutcomeView::of(&ask, &directory, frame.now));
     let (tone, words) = match outcome {
         Some(OutcomeView { tone, headline, who: Some(who), .. }) => {
-            (tone, format!("{headline} by {who}"))
+            (tone, t!("card-outcome-by", outcome = headline, who = who))
         }
         Some(OutcomeView { tone, headline, .. }) => (tone, headline),
-        None if mine => ("over", "You have just answered it".to_owned()),
-        None => ("over", "No longer in this list".to_owned()),
+        None if mine => ("over", t!("list-just-answered")),
+        None => ("over", t!("list-gone")),
     };
     Ok(RemovedRow { key: key.to_owned(), tone, words })
 }
