@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use dialects::native::{SessionListView as Listed, SessionView};
 use gateway::clock::OsClock;
+use kernel::directory::SignInMethod;
 use kernel::{DirectoryCommand, HumanId, KeyId};
 use reqwest::Method;
 use store::Clock;
@@ -104,8 +105,17 @@ fn row(session: &SessionView) -> Vec<String> {
     vec![
         session.id.to_string(),
         session.browser.clone(),
-        session.way.map_or("", views::sign_in::sessions::sign_in_method).to_owned(),
+        session.way.map_or("", sign_in_method).to_owned(),
         session.issued_at.to_string(),
         session.last_used_at.to_string(),
     ]
+}
+
+fn sign_in_method(method: SignInMethod) -> &'static str {
+    match method {
+        SignInMethod::Link => "sign-in link",
+        SignInMethod::Mail => "email link",
+        SignInMethod::Passkey => "passkey",
+        SignInMethod::Oidc => "single sign-on",
+    }
 }
