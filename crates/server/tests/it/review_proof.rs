@@ -51,10 +51,7 @@ async fn a_proof_is_pasted_on_the_page() {
     let other = token(&claims(&world, &case, "reject"));
     let wrong = page.post(&[("action", "verify"), ("proof.acme", &other)]).await.is(422);
     let text = main_text(&wrong);
-    assert!(
-        text.contains("from Acme ID does not count: it was not made for this action"),
-        "{text}"
-    );
+    assert!(text.contains("from Acme ID is not valid: it was made for another answer"), "{text}");
     assert_eq!(find(&wrong, "textarea[aria-invalid=true]"), 1);
     assert!(!wrong.text.contains(&other), "a proof is not shown again");
     assert_eq!(case.status().await["status"], "in_progress");
@@ -218,7 +215,7 @@ async fn a_proof_that_lay_too_long_is_asked_for_again() {
     world.anonymous().post_form(&back, &[("token", &proof)]).await.is(303);
     world.advance(301);
     let stale = page.post(&[("action", "verify")]).await.is(422);
-    assert!(main_text(&stale).contains("it is not fresh"), "{}", main_text(&stale));
+    assert!(main_text(&stale).contains("it is too old"), "{}", main_text(&stale));
     assert_eq!(find(&stale, STEP), 0);
     let fresh = with(claims(&world, &case, "approve"), json!({ "jti": "second" }));
     world.anonymous().post_form(&back, &[("token", &token(&fresh))]).await.is(303);
