@@ -331,7 +331,7 @@ impl IncomingMessage<'_> {
                 if let Some(why) = answerer.missing_verification(ask) {
                     return Ok(InboundResult::Refused(t!(
                         "reply-sender-unverified",
-                        why = why,
+                        why = why.to_string(),
                         page = self.page(ask),
                     )));
                 }

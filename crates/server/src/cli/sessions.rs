@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use dialects::native::{SessionListView as Listed, SessionView};
 use gateway::clock::OsClock;
+use kernel::directory::SignInMethod;
 use kernel::{DirectoryCommand, HumanId, KeyId};
 use reqwest::Method;
 use store::Clock;
@@ -99,11 +100,21 @@ async fn list(admin: &AdminTarget, human: Option<HumanId>) -> anyhow::Result<Vec
     }
 }
 
+/// The sign-in method of a session, in words.
+fn sign_in_method(way: SignInMethod) -> &'static str {
+    match way {
+        SignInMethod::Link => "with a sign-in link",
+        SignInMethod::Mail => "with a link by email",
+        SignInMethod::Passkey => "with a passkey",
+        SignInMethod::Oidc => "with your organisation",
+    }
+}
+
 fn row(session: &SessionView) -> Vec<String> {
     vec![
         session.id.to_string(),
         session.browser.clone(),
-        session.way.map_or("", views::sign_in::sessions::sign_in_method).to_owned(),
+        session.way.map_or("", sign_in_method).to_owned(),
         session.issued_at.to_string(),
         session.last_used_at.to_string(),
     ]

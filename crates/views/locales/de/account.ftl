@@ -268,6 +268,8 @@ settings-agents-key-unnamed = ohne Namen
 
 settings-key-new = Ihr neuer Schlüssel
 settings-key-new-lead = Für den Agenten { $agent }. Wer den Schlüssel hat, kann als dieser Agent fragen.
+# The name of the key that the first run creates.
+settings-key-first = erster Schlüssel
 settings-key-label = API-Schlüssel
 settings-key-examples = Damit fragen: drei Wege
 settings-key-curl = Mit curl

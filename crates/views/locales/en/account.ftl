@@ -268,6 +268,8 @@ settings-agents-key-unnamed = without a name
 
 settings-key-new = Your new key
 settings-key-new-lead = For the agent { $agent }. Anyone who has it can ask as this agent.
+# The name of the key that the first run creates.
+settings-key-first = first key
 settings-key-label = Agent key
 settings-key-examples = Ask with it: three ways
 settings-key-curl = With curl
