@@ -101,6 +101,16 @@ async fn list(admin: &AdminTarget, human: Option<HumanId>) -> anyhow::Result<Vec
     }
 }
 
+/// The sign-in method of a session, in words.
+fn sign_in_method(way: SignInMethod) -> &'static str {
+    match way {
+        SignInMethod::Link => "with a sign-in link",
+        SignInMethod::Mail => "with a link by email",
+        SignInMethod::Passkey => "with a passkey",
+        SignInMethod::Oidc => "with your organisation",
+    }
+}
+
 fn row(session: &SessionView) -> Vec<String> {
     vec![
         session.id.to_string(),

@@ -48,12 +48,12 @@ def told(page, words):
 def test_a_task_from_its_first_word_to_its_last(desk, visit, script):
     page = desk.sign_in(visit, java_script_enabled=script)
     page.get_by_role("link", name="Tasks", exact=True).click()
-    page.get_by_role("link", name="Write a new task").first.click()
-    page.get_by_label("What is to be reached").fill("Write the release notes")
-    page.get_by_label("It is good when").fill("The sum is right\nThere is a date")
-    page.get_by_label("Give it to", exact=True).select_option("agent_dev")
-    press(page, "Write this task down")
-    told(page, "Given to an agent, not begun")
+    page.get_by_role("link", name="New task").first.click()
+    page.get_by_label("Goal", exact=True).fill("Write the release notes")
+    page.get_by_label("Acceptance criteria").fill("The sum is right\nThere is a date")
+    page.get_by_label("Assign to", exact=True).select_option("agent_dev")
+    press(page, "Create task")
+    told(page, "Not started")
     task = page.url.rsplit("/", 1)[1]
     agent(desk, "task.start", task_id=task)
     agent(desk, "checkpoint.raise", task_id=task, kind="approval", prompt="May I read the tickets?")
@@ -64,23 +64,23 @@ def test_a_task_from_its_first_word_to_its_last(desk, visit, script):
     told(page, "Sent to agent_dev")
     deliver(desk, task, OLD)
     page.goto(f"{desk.url}/tasks/{task}")
-    told(page, "Delivered, to be judged")
+    told(page, "Ready for review")
     page.get_by_label("The sum is right").check()
     if script:
         page.reload()
         assert page.get_by_label("The sum is right").is_checked(), "ticks stay in this browser"
         page.locator("#L3").click()
-        assert page.get_by_label("Line of comment 1").input_value() == "3"
+        assert page.get_by_label("Line, Comment 1").input_value() == "3"
     else:
-        page.get_by_label("Line of comment 1").fill("3")
+        page.get_by_label("Line, Comment 1").fill("3")
     page.get_by_label("Comment 1", exact=True).fill("It is 42")
-    page.get_by_label("How grave, comment 1").select_option("blocker")
+    page.get_by_label("Severity, Comment 1").select_option("blocker")
     press(page, "Request changes")
-    told(page, "Say what has to change: it goes to the agent")
+    told(page, "Enter what has to change; the agent needs it")
     assert page.get_by_label("Comment 1", exact=True).input_value() == "It is 42"
     page.get_by_label("What has to change").fill("The sum\nThe date")
     press(page, "Request changes")
-    told(page, "Your verdict was recorded")
+    told(page, "Your review was recorded")
     said = agent(desk, "task.get", task_id=task)
     assert said["state"] == "in_progress"
     if script:
@@ -90,11 +90,11 @@ def test_a_task_from_its_first_word_to_its_last(desk, visit, script):
         page.goto(f"{desk.url}/tasks/{task}")
     told(page, "v1 beside v2")
     assert page.locator(".ln.both .is").first.inner_text().endswith("The sum is 42.")
-    page.get_by_label("The older one").select_option("none")
+    page.get_by_label("Older version").select_option("none")
     press(page, "Show these side by side")
     assert page.locator(".leaf .was").count() == 0
     press(page, "Accept v2")
-    told(page, "Your verdict was recorded")
+    told(page, "Your review was recorded")
     assert agent(desk, "task.get", task_id=task)["state"] == "completed"
     page.locator("#trail summary").last.click()
     page.locator("#trail a.tall").last.click()
@@ -107,29 +107,29 @@ def test_what_few_say_of_a_task_is_said_with_the_keyboard_on_a_phone(desk, visit
     whole = begun(desk, "The whole of it")
     page = desk.sign_in(visit, size=PHONE, java_script_enabled=script)
     page.goto(f"{desk.url}/tasks/{whole}")
-    page.get_by_role("link", name="Write a task that is part of this one").click()
+    page.get_by_role("link", name="Create a task that is part of this one").click()
     more = page.locator("details.extra")
     assert more.get_attribute("open") is not None, "what the address says is in sight"
     assert page.get_by_label("Part of which task").input_value() == whole
     page.goto(f"{desk.url}/tasks/new")
-    assert not page.get_by_label("How long it may be worked on").is_visible()
-    page.get_by_label("What is to be reached").fill("A part of it")
+    assert not page.get_by_label("Time limit").is_visible()
+    page.get_by_label("Goal", exact=True).fill("A part of it")
     page.locator("summary").filter(has_text="More").focus()
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
     assert page.locator("input[name=reviewers]").first.is_checked(), "the first thing behind More is ticked"
     page.get_by_label("Part of which task").fill(f"{desk.url}/tasks/{whole}")
-    page.get_by_label("How long it may be worked on").fill("soon")
-    page.get_by_label("What its agent may do without asking").fill("bash:*")
+    page.get_by_label("Time limit").fill("soon")
+    page.get_by_label("Allowed without asking").fill("bash:*")
     looks_right(page, f"task-new-more-{script}", PHONE)
-    press(page, "Write this task down")
+    press(page, "Create task")
     told(page, "One thing needs to be corrected")
     looks_right(page, f"task-new-wrong-{script}", PHONE)
-    assert page.get_by_label("What is to be reached").input_value() == "A part of it"
+    assert page.get_by_label("Goal", exact=True).input_value() == "A part of it"
     assert page.locator("input[name=reviewers]").first.is_checked()
     page.locator("#problems a").click()
-    wrong = page.get_by_label("How long it may be worked on")
+    wrong = page.get_by_label("Time limit")
     assert wrong.evaluate("e => e === document.activeElement") or not script
     assert wrong.is_visible() and wrong.input_value() == "soon"
     wrong.fill("2h")
@@ -144,19 +144,19 @@ def test_a_task_is_steered(desk, visit):
     page = desk.sign_in(visit, size=DESK)
     task = begun(desk)
     page.goto(f"{desk.url}/tasks/{task}")
-    page.get_by_text("Say something to the agent").click()
-    page.get_by_label("What it should take into account").fill("Only this week")
-    page.get_by_label("To what end").select_option("constrain")
-    press(page, "Tell the agent")
-    told(page, "The agent was told")
+    page.get_by_text("Message the agent").click()
+    page.get_by_label("Message", exact=True).fill("Only this week")
+    page.get_by_label("Purpose").select_option("constrain")
+    press(page, "Send to the agent")
+    told(page, "The message was sent")
     page.get_by_text("Allow or forbid something").click()
-    page.get_by_label("do what").fill("bash:*")
+    page.get_by_label("Scope").fill("bash:*")
     press(page, "Set this permission")
     told(page, "The permission was set")
-    page.get_by_text("Call it off").click()
-    page.get_by_label("Why optional").fill("No longer needed")
-    press(page, "Call the task off")
-    told(page, "The task was called off")
+    page.locator("summary").filter(has_text="Cancel the task").click()
+    page.get_by_label("Reason optional").fill("No longer needed")
+    press(page, "Cancel the task")
+    told(page, "The task was cancelled")
     assert agent(desk, "task.get", task_id=task)["state"] == "completed"
 
 
@@ -180,7 +180,7 @@ def test_cards_move_while_the_board_is_open(desk, visit):
     assert column(page, "working", "The one that moves").count() == 0
     assert column(page, "working", "The one that stays").count() == 1
     assert waiting(page) == waits + 1, "what it waits for is in the inbox"
-    assert "waits for a decision" in page.locator("#say").inner_text().lower()
+    assert "blocked" in page.locator("#say").inner_text().lower()
     # What has the focus stays, until somebody asks for what has changed; the focus stays with it.
     page.locator(f"a[href='/tasks/{stays}']").focus()
     agent(desk, "checkpoint.raise", task_id=stays, kind="approval", prompt="May I?")
@@ -214,12 +214,12 @@ def test_a_room_follows_its_task_and_leaves_alone_what_is_written(desk, visit):
     told(page, "In progress")
     waits = waiting(page)
     deliver(desk, task, OLD)
-    told(page, "Delivered, to be judged")
+    told(page, "Ready for review")
     page.get_by_label("Comment 1", exact=True).wait_for()
     assert waiting(page) == waits + 1, "so is what was delivered"
     assert not page.locator("#fresh").is_visible()
     page.locator("#L3").click()
-    assert page.get_by_label("Line of comment 1").input_value() == "3", "lines that came later can be clicked"
+    assert page.get_by_label("Line, Comment 1").input_value() == "3", "lines that came later can be clicked"
     page.get_by_label("Comment 1", exact=True).fill("Half a thou")
     before = page.evaluate("scrollY")
     op(desk, "review.submit", task_id=task, verdict="changes_requested", requested_changes=["Another sum"])

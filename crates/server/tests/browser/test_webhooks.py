@@ -77,7 +77,7 @@ def test_what_was_refused_is_sent_again(desk, visit, receiver, size, script):
     page.get_by_role("link", name="Go to the endpoint").click()
 
     page.get_by_role("button", name="Send a test").click()
-    told(page, "webhook.test", "taken")
+    told(page, "webhook.test", "delivered")
     assert json.loads(receiver.heard[0][1])["type"] == "webhook.test"
 
     receiver.status = 500
@@ -90,7 +90,7 @@ def test_what_was_refused_is_sent_again(desk, visit, receiver, size, script):
     receiver.status = 204
     row.get_by_role("button", name="Send again").click()
     assert page.get_by_text("It is sent again").is_visible()
-    told(page, "ask.answered", "taken with 204")
+    told(page, "ask.answered", "accepted with 204")
     ids = {headers["webhook-id"] for headers, body in receiver.heard if b"ask.answered" in body}
     assert len(receiver.heard) > 2 and len(ids) == 1, "the same thing is told, under the same name"
     assert all(signed(secret, call) for call in receiver.heard)
@@ -100,4 +100,4 @@ def test_what_was_refused_is_sent_again(desk, visit, receiver, size, script):
         axe.check(page)
     page.get_by_role("link", name="Remove this endpoint").click()
     page.get_by_role("button", name="Remove it now").click()
-    assert page.get_by_text("Nobody is told yet").is_visible()
+    assert page.get_by_text("No endpoint yet").is_visible()

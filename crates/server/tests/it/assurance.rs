@@ -308,7 +308,10 @@ async fn the_rule_is_set_on_the_settings_page() {
     let at = "/settings/projects/dev";
     let page = browser.client.get(at).await.is(200);
     let text = main_text(&page);
-    assert!(text.contains("Required identity check for irreversible or critical approvals"), "{text}");
+    assert!(
+        text.contains("Required identity check for irreversible or critical approvals"),
+        "{text}"
+    );
     assert!(text.contains("review links that agents were given"), "{text}");
     let token = csrf(&page);
     for (sent, saved) in [("session", json!("session")), ("none", Value::Null)] {

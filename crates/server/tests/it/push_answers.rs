@@ -219,8 +219,7 @@ async fn an_app_can_be_made_of_the_pages() {
     ] {
         assert_eq!(worker.header(name), value);
     }
-    for (path, words) in [("/offline", "You are offline"), ("/offline/unsent", "No response")]
-    {
+    for (path, words) in [("/offline", "You are offline"), ("/offline/unsent", "No response")] {
         let page = anyone.get(path).await.is(200);
         assert!(page.text.contains(words), "{}", page.text);
         assert_eq!(page.header("cache-control"), "no-store");

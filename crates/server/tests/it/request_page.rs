@@ -264,7 +264,7 @@ async fn rounds_and_the_record_are_told_and_the_receipt_is_checked() {
     assert!(found.contains("Receipt not valid"), "{found}");
     world.human().post(&format!("/api/v1{second}/erase"), json!({})).await.is(200);
     let page = browser.client.get(&second).await.is(200);
-    assert!(words(&page, "#receipt").contains("no receipt can be made any more"));
+    assert!(words(&page, "#receipt").contains("its receipt can no longer be created"));
     assert!(words(&page, "section:has(#trail)").contains("erased the text"));
     world.end().await;
 }

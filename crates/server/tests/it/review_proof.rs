@@ -51,10 +51,7 @@ async fn a_proof_is_pasted_on_the_page() {
     let other = token(&claims(&world, &case, "reject"));
     let wrong = page.post(&[("action", "verify"), ("proof.acme", &other)]).await.is(422);
     let text = main_text(&wrong);
-    assert!(
-        text.contains("from Acme ID does not count: it was not made for this action"),
-        "{text}"
-    );
+    assert!(text.contains("from Acme ID is not valid: it was made for another answer"), "{text}");
     assert_eq!(find(&wrong, "textarea[aria-invalid=true]"), 1);
     assert!(!wrong.text.contains(&other), "a proof is not shown again");
     assert_eq!(case.status().await["status"], "in_progress");

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::client::{Client, Reply};
 use crate::pages::{Browser, browser_of, csrf, signed_in};
+use crate::task_pages::words;
 use crate::world::World;
 
 const PAGES: [&str; 13] = [
@@ -113,8 +114,16 @@ async fn a_profile_is_kept_and_corrected() {
         let field = selected(html, &format!("[id=\"field-{id}\"]"))[0];
         field.attr("value").unwrap().to_owned()
     };
-    assert!(page.text.contains("Saved"));
+    let chosen = |html: &Html, id: &str| {
+        let options = format!("[id=\"field-{id}\"] option[selected]");
+        let options = selected(html, &options);
+        options.iter().map(|option| option.attr("value").unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // The page is in the language that was just chosen.
+    assert_eq!(words(&page, ".banner h2"), ["Gespeichert"]);
     assert_eq!(value(&html, "name"), "Ada <b>");
+    assert_eq!(chosen(&html, "about.language"), ["de"]);
+    assert_eq!(chosen(&html, "about.time_zone"), ["Europe/Berlin"]);
     assert_eq!(value(&html, "about.quiet_hours.to"), "07:00");
     // What is wrong is said on top and at its field, and everything entered is still there.
     let bad = [("name", "Grace"), ("about.time_zone", "Mars/Olympus"), ("about.language", "en")];
@@ -123,11 +132,11 @@ async fn a_profile_is_kept_and_corrected() {
     let summary = selected(&html, "#problems a")[0];
     assert_eq!(summary.attr("href"), Some("#field-about.time_zone"));
     assert!(summary.inner_html().contains("such as Europe/Berlin"), "{}", summary.inner_html());
-    assert_eq!(value(&html, "about.time_zone"), "Mars/Olympus");
+    assert_eq!(chosen(&html, "about.time_zone"), ["Mars/Olympus"]);
     assert_eq!(value(&html, "name"), "Grace");
     let alone = [("name", "Ada"), ("about.quiet_hours.from", "22:00")];
     let refused = send(&me, "/settings/profile", &alone).await.is(422);
-    assert!(refused.text.contains("Give both times, or neither."), "{}", refused.text);
+    assert!(refused.text.contains("Geben Sie beide Uhrzeiten an oder keine."), "{}", refused.text);
     let kept = world.human().get("/api/v1/me").await.is(200);
     assert_eq!((&kept["name"], &kept["about"]["language"]), (&json!("Ada <b>"), &json!("de")));
     world.end().await;
@@ -169,7 +178,7 @@ async fn people_groups_and_projects_are_changed_on_their_pages() {
     let admin = signed_in(&world).await.client;
     let added = send(&admin, "/settings/people", &[("id", "ada"), ("name", "Ada")]).await.is(303);
     assert_eq!(added.header("location"), "/settings/people/ada?saved=1");
-    for (id, words) in [("ada", "a name nobody has"), ("not a name", "Expected")] {
+    for (id, words) in [("ada", "has this user ID already"), ("not a name", "Expected")] {
         let refused = send(&admin, "/settings/people", &[("id", id)]).await.is(422);
         assert!(refused.text.contains(words) && refused.text.contains("#field-id"), "{id}");
     }
@@ -236,7 +245,7 @@ async fn people_groups_and_projects_are_changed_on_their_pages() {
     let page = admin.get("/settings/projects/billing").await.is(200);
     well_made("project", &page);
     let allowed = "value=\"slack:C0123ABC, @example.com\"";
-    let words = ["30 min", "Anybody in the project", "value=\"15 min, 1 h\"", allowed];
+    let words = ["30 min", "Anyone in the project", "value=\"15 min, 1 h\"", allowed];
     for words in words {
         assert!(page.text.contains(words), "{words}");
     }
@@ -279,7 +288,7 @@ async fn keys_are_made_used_and_revoked() {
     let html = Html::parse_document(&page.text);
     let revoke = selected(&html, "a[href*=revoke]")[0].attr("href").unwrap().to_owned();
     let sure = member.get(&revoke).await.is(200);
-    assert!(sure.text.contains("It cannot be taken back"), "{}", sure.text);
+    assert!(sure.text.contains("This can’t be undone"), "{}", sure.text);
     world.bearer(&secret).post("/api/v1/asks", question()).await.is(201);
     let key = revoke.split_once("key=").unwrap().1;
     send(&member, "/settings/keys/revoke", &[("key", key)]).await.is(303);
@@ -319,7 +328,7 @@ async fn an_empty_inbox_leads_to_the_first_answer() {
     let world = World::dev().await;
     let me = signed_in(&world).await.client;
     let empty = me.get("/").await.is(200);
-    assert!(empty.text.contains("Make a key") && empty.text.contains("Let the demo agent ask"));
+    assert!(empty.text.contains("Create a key") && empty.text.contains("Let the demo agent ask"));
     let made = send(&me, "/settings/first-key", &[]).await.is(201);
     let html = Html::parse_document(&made.text);
     let secret = selected(&html, "#secret")[0].attr("value").unwrap().to_owned();

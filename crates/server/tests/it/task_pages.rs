@@ -91,7 +91,7 @@ async fn a_task_is_written_down_and_given_out() {
     assert_eq!(words(&page, "#field-criteria"), ["Keep me"]);
     let late = [("goal", "x"), ("deadline", "2026-02-01T10:00")];
     let page = press(&browser, "/tasks/new", "/tasks", &late).await.is(422);
-    assert!(words(&page, ".banner")[0].contains("still to come"), "{:?}", words(&page, ".banner"));
+    assert!(words(&page, ".banner")[0].contains("in the future"), "{:?}", words(&page, ".banner"));
     let abroad = [("goal", "x"), ("project", "nowhere")];
     press(&browser, "/tasks/new", "/tasks", &abroad).await.is(422);
     browser.client.post_form("/tasks", &[("goal", "x")]).await.is(403);
@@ -179,12 +179,12 @@ async fn what_is_wrong_with_a_new_task_is_said_at_its_field() {
     for (name, typed, said) in [
         ("reviewers", "nobody", "Name members of the project"),
         ("reviewers", "not/anybody", "Name members of the project"),
-        ("parent", "that other one", "Give the address of a task"),
+        ("parent", "that other one", "Enter the address of a task"),
         ("parent", stranger, "No task you can see"),
         ("inputs", "https://x.example\ntwo words", "In line 2"),
         ("inputs", "art_01ARZ3NDEKTSV4RRFFQ69G5FAV v1", "Expected a version of an artifact"),
-        ("max_duration", "soon", "Say how long"),
-        ("max_duration", "0h", "Say how long"),
+        ("max_duration", "soon", "Enter a duration"),
+        ("max_duration", "0h", "Enter a duration"),
         ("allow", "everything", "In line 1"),
         ("deny", "fs:/a\nfs:*/b", "In line 2"),
         ("capabilities", "a b c", "In line 1"),
@@ -237,10 +237,7 @@ async fn the_board_is_read_by_state() {
     raised(&world, &blocked, "approval", json!({})).await;
     let board = browser.client.get("/tasks").await.is(200);
     let titles = words(&board, ".column h2");
-    assert_eq!(
-        titles,
-        ["Not begun 10", "In progress 1", "Needs a decision 1", "To be judged 0", "Over 0"]
-    );
+    assert_eq!(titles, ["Not started 10", "In progress 1", "Blocked 1", "In review 0", "Closed 0"]);
     let hrefs = values(&board, ".column h3 a", "href");
     assert_eq!(hrefs.len(), 8 + 2, "a column shows the newest few");
     assert!(hrefs.contains(&format!("/tasks/{working}")));

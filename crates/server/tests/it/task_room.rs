@@ -50,7 +50,7 @@ async fn what_was_delivered_is_judged_like_a_change() {
     )
     .await
     .is(422);
-    assert!(words(&page, "#changes-error")[0].contains("Say what has to change"));
+    assert!(words(&page, "#changes-error")[0].contains("Enter what has to change"));
     assert_eq!(words(&page, "#body-1"), ["Not this"]);
     let page = act(&browser, &task, "review", &sent(&[("verdict", "more")])).await.is(200);
     assert_eq!(values(&page, ".comment textarea", "id").len(), 2);
@@ -58,7 +58,7 @@ async fn what_was_delivered_is_judged_like_a_change() {
     assert_eq!(state(&world, &task).await, "review_ready");
     let changes = [("verdict", "changes_requested"), ("changes", "Say 2\r\nSay 3")];
     let page = act(&browser, &task, "review", &sent(&changes)).await.is(200);
-    assert!(words(&page, ".banner")[0].starts_with("Your verdict was recorded"));
+    assert!(words(&page, ".banner")[0].starts_with("Your review was recorded"));
     assert_eq!(words(&page, ".changes li"), ["Say 2", "Say 3"]);
     assert!(words(&page, ".note")[0].contains("Not this"), "beside its line");
     let seen = done(&world.agent(), "task.get", json!({ "task_id": task })).await;
@@ -74,10 +74,10 @@ async fn what_was_delivered_is_judged_like_a_change() {
     // The verdict on a version that was replaced meanwhile is none.
     deliver(&world, &task, "one\n2\n3\n").await;
     let page = act(&browser, &task, "review", &sent(&[("verdict", "approved")])).await.is(409);
-    assert!(words(&page, ".banner")[0].contains("gone on meanwhile"));
+    assert!(words(&page, ".banner")[0].contains("changed meanwhile"));
     let room = browser.client.get(&format!("/tasks/{task}")).await.is(200);
     assert_eq!(words(&room, "#sheet-title"), ["v1 beside v2"]);
-    assert_eq!(words(&room, ".ln.both .was"), ["taken away: two", "taken away: three"]);
+    assert_eq!(words(&room, ".ln.both .was"), ["removed: two", "removed: three"]);
     let alone = format!("/tasks/{task}?older=none&newer={artifact}:v1");
     let alone = browser.client.get(&alone).await.is(200);
     assert_eq!(words(&alone, "#sheet-title"), ["v1"]);
@@ -112,18 +112,18 @@ async fn whoever_answers_for_a_task_steers_it() {
     {
         let pairs = [("csrf", &*token), ("intent", "clarify"), pair];
         let page = member.client.post_form(&format!("{room}/{act}"), &pairs).await.is(409);
-        assert!(words(&page, ".banner")[0].contains("You cannot do this"), "{act}");
+        assert!(words(&page, ".banner")[0].contains("You can't do this"), "{act}");
         browser.client.post_form(&format!("{room}/{act}"), &[pair]).await.is(403);
     }
     let page =
         act(&browser, &task, "amend", &[("text", "Mind the\r\ntests"), ("intent", "constrain")])
             .await
             .is(200);
-    assert!(words(&page, ".known")[0].contains("Keep within this: Mind the tests"));
+    assert!(words(&page, ".known")[0].contains("Add a constraint: Mind the tests"));
     act(&browser, &task, "amend", &[("text", "x"), ("intent", "shout")]).await.is(422);
     let page =
         act(&browser, &task, "amend", &[("text", " "), ("intent", "redirect")]).await.is(422);
-    assert!(words(&page, ".banner")[0].contains("Write what the agent should take into account"));
+    assert!(words(&page, ".banner")[0].contains("Write the message to the agent"));
     let grant = [
         ("scope", "fs:/repo:*"),
         ("decision", "deny"),
@@ -131,12 +131,12 @@ async fn whoever_answers_for_a_task_steers_it() {
         ("moment", "2026-03-02T10:00"),
     ];
     let page = act(&browser, &task, "grant", &grant).await.is(200);
-    assert!(words(&page, ".known")[0].contains("May not fs:/repo:* until 2026-03-02 10:00:00 UTC"));
+    assert!(words(&page, ".known")[0].contains("Forbidden fs:/repo:* until 2 Mar 2026, 10:00 UTC"));
     let wrong = [("scope", "no scope"), ("decision", "allow"), ("until", "task")];
     let page = act(&browser, &task, "grant", &wrong).await.is(409);
     assert_eq!(values(&page, "#scope", "value"), ["no scope"], "nothing is lost");
     let page = act(&browser, &task, "interrupt", &[("prompt", "Wait a moment")]).await.is(200);
-    assert_eq!(words(&page, "#stands"), ["Waits for a decision"]);
+    assert_eq!(words(&page, "#stands"), ["Blocked"]);
     let asked = values(&page, ".side a.act", "href").remove(0);
     press(&browser, &asked, &format!("{asked}/answer"), &[("action", "approve")]).await.is(303);
     world.let_answers_stand();
@@ -158,7 +158,7 @@ async fn whoever_answers_for_a_task_steers_it() {
     act(&browser, &task, "transfer", &[("to", "nobody")]).await.is(422);
     act(&browser, &task, "transfer", &[("to", "agent/agent_dev")]).await.is(200);
     let page = act(&browser, &task, "cancel", &[("reason", "Not needed")]).await.is(200);
-    assert_eq!(words(&page, "#stands"), ["Called off"]);
+    assert_eq!(words(&page, "#stands"), ["Cancelled"]);
     assert!(words(&page, "#trail blockquote").contains(&"Not needed".to_owned()));
     act(&browser, &task, "cancel", &[]).await.is(409);
     let made = json!({ "type": "t", "spec": { "goal": "x" } });
@@ -167,7 +167,7 @@ async fn whoever_answers_for_a_task_steers_it() {
     act(&browser, other, "assign", &[("agent", "")]).await.is(422);
     act(&browser, other, "assign", &[("agent", "nobody")]).await.is(409);
     let page = act(&browser, other, "assign", &[("agent", "agent_dev")]).await.is(200);
-    assert_eq!(words(&page, "#stands"), ["Given to an agent, not begun"]);
+    assert_eq!(words(&page, "#stands"), ["Not started"]);
     world.end().await;
 }
 
@@ -183,11 +183,11 @@ async fn a_task_is_seen_as_it_was() {
     world.advance(3600);
     deliver(&world, &task, "one\n").await;
     for (at, stands, event) in [
-        ("1".to_owned(), "Not given to anybody yet", 1),
-        ("2".to_owned(), "Given to an agent, not begun", 2),
+        ("1".to_owned(), "Not assigned", 1),
+        ("2".to_owned(), "Not started", 2),
         (middle.to_string(), "In progress", 3),
         ("2026-03-01T10:30".to_owned(), "In progress", 3),
-        ("99".to_owned(), "Delivered, to be judged", 4),
+        ("99".to_owned(), "Ready for review", 4),
     ] {
         let page = browser.client.get(&format!("{room}?at={at}")).await.is(200);
         assert_eq!(words(&page, "#stands"), [stands], "{at}");
@@ -199,7 +199,7 @@ async fn a_task_is_seen_as_it_was() {
     browser.client.get(&links[3]).await.is(200);
     for before in ["0", "2025-01-01T00:00", "yesterday"] {
         let page = browser.client.get(&format!("{room}?at={before}")).await.is(422);
-        assert_eq!(words(&page, "#stands"), ["Delivered, to be judged"]);
+        assert_eq!(words(&page, "#stands"), ["Ready for review"]);
     }
     world.end().await;
 }

@@ -152,7 +152,7 @@ async fn a_server_without_mail_says_so() {
     me.post(&format!("{CONTACTS}/{id}/code"), json!({})).await.problem(403, "not-allowed");
     let browser = signed_in(&world).await.client;
     let page = browser.get("/settings/notices").await.is(200);
-    assert!(page.text.contains("This server writes no mail"), "{}", page.text);
+    assert!(page.text.contains("Email isn’t set up"), "{}", page.text);
     world.end().await;
 }
 
@@ -214,7 +214,7 @@ async fn all_of_it_works_on_the_page() {
     send(&[("contacts", "nonsense")]).await.is(422);
     send(&[("contacts", "ada@example.com")]).await.is(303);
     let page = browser.get(PAGE).await.is(200);
-    assert_eq!(titles(&page), ["My devices", "Mail to ada@example.com not verified"]);
+    assert_eq!(titles(&page), ["My devices", "Email to ada@example.com not verified"]);
     let html = Html::parse_document(&page.text);
     let hidden = Selector::parse("input[name=verify]").unwrap();
     let id = html.select(&hidden).next().unwrap().attr("value").unwrap().to_owned();
@@ -228,13 +228,13 @@ async fn all_of_it_works_on_the_page() {
     assert!(refused.text.contains("That is not the code"), "{}", refused.text);
     send(&[("verify", &id), (&field, &code)]).await.is(303);
     let page = browser.get(PAGE).await.is(200);
-    assert_eq!(titles(&page), ["My devices", "Mail to ada@example.com"]);
+    assert_eq!(titles(&page), ["My devices", "Email to ada@example.com"]);
     send(&[("up", &button(&page, "up", 2))]).await.is(303);
     let page = browser.get(PAGE).await.is(200);
-    assert_eq!(titles(&page), ["Mail to ada@example.com", "My devices"]);
+    assert_eq!(titles(&page), ["Email to ada@example.com", "My devices"]);
     send(&[("off", &button(&page, "off", 1))]).await.is(303);
     let page = browser.get(PAGE).await.is(200);
-    assert_eq!(titles(&page), ["Mail to ada@example.com off", "My devices"]);
+    assert_eq!(titles(&page), ["Email to ada@example.com off", "My devices"]);
     send(&[("on", &button(&page, "on", 1))]).await.is(303);
     send(&[("digest", "1"), ("every", "day"), ("at", "")]).await.is(422);
     send(&[("digest", "1"), ("every", "day"), ("at", "08:30")]).await.is(303);

@@ -71,7 +71,7 @@ async fn an_endpoint_is_kept_on_its_page() {
         .await;
     let page = admin.get(&format!("{own}?done=again")).await.is(200);
     assert!(
-        page.text.contains("It is sent again") && page.text.contains("taken with 200"),
+        page.text.contains("It is sent again") && page.text.contains("accepted with 200"),
         "{}",
         page.text
     );

@@ -268,6 +268,8 @@ settings-agents-key-unnamed = ohne Namen
 
 settings-key-new = Ihr neuer Schlüssel
 settings-key-new-lead = Für den Agenten { $agent }. Wer den Schlüssel hat, kann als dieser Agent fragen.
+# The name of the key that the first run creates.
+settings-key-first = erster Schlüssel
 settings-key-label = API-Schlüssel
 settings-key-examples = Damit fragen: drei Wege
 settings-key-curl = Mit curl
@@ -279,6 +281,7 @@ settings-key-revoke-title = Einen Schlüssel widerrufen
 settings-key-revoke-lead = { $key } des Agenten { $agent }. Programme, die ihn verwenden, können ab sofort nicht mehr fragen. Das lässt sich nicht rückgängig machen; Sie können einen anderen Schlüssel erstellen.
 settings-key-revoke-tokens = Token der offenen Anfragen
 settings-key-revoke-tokens-yes = Auch die Token zum Prüfen, Antworten und Abfragen der offenen Anfragen beenden, die mit diesem Schlüssel gestellt wurden
+settings-key-keep = Diesen Schlüssel behalten
 settings-key-revoke-button = Schlüssel widerrufen
 
 ## The first run: the demonstration of the inbox
@@ -359,6 +362,7 @@ settings-webhook-rotate-leaked = Sofort wechseln: Das alte ist bekannt geworden 
 settings-webhook-remove = Diesen Endpunkt entfernen
 settings-webhook-remove-title = Einen Endpunkt entfernen
 settings-webhook-remove-lead = { $url }: Er erhält ab sofort keine Ereignisse mehr, und wartende Zustellungen entfallen.
+settings-webhook-keep = Diesen Endpunkt behalten
 settings-webhook-remove-button = Jetzt entfernen
 settings-webhook-secret-title = Das Geheimnis dieses Endpunkts
 settings-webhook-secret-lead = Wer es hat, kann Aufrufe von hier prüfen und könnte welche fälschen.
@@ -575,6 +579,7 @@ sign-in-passkey-again-first = Melden Sie sich zuerst erneut an. Ihr erster Passk
 sign-in-passkey-remove-title = Einen Passkey entfernen
 sign-in-passkey-remove-heading = Diesen Passkey entfernen?
 sign-in-passkey-remove-text = Bestätigen Sie mit einem vorhandenen Passkey. Haben Sie ihn verloren, melden Sie sich erneut an: Danach können Sie zehn Minuten lang einen Passkey ohne Bestätigung entfernen.
+sign-in-passkey-keep = Diesen Passkey behalten
 sign-in-passkey-remove-button = Mit Ihrem Passkey entfernen
 sign-in-passkey-javascript = Passkeys brauchen JavaScript.
 sign-in-passkey-unsupported = Dieser Browser unterstützt keine Passkeys.

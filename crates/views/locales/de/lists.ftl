@@ -215,7 +215,7 @@ payload-inline = ein Text
 ## Der Rahmen jeder Seite
 
 nav-inbox = Posteingang
-nav-waiting = { $count } offen
+nav-waiting = offen
 
 ## Wörter, die mehrere Seiten verwenden
 
@@ -659,6 +659,8 @@ page-too-large-text = Ein Formular darf mit seinen Dateien höchstens { $most } 
 page-server-error = Bei uns ist etwas schiefgegangen
 page-server-error-text = Laden Sie die Seite, um zu sehen, ob Ihre Antwort angekommen ist, bevor Sie sie erneut senden.
 page-server-error-reference = Wenn es wieder geschieht, geben Sie der Administration diese Kennung: { $reference }
+page-see-log = Einzelheiten stehen im Log
+page-unreadable-data = gespeicherte Daten sind nicht lesbar
 page-unavailable = Countersign ist gerade nicht verfügbar
 page-unavailable-text = Der Server startet, hält an oder ist ausgelastet. Nichts geht verloren: Anfragen und Antworten bleiben erhalten. Versuchen Sie es in einer Minute noch einmal.
 page-offline = Sie sind offline

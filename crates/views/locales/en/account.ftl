@@ -268,6 +268,8 @@ settings-agents-key-unnamed = without a name
 
 settings-key-new = Your new key
 settings-key-new-lead = For the agent { $agent }. Anyone who has it can ask as this agent.
+# The name of the key that the first run creates.
+settings-key-first = first key
 settings-key-label = Agent key
 settings-key-examples = Ask with it: three ways
 settings-key-curl = With curl
@@ -279,6 +281,7 @@ settings-key-revoke-title = Revoke a key
 settings-key-revoke-lead = { $key } of the agent { $agent }. Programs that use it cannot ask any more from this moment on. This can’t be undone; you can create another key.
 settings-key-revoke-tokens = Tokens of its open requests
 settings-key-revoke-tokens-yes = Also end the review, submit and poll tokens of the open requests made with this key
+settings-key-keep = Keep this key
 settings-key-revoke-button = Revoke key
 
 ## The first run: the demonstration of the inbox
@@ -359,6 +362,7 @@ settings-webhook-rotate-leaked = Rotate it now: the old one leaked and must not 
 settings-webhook-remove = Remove this endpoint
 settings-webhook-remove-title = Remove an endpoint
 settings-webhook-remove-lead = { $url }: from this moment on it gets no events, and waiting deliveries are dropped.
+settings-webhook-keep = Keep this endpoint
 settings-webhook-remove-button = Remove it now
 settings-webhook-secret-title = The secret of this endpoint
 settings-webhook-secret-lead = Anyone who has it can verify calls from here, and could forge one.
@@ -575,6 +579,7 @@ sign-in-passkey-again-first = Sign in again first. Your first passkey needs a si
 sign-in-passkey-remove-title = Remove a passkey
 sign-in-passkey-remove-heading = Remove this passkey?
 sign-in-passkey-remove-text = Confirm with a passkey you have. If you lost it, sign in again: for ten minutes after that you can remove a passkey without one.
+sign-in-passkey-keep = Keep this passkey
 sign-in-passkey-remove-button = Remove with your passkey
 sign-in-passkey-javascript = Passkeys need JavaScript.
 sign-in-passkey-unsupported = This browser has no passkeys.

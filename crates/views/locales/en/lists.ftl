@@ -227,10 +227,8 @@ payload-inline = a text
 ## The frame of every page
 
 nav-inbox = Inbox
-nav-waiting = { $count ->
-    [one] waiting
-   *[other] waiting
-}
+# For screen readers, after the number of requests in the inbox.
+nav-waiting = waiting
 
 ## Words that several pages share
 
@@ -681,6 +679,8 @@ page-too-large-text = A form can be at most { $most }, with its files. Nothing w
 page-server-error = Something went wrong on our side
 page-server-error-text = Load the page to see whether your answer arrived before you send it again.
 page-server-error-reference = If it happens again, tell an administrator: { $reference }
+page-see-log = the log has the details
+page-unreadable-data = stored data cannot be read
 page-unavailable = Countersign is not available right now
 page-unavailable-text = The server is starting, stopping or busy. Nothing is lost: requests and answers are kept. Try again in a minute.
 page-offline = You are offline

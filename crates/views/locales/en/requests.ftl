@@ -93,7 +93,7 @@ answer-submit-options-effect = The agent goes on with the options that you ticke
 answer-fill-in = Fill in
 answer-provide = Send to the agent
 answer-provide-effect = The agent goes on with what you filled in
-answer-continue = Continue
+answer-continue = Continue to the next step
 # The title of the step follows.
 answer-back = Go back:
 answer-back-to-form = the form

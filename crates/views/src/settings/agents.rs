@@ -224,7 +224,7 @@ pub fn revoke(key: &Key, agent: &AgentId) -> SettingsPage {
         lead: t!("settings-key-revoke-lead", key = VisibleText::of(&name), agent = agent.as_str()),
         blocks: vec![
             SettingsBlock::Form(form),
-            SettingsBlock::Link { href: paths::agent(agent), label: t!("common-cancel") },
+            SettingsBlock::Link { href: paths::agent(agent), label: t!("settings-key-keep") },
         ],
         ..SettingsPage::default()
     }

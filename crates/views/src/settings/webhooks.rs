@@ -329,7 +329,7 @@ pub fn remove(webhook: &Webhook) -> SettingsPage {
         ),
         blocks: vec![
             SettingsBlock::Form(form),
-            SettingsBlock::Link { href: path, label: t!("common-cancel") },
+            SettingsBlock::Link { href: path, label: t!("settings-webhook-keep") },
         ],
         ..SettingsPage::default()
     }

@@ -157,7 +157,7 @@ fn rounds_remarks_and_the_record_are_told_and_hostile_words_are_inert() {
     assert!(main.contains("The agent release-bot opened it first"), "{main}");
     assert!(main.contains("Mark Osei claimed it") && main.contains("sealed in block 7"));
     assert!(main.contains("Countersign asked more people") && main.contains("not sealed yet"));
-    assert!(main.contains("There is more."));
+    assert!(main.contains("There are more events."));
     for name in ["around-open", "around-step", "around-over"] {
         assert!(all(&page(name), "main script, main img").is_empty(), "{name}");
         // What a hidden field sends back is as it came; what is read is in sight.
@@ -189,6 +189,6 @@ fn a_receipt_says_what_holds() {
     let refuted = main_of("around-refuted");
     assert!(refuted.contains("Receipt not valid"));
     assert!(refuted.contains("Not valid: It was revoked"));
-    assert!(main_of("around-erased").contains("no receipt can be made any more"));
+    assert!(main_of("around-erased").contains("its receipt can no longer be created"));
     assert!(!main_of("approve-open").contains("Download the receipt"));
 }

@@ -305,7 +305,7 @@ fn every_kind_of_delivery_has_its_page() {
     assert_eq!(words(&page("task-patch"), ".ln.come .is"), ["added: +new ⟨U+202E⟩"]);
     let long = page("task-long");
     let more = words(&long, ".sheets > p").pop().unwrap();
-    assert!(more.starts_with("3500 more lines are not shown here."), "{more}");
+    assert!(more.starts_with("3,500 more lines are not shown here."), "{more}");
     for name in ["task-bytes", "task-missing"] {
         assert_eq!(all(&page(name), ".leaf").len(), 0, "{name}");
     }

@@ -124,7 +124,7 @@ fn what_was_told_is_there_with_what_came_of_it() {
         "accepted with 204",
         "answered 500",
         "nobody answered in time",
-        "tried again in 5 min",
+        "next attempt in 5 min",
         "webhook.test",
     ] {
         assert!(main.contains(words), "{words}: {main}");
@@ -138,7 +138,7 @@ fn what_was_told_is_there_with_what_came_of_it() {
 fn whoever_is_gone_is_sent_nothing_again() {
     let page = sample("webhook-gone");
     assert!(all(&page, "form[action$='/redeliver'], form[action$='/test']").is_empty());
-    assert!(text(all(&page, "main")[0]).contains("once you have enabled it"));
+    assert!(text(all(&page, "main")[0]).contains("Enable it to send them again"));
 }
 
 /// An address may carry a secret in its query: a list shows only where it leads.

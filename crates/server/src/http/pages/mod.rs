@@ -42,7 +42,7 @@ use store::StoreError;
 use tower_http::compression::CompressionLayer;
 use views::locale::{Language, Reader};
 use views::site::{assets, headers, paths};
-use views::{PageContext, message_page};
+use views::{PageContext, message_page, t};
 
 use self::visitor::Visitor;
 use crate::http::body::BodyError;
@@ -133,7 +133,7 @@ pub fn no_such_page(gateway: &Gateway) -> Response {
 pub fn unreadable(gateway: &Gateway, broken: bool) -> Response {
     let frame = PageContext::anonymous(gateway.now());
     if broken {
-        let shown = message_page::server_error(&frame, "the log knows more");
+        let shown = message_page::server_error(&frame, &t!("page-see-log"));
         return html(StatusCode::INTERNAL_SERVER_ERROR, shown);
     }
     html(StatusCode::BAD_REQUEST, message_page::not_found(&frame))
@@ -193,7 +193,7 @@ impl From<StoreError> for PageError {
                 tracing::error!(error = %source, what, "stored data cannot be read");
                 page(
                     StatusCode::INTERNAL_SERVER_ERROR,
-                    message_page::server_error(&frame, "stored data cannot be read"),
+                    message_page::server_error(&frame, &t!("page-unreadable-data")),
                 )
             }
         }

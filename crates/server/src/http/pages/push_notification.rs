@@ -55,10 +55,7 @@ pub(super) async fn answer(
     let holder = visitor.session.to_string();
     let Some(offered) = sealed_values.open::<OfferedAnswer>(ANSWER_TOKEN_PURPOSE, &holder, token)
     else {
-        return refused(
-            StatusCode::FORBIDDEN,
-            t!("push-stale"),
-        );
+        return refused(StatusCode::FORBIDDEN, t!("push-stale"));
     };
     let (answer, done) = match form.value("answer") {
         Some("approve") => (Answer::Approved { edits: None }, t!("push-approved")),
@@ -72,10 +69,7 @@ pub(super) async fn answer(
     };
     let ask = visitors.visible_ask(&visitor, &offered.ask.to_string()).await?;
     if ask.is_open() && !allows_buttons(&ask) {
-        return refused(
-            StatusCode::FORBIDDEN,
-            t!("push-own-page"),
-        );
+        return refused(StatusCode::FORBIDDEN, t!("push-own-page"));
     }
     let reply = Box::new(Reply { answer, comment: None });
     let actor = push_actor(visitor.human.id.clone());

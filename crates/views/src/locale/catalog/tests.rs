@@ -166,5 +166,5 @@ fn a_message_follows_the_reader() {
     let shown = || crate::t!("nav-inbox");
     assert_eq!(shown(), "Inbox");
     assert_eq!(with(german.clone(), shown), "Posteingang");
-    assert_eq!(with(german, || crate::t!("nav-waiting", count = 12_345)), "12.345 offen");
+    assert_eq!(with(german, || crate::t!("inbox-critical", n = 12_345)), "12.345 kritisch");
 }

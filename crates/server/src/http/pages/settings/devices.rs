@@ -97,11 +97,9 @@ async fn enrol(
     let key = Some(visitor.session);
     Ok(match devices.add(push, &visitor.human.id, key, address).await? {
         AddDeviceResult::Kept(_) => Ok(()),
-        AddDeviceResult::Wrong(InvalidSubscription { field, expected }) => Err(problem(&t!(
-            "settings-device-invalid",
-            field = field,
-            expected = expected
-        ))),
+        AddDeviceResult::Wrong(InvalidSubscription { field, expected }) => {
+            Err(problem(&t!("settings-device-invalid", field = field, expected = expected)))
+        }
         AddDeviceResult::Full => Err(problem(&t!("settings-devices-full", count = MOST_DEVICES))),
     })
 }

@@ -16,8 +16,8 @@ use kernel::question::{Editable, Question, QuestionBody};
 use kernel::{Actor, AgentId, AskCommand, DirectoryCommand, Phase, ProjectId};
 use serde_json::{Map, Value};
 use store::{AskListQuery, Filter, ListScope, Order};
-use views::{message_page, t};
 use views::site::paths;
+use views::{message_page, t};
 
 use crate::config::Config;
 use crate::http::api::projects::new_project;
@@ -43,7 +43,7 @@ pub(super) async fn key(
         respond: false,
         own_app: false,
         human: None,
-        label: "first key".to_owned(),
+        label: t!("settings-key-first"),
         expires_at: None,
     };
     Ok(new_key(&gateway, &config, &visitor, &agent, new).await?)

@@ -167,7 +167,11 @@ async fn verify_page(
         }
     };
     let mut problems = FormProblems::default();
-    problems.add(ProblemLocation::Field(field), Some(VisibleText::of(&t!("settings-notifications-code"))), message);
+    problems.add(
+        ProblemLocation::Field(field),
+        Some(VisibleText::of(&t!("settings-notifications-code"))),
+        message,
+    );
     wrong_notices(channels, devices, contacts, visitor, form, problems).await
 }
 

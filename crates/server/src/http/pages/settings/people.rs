@@ -11,10 +11,10 @@ use kernel::directory::{Directory, Human};
 use kernel::ids::GroupId;
 use kernel::{DirectoryCommand, HumanId, KeyId};
 use store::StoreError;
-use views::settings::controls::FormDraft;
-use views::settings::{self, SettingsPage, people as view};
 use views::answer_form::problem::ProblemLocation;
 use views::components::wording::VisibleText;
+use views::settings::controls::FormDraft;
+use views::settings::{self, SettingsPage, people as view};
 use views::site::paths;
 use views::{FormProblems, message_page, t};
 
@@ -98,8 +98,7 @@ pub(super) async fn link(
     let secret =
         bootstrap::create_sign_in_link(&gateway, visitor.actor.clone(), human.id.clone()).await?;
     let url = config.links().sign_in(&secret).map_err(|_| {
-        let shown =
-            message_page::server_error(&visitor.frame, &t!("settings-invite-broken"));
+        let shown = message_page::server_error(&visitor.frame, &t!("settings-invite-broken"));
         instead(StatusCode::INTERNAL_SERVER_ERROR, shown)
     })?;
     let shown = view::link_created(human, &directory, url.as_str());

@@ -7,8 +7,8 @@ use axum::http::StatusCode;
 use gateway::Gateway;
 use gateway::receipts::Receipts;
 use gateway::signing::{DestroyedBy, KeyRevocation, SigningKeySummary};
-use views::{message_page, t};
 use views::settings::signing::{SigningKeyRow, SigningKeyStatus, page};
+use views::{message_page, t};
 
 use super::framed;
 use crate::config::Config;

@@ -106,7 +106,11 @@ pub(super) async fn change(
                 });
                 match asserted {
                     Some((used, _)) => PasskeyAuthority::Passkey(used),
-                    None => return passkey_pages.refused(&visitor, t!("sign-in-passkey-not-verified")).await,
+                    None => {
+                        return passkey_pages
+                            .refused(&visitor, t!("sign-in-passkey-not-verified"))
+                            .await;
+                    }
                 }
             }
         };
@@ -131,7 +135,11 @@ pub(super) async fn change(
                 });
                 match asserted {
                     Some((used, _)) => PasskeyAuthority::Passkey(used),
-                    None => return passkey_pages.refused(&visitor, t!("sign-in-passkey-not-verified")).await,
+                    None => {
+                        return passkey_pages
+                            .refused(&visitor, t!("sign-in-passkey-not-verified"))
+                            .await;
+                    }
                 }
             }
         };

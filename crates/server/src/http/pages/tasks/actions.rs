@@ -12,11 +12,11 @@ use kernel::directory::profile_settings::ProfileSettings;
 use kernel::task::{AgentInput, Handover, TaskCommand};
 use kernel::{Command, Task};
 use store::StoreError;
-use views::{SubmittedForm, t};
 use views::components::task_labels::INTENTS;
 use views::site::paths;
 use views::tasks::room::TaskActionResult;
 use views::tasks::{actions, review};
+use views::{SubmittedForm, t};
 
 use super::form_idempotency;
 use crate::http::pages::tasks::TaskPages;
@@ -80,8 +80,7 @@ pub(super) async fn amend(
     let done = || TaskActionResult::Done(t!("task-amended"), t!("task-amended-text"));
     task_pages
         .run_form_command(&id, "amend", from, done, |_, task, sent| {
-            let text =
-                text_field(sent, "text").ok_or_else(|| t!("task-amend-missing"))?;
+            let text = text_field(sent, "text").ok_or_else(|| t!("task-amend-missing"))?;
             let intent = sent.value("intent").unwrap_or_default();
             let intent = INTENTS.into_iter().find(|one| one.as_str() == intent);
             let intent = intent.ok_or_else(|| t!("task-amend-no-intent"))?;
