@@ -120,12 +120,3 @@ fn row(session: &SessionView) -> Vec<String> {
         session.last_used_at.to_string(),
     ]
 }
-
-fn sign_in_method(method: SignInMethod) -> &'static str {
-    match method {
-        SignInMethod::Link => "sign-in link",
-        SignInMethod::Mail => "email link",
-        SignInMethod::Passkey => "passkey",
-        SignInMethod::Oidc => "single sign-on",
-    }
-}
