@@ -118,8 +118,12 @@ fn demonstration() -> Option<NewAsk> {
     };
     Some(NewAsk {
         dialect: Dialect::Native,
-        question: Question::new(t!("settings-demo-prompt"), Some(t!("settings-demo-context")), body)
-            .ok()?,
+        question: Question::new(
+            t!("settings-demo-prompt"),
+            Some(t!("settings-demo-context")),
+            body,
+        )
+        .ok()?,
         metadata: Map::new(),
         labels: Labels::default(),
         tags: BTreeSet::from(["demonstration".to_owned()]),
