@@ -385,7 +385,7 @@ async fn a_picked_action_goes_back_to_the_agent() {
     // Whoever holds a link picks as well.
     let case = Case::make(&world, hitl::with(hitl::approval(), json!({ "hxp": envelope() }))).await;
     let (link, shown) = Page::open(&world, &case).await;
-    assert!(seen(&shown, ".claims").contains("70 %, fairly sure"));
+    assert!(seen(&shown, ".claims").contains("Confidence 70 %"));
     link.post(&[("action", "pick"), ("pick", "1")]).await.is(303);
     let again = link.client.get(&format!("{}?done=picked", link.path)).await.is(200);
     assert!(seen(&again, ".banner").contains("This is not an answer"));
