@@ -334,7 +334,7 @@ async fn pages_show_what_the_agent_claims() {
     assert_eq!(seen(&plain, ".claims, .verify"), "");
     assert_eq!(attribute(&plain, ".agent", "lang"), None);
     let brief = page_of(&sure).await;
-    assert!(seen(&brief, ".claims").contains("100 %, nearly certain"));
+    assert!(seen(&brief, ".claims").contains("Confidence 100 %"));
     let refusing =
         json!({ "intent": "refuse", "refusal": { "type": "policy", "severity": "hard" } });
     let page = page_of(&refusing).await;
@@ -359,7 +359,7 @@ async fn a_picked_action_goes_back_to_the_agent() {
         let pairs = [("csrf", &*token), ("action", "pick"), ("pick", "0")];
         let told = browser.client.post_form(&format!("{page}/pick"), &pairs).await.is(200);
         assert!(seen(&told, ".banner").contains("The agent was notified"));
-        assert!(seen(&told, ".offers button").contains("Show the invoice asked for"));
+        assert!(seen(&told, ".offers button").contains("Show the invoice requested"));
     }
     let picked = json!([{
         "action": 0, "type": "verify_sources", "payload": { "invoice": 7 },
@@ -385,7 +385,7 @@ async fn a_picked_action_goes_back_to_the_agent() {
     // Whoever holds a link picks as well.
     let case = Case::make(&world, hitl::with(hitl::approval(), json!({ "hxp": envelope() }))).await;
     let (link, shown) = Page::open(&world, &case).await;
-    assert!(seen(&shown, ".claims").contains("70 %, fairly sure"));
+    assert!(seen(&shown, ".claims").contains("Confidence 70 %"));
     link.post(&[("action", "pick"), ("pick", "1")]).await.is(303);
     let again = link.client.get(&format!("{}?done=picked", link.path)).await.is(200);
     assert!(seen(&again, ".banner").contains("This is not an answer"));

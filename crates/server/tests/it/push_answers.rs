@@ -33,14 +33,12 @@ async fn devices_are_turned_on_tried_and_off_on_their_page() {
     let (browser, other) = (signed_in(&world).await, another(&world, "user_dev").await);
     let (phone, anew) = (Phone::open(&[]).await, Phone::open(&[]).await);
     let empty = browser.client.get(PAGE).await.is(200);
-    for words in ["data-push=\"", "Tell me on this device", "Notices need JavaScript"] {
+    for words in ["data-push=\"", "Turn on", "Push notifications need JavaScript"] {
         assert!(empty.text.contains(words), "{words}: {}", empty.text);
     }
     enrol(&browser, &phone).await;
     let shown = browser.client.get(PAGE).await.is(200).text;
-    for words in
-        ["this browser", "Told through 127.0.0.1", "Tell it no more", "Turn notices on anew"]
-    {
+    for words in ["this browser", "Through 127.0.0.1", "Remove", "Turn on again"] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     assert!(!other.client.get(PAGE).await.is(200).text.contains("this browser"));

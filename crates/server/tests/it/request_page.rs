@@ -362,7 +362,7 @@ async fn what_does_not_fit_in_a_summary_is_left_out() {
     let many = [("csrf", &*token), ("back", ""), ("ask", id), ("word", "approve")];
     let summary = browser.client.post_form("/inbox/bulk", &many).await.is(200);
     let left = words(&summary, "[aria-labelledby=alone]");
-    assert!(left.contains("Open it: it doesn’t fit in this list"), "{left}");
+    assert!(left.contains("This list can't show all of it: open it"), "{left}");
     let result = browser.client.post_form("/inbox/bulk/answer", &many).await.is(200);
     assert_eq!(words(&result, "h1"), "Nothing was answered");
     assert_ne!(world.human().get(&format!("/api/v1{path}")).await["state"], "completed");

@@ -70,7 +70,7 @@ async fn the_link_opens_the_page() {
     }
     let nonce = policy.split("'nonce-").nth(1).unwrap().split('\'').next().unwrap();
     assert_eq!(find(&shown, &format!("script[nonce='{nonce}']")), 2);
-    assert_eq!(find(&shown, "script"), 1);
+    assert_eq!(find(&shown, "script"), 2);
     for (name, value) in [
         ("referrer-policy", "no-referrer"),
         ("cache-control", "no-store"),

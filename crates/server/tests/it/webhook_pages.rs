@@ -60,7 +60,7 @@ async fn an_endpoint_is_kept_on_its_page() {
     eventually("an attempt", async || !deliveries(&world, &endpoint).await.is_empty()).await;
     let page = admin.get(&own).await.is(200);
     well_made(&own, &page);
-    for words in ["ask.answered", "waiting", "answered 500", "Send again", "tried again"] {
+    for words in ["ask.answered", "waiting", "answered 500", "Send again", "next attempt"] {
         assert!(page.text.contains(words), "{words}: {}", page.text);
     }
     assert!(!page.text.contains("<b>500</b>"), "what an endpoint says is only shown");

@@ -304,7 +304,7 @@ fn hint(field: &Field) -> Option<VisibleText> {
     let suggested = hides.map(|value| t!("field-suggested", value = plain(value)));
     // The server does not fetch the URL, but shows it, because the person may know its content.
     let kept = field.default_ref();
-    let kept = kept.map(|url| t!("field-elsewhere", url = url.to_string()));
+    let kept = kept.map(|url| t!("field-elsewhere", url = url));
     let said = suggested.iter().chain(&kept).map(String::as_str);
     let parts: Vec<&str> = hint.into_iter().chain(said).collect();
     (!parts.is_empty()).then(|| VisibleText::of(&parts.join(" ")))

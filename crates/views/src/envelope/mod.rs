@@ -84,18 +84,6 @@ impl EnvelopeTemplate<'_> {
             .map(|level| (level, self.looked.rules.level == Some(level)))
     }
 
-    /// Why the message cannot be read, as a sentence.
-    fn unreadable_reason(&self, why: &Unreadable) -> String {
-        match why {
-            Unreadable::NotText { at } => t!("envelope-not-utf8", at = at),
-            Unreadable::NotJson { line, column, .. } => {
-                t!("envelope-not-json", line = line, column = column)
-            }
-            Unreadable::TooDeep => t!("envelope-too-deep", levels = DEEPEST),
-            Unreadable::TooLong => t!("envelope-too-large"),
-        }
-    }
-
     /// The conformance level, in words.
     fn reached(&self) -> String {
         match self.report.and_then(|report| report.level) {
@@ -104,6 +92,18 @@ impl EnvelopeTemplate<'_> {
             Some(ConformanceLevel::Full) => t!("envelope-full"),
             None => t!("envelope-no-level"),
         }
+    }
+}
+
+/// Why the message cannot be read, as a sentence.
+fn unreadable_reason(why: &Unreadable) -> String {
+    match why {
+        Unreadable::NotText { at } => t!("envelope-not-utf8", at = at),
+        Unreadable::NotJson { line, column, .. } => {
+            t!("envelope-not-json", line = line, column = column)
+        }
+        Unreadable::TooDeep => t!("envelope-too-deep", levels = DEEPEST),
+        Unreadable::TooLong => t!("envelope-too-large"),
     }
 }
 

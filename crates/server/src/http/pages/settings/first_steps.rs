@@ -119,7 +119,7 @@ fn demonstration() -> Option<NewAsk> {
     Some(NewAsk {
         dialect: Dialect::Native,
         question: Question::new(
-            &t!("settings-demo-prompt"),
+            t!("settings-demo-prompt"),
             Some(t!("settings-demo-context")),
             body,
         )
