@@ -49,8 +49,14 @@ pub(crate) fn button_answers(question: &Question) -> Vec<ButtonAnswer> {
     let go = if is_destructive(question.prompt()) { ButtonTone::Danger } else { ButtonTone::Yes };
     match question.body() {
         QuestionBody::Approve { reject_requires_reason, reject_options, .. } => {
-            let yes = offer(&t!("offer-approve"), &t!("offer-word-yes"), go, Answer::Approved { edits: None });
-            let no = offer(&t!("offer-reject"), &t!("offer-word-no"), ButtonTone::No, Answer::REJECTED);
+            let yes = offer(
+                &t!("offer-approve"),
+                &t!("offer-word-yes"),
+                go,
+                Answer::Approved { edits: None },
+            );
+            let no =
+                offer(&t!("offer-reject"), &t!("offer-word-no"), ButtonTone::No, Answer::REJECTED);
             let no = ButtonAnswer { wants_words: *reject_requires_reason, ..no };
             let because = |(n, reason): (usize, &kernel::question::Choice)| {
                 let answer = Answer::Rejected { option: Some(reason.id.clone()) };

@@ -221,7 +221,9 @@ fn render(card: &MessageCard) -> Value {
     lines.push(quoted(&words));
     let priority = match &card.stage {
         CardStage::Open(_) => {
-            lines.extend(card.until.as_deref().map(|until| t!("chat-expires", until = defanged(until))));
+            lines.extend(
+                card.until.as_deref().map(|until| t!("chat-expires", until = defanged(until))),
+            );
             lines.push(if has_more {
                 t!("chat-read-on-page")
             } else {

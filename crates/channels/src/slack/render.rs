@@ -240,7 +240,9 @@ fn card_text(card: &MessageCard, whole: bool) -> String {
 fn fallback_text(card: &MessageCard, whole: bool) -> String {
     let more = if whole { String::new() } else { format!("{}\n", t!("chat-more")) };
     let until = match (&card.stage, &card.until) {
-        (CardStage::Open(_), Some(until)) => beginning(&format!("{}\n", t!("chat-expires", until = until)), LINE),
+        (CardStage::Open(_), Some(until)) => {
+            beginning(&format!("{}\n", t!("chat-expires", until = until)), LINE)
+        }
         _ => String::new(),
     };
     let page = Some(escape(&card.link)).filter(|page| length(page) <= ADDRESS).unwrap_or_default();

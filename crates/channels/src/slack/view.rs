@@ -210,8 +210,7 @@ fn boolean(filled: Option<&Value>) -> Value {
 
 fn select(choices: &FormChoices, filled: Option<&str>) -> Option<Value> {
     let options = options(choices)?;
-    let mut element =
-        json!({ "type": "static_select", "action_id": "select", "placeholder": plain(t!("chat-choose")) });
+    let mut element = json!({ "type": "static_select", "action_id": "select", "placeholder": plain(t!("chat-choose")) });
     if let Some(filled) = filled.filter(|filled| !filled.is_empty()) {
         element["initial_option"] = json!(chosen(choices, &options, &[filled]).first()?);
     }

@@ -180,7 +180,9 @@ fn full_text(card: &MessageCard) -> String {
     }
     match &card.stage {
         CardStage::Open(ways) => {
-            lines.extend(card.until.as_deref().map(|until| t!("chat-expires", until = defanged(until))));
+            lines.extend(
+                card.until.as_deref().map(|until| t!("chat-expires", until = defanged(until))),
+            );
             lines.push(answers(ways));
         }
         CardStage::Closed { headline, at, comment } => {

@@ -90,9 +90,7 @@ fn without_buttons(card: &MessageCard, longest: usize) -> String {
         return whole;
     }
     let (before, after) = match &card.stage {
-        CardStage::Open(_) => {
-            (title(card), t!("chat-more-answer-here"))
-        }
+        CardStage::Open(_) => (title(card), t!("chat-more-answer-here")),
         CardStage::Closed { headline, at, .. } => {
             (title(card), format!("{}, {at}\n{}", strong(headline), t!("chat-more-here")))
         }

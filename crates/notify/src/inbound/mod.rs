@@ -468,7 +468,7 @@ impl IncomingMessage<'_> {
             (Refusal::NotFound { .. }, _) => t!("reply-not-asked"),
             _ => {
                 t!("reply-refused", why = refusal.to_string(), page = self.page(ask))
-            },
+            }
         }
     }
 

@@ -55,9 +55,7 @@ impl IncomingMessage<'_> {
         let agent = directory.agents().find(|agent| invitation.is_to(&agent.id));
         let human = directory.humans().find(|human| human.active && invitation.is_of(&human.id));
         let Some((agent, human)) = agent.zip(human) else {
-            return Ok(InboundResult::Refused(
-                t!("reply-old-address"),
-            ));
+            return Ok(InboundResult::Refused(t!("reply-old-address")));
         };
         let said = |name: &str| {
             let said = self.message.place.get(name).and_then(Value::as_str).unwrap_or_default();

@@ -145,7 +145,7 @@ impl Digests {
             Some((means, address)) => {
                 let sending = self.send_card(&means, &address, &it, &waiting);
                 locale::scope(Reader::of(human), sending).await
-            },
+            }
         };
         let failed = match result {
             AttemptResult::Sent => {

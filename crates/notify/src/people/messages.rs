@@ -488,9 +488,8 @@ impl MessageSender {
                 };
                 let options = AnswerOptions::default();
                 let context = CardContext { why: None, link, options };
-                let rendered = locale::with(reader, || {
-                    rendered(&*channel, &ask, &self.card(&ask, context))
-                });
+                let rendered =
+                    locale::with(reader, || rendered(&*channel, &ask, &self.card(&ask, context)));
                 let posted =
                     PostedMessage { id: id.clone(), thread: None, place: message.place.clone() };
                 let token = match message.human {

@@ -225,9 +225,8 @@ impl DeviceNotifications {
         };
         let now = self.gateway.now();
         let answer = self.offer(&ask, device).await?;
-        let shown = locale::with(self.reader(device), || {
-            PushNotification::waiting_request(&ask, why)
-        });
+        let shown =
+            locale::with(self.reader(device), || PushNotification::waiting_request(&ask, why));
         let notice = PushNotification { answer, ..shown };
         let keep = ask
             .expires_at

@@ -85,8 +85,7 @@ impl SecurityNotices {
         let link = self.links.page(paths::PASSKEYS);
         match (&means, self.contacts.channels.named(means.kind())) {
             (ContactMethod::Email(_), _) | (_, None) => {
-                let email =
-                    SecurityEmail {
+                let email = SecurityEmail {
                     id,
                     to: address,
                     at: since,
@@ -109,17 +108,14 @@ impl SecurityNotices {
 /// What changed, and what to do if the person did not expect it.
 fn security_text(event: SecurityEvent, host: &str) -> (String, String) {
     match event {
-        SecurityEvent::PasskeyAdded => (
-            t!("security-passkey-added", host = host),
-            t!("security-passkey-added-what"),
-        ),
-        SecurityEvent::PasskeyRemoved => (
-            t!("security-passkey-removed", host = host),
-            t!("security-passkey-removed-what"),
-        ),
-        SecurityEvent::AccessEnded => (
-            t!("security-access-ended", host = host),
-            t!("security-access-ended-what"),
-        ),
+        SecurityEvent::PasskeyAdded => {
+            (t!("security-passkey-added", host = host), t!("security-passkey-added-what"))
+        }
+        SecurityEvent::PasskeyRemoved => {
+            (t!("security-passkey-removed", host = host), t!("security-passkey-removed-what"))
+        }
+        SecurityEvent::AccessEnded => {
+            (t!("security-access-ended", host = host), t!("security-access-ended-what"))
+        }
     }
 }
