@@ -350,7 +350,7 @@ impl Channel for Slack {
         let member = |name| inbound.place.get(name).and_then(Value::as_str);
         let Some(trigger) = member("trigger_id") else {
             return Err(DeliveryError::never(
-                "Slack shows a form only to whoever just pressed a button",
+                "Slack shows a form only to the person who pressed a button",
             ));
         };
         let carried = view::ModalMetadata {

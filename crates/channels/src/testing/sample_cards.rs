@@ -109,7 +109,7 @@ pub fn confirm() -> MessageCard {
     ];
     MessageCard {
         title: "agent_ops needs you now".into(),
-        note: Some("Nobody has answered yet.".into()),
+        note: Some("No one has answered yet.".into()),
         words: "The database is full. Please give it a larger disk.".into(),
         urgent: true,
         stage: CardStage::Open(AnswerOptions {

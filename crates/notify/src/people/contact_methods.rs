@@ -88,7 +88,7 @@ impl ContactMethods {
         let quiet = about.and_then(|about| about.quiet_until(now));
         let quiet = quiet.filter(|_| priority != Priority::Critical);
         let snoozed = self.snoozed_until(human, ask).await?;
-        Ok(quiet.map(|at| (at, "quiet hours")).max(snoozed.map(|at| (at, "put aside"))))
+        Ok(quiet.map(|at| (at, "quiet hours")).max(snoozed.map(|at| (at, "snoozed"))))
     }
 
     /// Until when a person snoozes an ask.

@@ -50,7 +50,7 @@ impl NotificationSteps {
             return Ok(Settlement::Done);
         }
         if let Some(at) = self.contacts.snoozed_until(&human.id, about.ask).await? {
-            return Ok(Settlement::Retry { at, error: "put aside".to_owned() });
+            return Ok(Settlement::Retry { at, error: "snoozed".to_owned() });
         }
         let means = self.contacts.usable(human).await?;
         let notice =

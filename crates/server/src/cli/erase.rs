@@ -142,7 +142,7 @@ pub(super) async fn erase_person(
         json,
         &person,
         &format!(
-            "{id} was erased. What they wrote on requests and tasks is erased in the background \
+            "{id} was erased. Their texts on requests and tasks are erased in the background \
              while the server runs."
         ),
     )?;

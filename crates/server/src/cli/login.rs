@@ -331,7 +331,7 @@ impl Drop for ProofFile {
 
 // In the browser.
 
-/// What is confirmed in the browser: the page to open, and the token that it will let in.
+/// A login that is confirmed in the browser: the page to open, and the token that it will let in.
 struct PendingLogin {
     token: NewSecret,
     state: String,

@@ -78,7 +78,7 @@ def test_a_task_from_its_first_word_to_its_last(desk, visit, script):
     press(page, "Request changes")
     told(page, "Enter what has to change; the agent needs it")
     assert page.get_by_label("Comment 1", exact=True).input_value() == "It is 42"
-    page.get_by_label("What has to change").fill("The sum\nThe date")
+    page.get_by_label("Required changes").fill("The sum\nThe date")
     press(page, "Request changes")
     told(page, "Your review was recorded")
     said = agent(desk, "task.get", task_id=task)

@@ -24,7 +24,7 @@ fn a_critical_checkpoint_takes_a_second_step() {
     assert!(refused.contains("critical") && refused.contains("--yes"), "{refused}");
     assert!(cli(&server, &["task", "inbox"]).ok().contains(&checkpoint));
     let said = cli(&server, &["task", "resolve", &checkpoint, "approve", "--yes"]).ok();
-    assert!(said.contains("goes on"), "{said}");
+    assert!(said.contains("continues"), "{said}");
     // A rejection takes one step.
     let rejected = cli(&server, &["task", "resolve", &begun(), "reject"]);
     assert_eq!(rejected.code, 1, "{}", rejected.err);
@@ -80,14 +80,14 @@ fn a_task_from_its_first_word_to_its_story() {
     assert!(history.contains(&task), "{history}");
     let story = cli(&server, &["task", "replay", &task]).ok();
     for line in [
-        "user_dev wrote it down, and answers for it",
+        "user_dev created it, and answers for it",
         "            - one page",
         "agent_dev asked which way to go",
         "            “Which tone?”",
         "user_dev chose warm",
         "            “as always”",
         "            “Only ours”",
-        "user_dev allowed fs:/notes:* until the task is over",
+        "user_dev allowed fs:/notes:* until the task is closed",
         "user_dev wants changes (v1)",
         "            L1, nit: bare",
         "user_dev approved it (v2)",

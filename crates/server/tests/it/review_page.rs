@@ -262,7 +262,7 @@ async fn what_ran_out_is_gone() {
     let main = main_text(&late);
     assert!(main.contains("Expired") && main.contains("nearly done"), "{main}");
     let shown = page.get().await.is(410);
-    assert!(main_text(&shown).contains("Expired Nobody answered in time"));
+    assert!(main_text(&shown).contains("Expired No one answered in time"));
     assert_eq!(find(&shown, "form"), 0);
     assert_eq!(world.gateway().store().draft(case.ask_id()).await.unwrap(), None);
     world.end().await;

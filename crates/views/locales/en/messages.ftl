@@ -12,7 +12,7 @@ card-urgent = Urgent: { $title }
 card-irreversible = { $title } (can't be undone)
 card-assigned = It was assigned to you.
 card-reminder = It is still waiting.
-card-escalated = Nobody has answered yet.
+card-escalated = No one has answered yet.
 card-waiting =
     { $count ->
         [one] One request waits for you

@@ -13,7 +13,7 @@ question-goes-ahead = goes ahead { $when }
 question-expires = expires { $when }
 question-no-deadline = does not expire
 question-silence-means-yes = <strong>Silence means yes.</strong> If nobody answers in time, the agent goes ahead. Reject it to stop the agent.
-question-verify = <strong>Verify this first.</strong> The agent says that somebody should check it.
+question-verify = <strong>Verify this first.</strong> The agent says that someone should check it.
 question-agent-says = The agent says
 question-agent-asked = The agent asked
 question-edited = Approved with changes. This is the question as it was asked; the answer shows what was approved.
@@ -74,13 +74,13 @@ answer-edit-parameters-hint = Only what you change is sent, and only if you pres
 answer-retry = Retry
 answer-retry-effect = The agent tries the same step again
 answer-skip = Skip this step
-answer-skip-effect = The agent goes on without it
+answer-skip-effect = The agent continues without it
 answer-abort = Abort the whole task
 answer-abort-effect = The agent stops. This can't be undone.
 answer-reply = Your reply
 answer-reply-label = Write to the agent
 answer-reply-send = Send this reply
-answer-reply-effect = The agent reads it and goes on
+answer-reply-effect = The agent reads it and continues
 answer-close = Close without an answer
 answer-close-effect = The agent is notified, with your comment as the reason
 answer-choose-one = Choose one
@@ -88,24 +88,24 @@ answer-choose-many = Choose one or more
 # The label of an option follows.
 answer-choose-option = Choose
 answer-submit = Submit
-answer-submit-option-effect = The agent goes on with the option that you picked
-answer-submit-options-effect = The agent goes on with the options that you ticked
+answer-submit-option-effect = The agent continues with the option that you picked
+answer-submit-options-effect = The agent continues with the options that you ticked
 answer-fill-in = Fill in
 answer-provide = Send to the agent
-answer-provide-effect = The agent goes on with what you filled in
+answer-provide-effect = The agent continues with what you filled in
 answer-continue = Continue to the next step
 # The title of the step follows.
 answer-back = Go back:
 answer-back-to-form = the form
 answer-save = Save and finish later
-answer-save-effect = Open the same link to go on
+answer-save-effect = Open the same link to continue
 answer-step = Step { $n } of { $total }
 answer-sign-in-approve = Sign in to approve
 answer-sign-in-confirm = Sign in to confirm
 answer-sign-in-answer = Sign in to answer
 answer-only-signed-in-approve = Only people who are signed in can approve it.
 answer-only-signed-in-confirm = Only people who are signed in can confirm it.
-answer-only-signed-in-answer = Only people who are signed in can let the agent go on.
+answer-only-signed-in-answer = Only people who are signed in can let the agent continue.
 answer-irreversible = This can't be undone.
 answer-critical = This request is critical.
 # Two of several things, of which one is enough.
@@ -302,9 +302,9 @@ outcome-comment = Comment
 outcome-next = What happens now.
 outcome-expired = Expired
 outcome-failed = Failed
-outcome-nobody = Nobody answered in time.
+outcome-nobody = No one answered in time.
 outcome-fails = The agent is notified that the request failed.
-outcome-falls-back = Falls back to: { $answer }. It is recorded as nobody's answer.
+outcome-falls-back = Falls back to: { $answer }. It is not recorded as a person's answer.
 outcome-default-erased = an answer that was erased
 outcome-withdrawn = Withdrawn
 outcome-withdrawn-by = { $by ->
@@ -326,18 +326,18 @@ outcome-reworded-by = { $by ->
     [link] Answered by someone with the link in other words.
    *[other] Answered by { $name } in other words.
 }
-outcome-reworded-next = The agent goes on with that.
+outcome-reworded-next = The agent continues with that.
 outcome-reassigned = Reassigned
 outcome-reassigned-by = { $by ->
     [agent] The agent { $name } gave the task to another agent.
     [link] Someone with the link gave the task to another agent.
    *[other] { $name } gave the task to another agent.
 }
-outcome-reassigned-next = The other agent goes on with the task.
+outcome-reassigned-next = The other agent continues with the task.
 outcome-then-revoked = { $headline }, then revoked
 outcome-revoked = Its receipt was revoked { $when }. It no longer counts.
 outcome-revoked-because = Its receipt was revoked { $when }: { $reason }. It no longer counts.
-outcome-default = Nobody answered in time, so the agent's default was applied.
+outcome-default = No one answered in time, so the agent's default was applied.
 # channel is for example “on the web page”, assurance “signed in”.
 outcome-answered-by = { $by ->
     [agent] Answered by the agent { $name } { $channel } ({ $assurance }).
@@ -402,7 +402,7 @@ request-members-more = { $count ->
     [one] { $names } and { $count } more
    *[other] { $names } and { $count } more
 }
-request-members-none = nobody at the moment
+request-members-none = no one at the moment
 request-notifications = Notifications
 notified-asked = { $channel }, { $who }
 notified-assigned = { $channel }, { $who }, reassigned
@@ -428,7 +428,7 @@ request-answers-owner = You own this agent
 request-answers-picked = You were asked; { $owner } owns this agent
 request-task = Task: <a href="{ $href }"><bdi>{ $goal }</bdi></a>
 request-task-review = Your answer reviews what was delivered for this task.
-request-task-waits = The agent waits with this task until somebody answers.
+request-task-waits = The agent waits with this task until someone answers.
 request-task-state = State: { $state }.
 request-viewers-one = { $name } is looking at this too.
 request-viewers-two = { $first } and { $second } are looking at this too.
@@ -482,7 +482,7 @@ request-receipt-verify = Verify this receipt
 request-receipt-verify-hint = Checks the signature and the audit log
 request-receipt-verified = Receipt verified
 request-receipt-not-valid = Receipt not valid
-request-receipt-content = What it says
+request-receipt-content = Content
 request-receipt-download = Download the receipt
 request-receipt-offline = How to verify it without this server
 request-receipt-offline-steps = Keep the public keys from <span class="mono">/.well-known/jwks.json</span> once, then anywhere, at any time:
@@ -546,7 +546,7 @@ timeline-withdrawn = withdrew it
 timeline-rejected = rejected it, and ended the task
 timeline-reworded = answered it in other words
 timeline-task-reassigned = gave the task to another agent
-timeline-expired = closed it, because time ran out
+timeline-expired = closed it, because the deadline passed
 timeline-reminded = reminded everyone who was asked
 timeline-escalated = asked more people, because nobody had answered
 timeline-joined = asked more people
@@ -638,13 +638,13 @@ envelope-omitted = { $count ->
    *[other] { $count } more findings were left out.
 }
 envelope-claims = Agent's claims (unverified)
-envelope-claims-hint = Nobody has checked any of this. It is what the message says about itself.
+envelope-claims-hint = No one has checked any of this. It is what the message says about itself.
 envelope-findings = Other findings
 envelope-more = { $count ->
     [one] And { $count } more.
    *[other] And { $count } more.
 }
-envelope-content = What it says
+envelope-content = Content
 envelope-message = A message, as JSON
 envelope-message-hint = An HXP eXperience message: an object with <code>hxp</code> and <code>content</code>. It is checked and shown, and not stored.
 envelope-level = Required level

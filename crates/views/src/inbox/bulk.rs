@@ -384,13 +384,13 @@ pub fn refusal_reason(refusal: &Refusal, directory: &Directory, now: Time) -> St
 fn not_allowed_reason(why: &str) -> String {
     match why {
         DOES_NOT_FIT => t!("bulk-does-not-fit"),
-        "it demands that whoever answers proves anew who they are" => t!("bulk-needs-passkey"),
+        "answering it requires a passkey confirmation" => t!("bulk-needs-passkey"),
         "it is marked as irreversible" => t!("bulk-irreversible"),
         "it is critical" => t!("bulk-critical"),
-        "its rejection needs a reason of its own" => t!("bulk-needs-reason"),
-        "it cannot be answered with one word" | "it takes another kind of answer" => {
-            t!("bulk-own-answer")
-        }
+        "rejecting it requires a reason of its own" => t!("bulk-needs-reason"),
+        "a reason chosen from a request's options applies to that request only"
+        | "changed details apply to one request only"
+        | "a provided value or reply applies to one request only" => t!("bulk-own-answer"),
         _ => {
             let mut letters = why.chars();
             let first = letters.next().map(|letter| letter.to_uppercase().to_string());

@@ -88,11 +88,11 @@ fn ends_are_told() {
         ("converse-answered", "Shorter intro."),
         (
             "approve-expired",
-            "Expired Nobody answered in time. What happens now. The agent goes on without",
+            "Expired No one answered in time. What happens now. The agent continues without",
         ),
         (
             "approve-lapsed",
-            "Expired Nobody answered in time. What happens now. The agent goes on without",
+            "Expired No one answered in time. What happens now. The agent continues without",
         ),
         ("approve-failed", "The agent is notified that the request failed."),
         ("approve-cancelled", "Withdrawn by Countersign."),
@@ -100,7 +100,7 @@ fn ends_are_told() {
         ("approve-erased", "The text of this request was erased."),
         ("approve-claimed-by-other", "Claimed by Olga Petrova"),
         ("default-promised", "Falls back to: Rejected"),
-        ("default-taken", "Nobody answered in time, so the agent's default was applied."),
+        ("default-taken", "No one answered in time, so the agent's default was applied."),
         ("lost-race", "Already answered by Mark Osei, 1 min ago Your answer was not sent."),
         ("unavailable", "Nothing is lost"),
     ] {

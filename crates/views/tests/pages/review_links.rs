@@ -301,7 +301,7 @@ fn what_is_over_can_only_be_read() {
     for (name, ..) in kinds() {
         for (state, says) in [
             ("answered", "Answered by someone with the link. The agent was given this link"),
-            ("expired", "Expired Nobody answered in time. What happens now. The agent goes on"),
+            ("expired", "Expired No one answered in time. What happens now. The agent continues"),
             ("closed", "Withdrawn by someone with the link."),
         ] {
             let page = page(&format!("link-{name}-{state}"));

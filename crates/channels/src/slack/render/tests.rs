@@ -133,7 +133,7 @@ fn confirm_something_urgent() {
     };
     let card = MessageCard {
         urgent: true,
-        note: Some("Nobody has answered yet.".to_owned()),
+        note: Some("No one has answered yet.".to_owned()),
         ..bare(ways)
     };
     insta::assert_json_snapshot!(taken(&card));

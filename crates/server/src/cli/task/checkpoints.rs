@@ -129,7 +129,7 @@ impl CheckpointResolveArgs {
         }
         let resolved = change(&server, Operation::CheckpointResolve, params, self.terms).await?;
         let rejected = self.action == "reject";
-        let what = if rejected { "is over" } else { "goes on" };
+        let what = if rejected { "is closed" } else { "continues" };
         let sentence = format!("{} {what}.", text(&resolved, "/task_id"));
         report(self.caller.remote.json, &resolved, &sentence)?;
         Ok(if rejected { Exit::Denied } else { Exit::Done })

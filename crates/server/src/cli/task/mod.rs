@@ -143,7 +143,7 @@ impl TaskCallerArgs {
     }
 }
 
-/// What goes beside the parameters of something that changes a task.
+/// The arguments of a change to a task, beside its parameters.
 #[derive(Args)]
 struct ChangeArgs {
     /// Only if the task still has this revision

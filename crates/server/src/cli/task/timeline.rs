@@ -62,7 +62,7 @@ fn event_text(event: &Value, after: &Value, prompts: &Prompts, said: &mut Vec<St
             let each = after.pointer("/spec/acceptance_criteria").and_then(Value::as_array);
             let criteria = each.into_iter().flatten().filter_map(Value::as_str);
             said.extend(criteria.map(|criterion| format!("- {criterion}")));
-            "wrote it down, and answers for it".to_owned()
+            "created it, and answers for it".to_owned()
         }
         "task.assigned" => {
             push_input(after, said);
@@ -197,8 +197,8 @@ fn push_input(after: &Value, said: &mut Vec<String>) {
 
 fn until(after: &Value) -> &str {
     match text(after, "/grant/until") {
-        "task" => "the task is over",
-        "session" => "the run is over",
+        "task" => "the task is closed",
+        "session" => "the run is closed",
         moment => moment,
     }
 }

@@ -119,7 +119,7 @@ pub(crate) struct RequestStream {
     returned: bool,
     /// The author of the held answer in the last event to the browser; the outer `None`
     /// before the first event.
-    #[expect(clippy::option_option, reason = "not told yet, told that nobody does, told who does")]
+    #[expect(clippy::option_option, reason = "no event yet, no author, or an author")]
     answering: Option<Option<HumanId>>,
     begun: bool,
     told: bool,

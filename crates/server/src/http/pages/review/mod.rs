@@ -346,7 +346,7 @@ impl ReviewPages {
         let plain = cipher::decrypt(&self.secrets.draft_key(ask.id), about.as_bytes(), &closed);
         let kept = plain.and_then(|plain| serde_json::from_slice(&plain).ok());
         if kept.is_none() {
-            tracing::warn!(ask.id = %ask.id, "a draft cannot be opened; it is begun anew");
+            tracing::warn!(ask.id = %ask.id, "a draft cannot be opened; it is begun again");
         }
         Ok(kept.unwrap_or_default())
     }
