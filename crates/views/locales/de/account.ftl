@@ -601,3 +601,23 @@ sign-in-session-ends = endet { $when }
 sign-in-session-end = Abmelden
 sign-in-session-which = { $browser }, angemeldet { $since }
 sign-in-session-end-others = Überall sonst abmelden
+
+## Signing in on the command line
+
+cli-login-title = Im Terminal anmelden
+cli-login-heading = Im Terminal anmelden?
+# $device is the name of the computer.
+cli-login-asks = { $days ->
+    [one] Der Befehl <code>countersign</code> auf <strong dir="auto">{ $device }</strong> möchte sich in Ihrem Namen anmelden. Er kann dann alles tun, was Sie hier tun können, { $days } Tag lang oder bis Sie sich dort mit <code>countersign logout</code> abmelden.
+   *[other] Der Befehl <code>countersign</code> auf <strong dir="auto">{ $device }</strong> möchte sich in Ihrem Namen anmelden. Er kann dann alles tun, was Sie hier tun können, { $days } Tage lang oder bis Sie sich dort mit <code>countersign logout</code> abmelden.
+}
+cli-login-compare = Ihr Terminal zeigt diesen Code. Vergleichen Sie beide: <strong class="mono">{ $code }</strong>
+cli-login-warning = Fahren Sie nur fort, wenn Sie <code>countersign login</code> selbst gestartet haben. Hat Ihnen jemand diesen Link geschickt, schließen Sie die Seite.
+cli-login-confirm = Im Terminal anmelden
+cli-login-copy-code = Kopieren Sie diesen Code in Ihr Terminal
+cli-login-code-hint = Der Code gilt einmal, zehn Minuten lang, und nur in dem Terminal, in dem Sie <code>countersign login</code> gestartet haben. Geben Sie ihn an niemanden weiter.
+cli-login-code = Code
+cli-login-go-back = Gehen Sie zurück zu Ihrem Terminal
+cli-login-go-back-hint = Wenn es in Ihrem Terminal nicht innerhalb weniger Sekunden von selbst weitergeht, benutzen Sie diesen Link.
+cli-login-continue = Im Terminal fortfahren
+cli-login-invalid = Ein Teil der Adresse fehlt oder ist falsch. Führen Sie <code>countersign login</code> erneut aus und öffnen Sie die ganze Adresse, die dort erscheint.

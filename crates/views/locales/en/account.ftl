@@ -601,3 +601,23 @@ sign-in-session-ends = ends { $when }
 sign-in-session-end = Sign out
 sign-in-session-which = { $browser }, signed in { $since }
 sign-in-session-end-others = Sign out everywhere else
+
+## Signing in on the command line
+
+cli-login-title = Sign in on the command line
+cli-login-heading = Sign in on the command line?
+# $device is the name of the computer.
+cli-login-asks = { $days ->
+    [one] The <code>countersign</code> command on <strong dir="auto">{ $device }</strong> asks to sign in as you. It can then do everything that you can do here, for { $days } day or until you sign out there with <code>countersign logout</code>.
+   *[other] The <code>countersign</code> command on <strong dir="auto">{ $device }</strong> asks to sign in as you. It can then do everything that you can do here, for { $days } days or until you sign out there with <code>countersign logout</code>.
+}
+cli-login-compare = Your terminal shows this code. Compare them: <strong class="mono">{ $code }</strong>
+cli-login-warning = Only continue if you started <code>countersign login</code> yourself. If someone sent you this link, close the page.
+cli-login-confirm = Sign in on the command line
+cli-login-copy-code = Copy this code into your terminal
+cli-login-code-hint = The code works once, within ten minutes, and only in the terminal in which you started <code>countersign login</code>. Send it to no one.
+cli-login-code = Code
+cli-login-go-back = Go back to your terminal
+cli-login-go-back-hint = If your terminal does not continue on its own within a few seconds, use this link.
+cli-login-continue = Continue in the terminal
+cli-login-invalid = A part of the address is missing or wrong. Run <code>countersign login</code> again and open the whole address that it prints.

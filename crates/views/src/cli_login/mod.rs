@@ -30,12 +30,12 @@ pub fn confirmation(frame: &PageContext, login: CommandLineLogin<'_>) -> String 
 
 /// The page with the code to paste into the terminal.
 pub fn code(frame: &PageContext, code: &str) -> String {
-    render(&ResultPage { frame, title: "Copy this code into your terminal", code, back: "" })
+    render(&ResultPage { frame, title: t!("cli-login-copy-code"), code, back: "" })
 }
 
 /// The page that leads back to the command line.
 pub fn back_to_terminal(frame: &PageContext, back: &str) -> String {
-    render(&ResultPage { frame, title: "Go back to your terminal", code: "", back })
+    render(&ResultPage { frame, title: t!("cli-login-go-back"), code: "", back })
 }
 
 /// The page for an address with a missing or wrong parameter.
@@ -55,7 +55,7 @@ struct ConfirmationPage<'a> {
 #[template(path = "cli_login/result.html")]
 struct ResultPage<'a> {
     frame: &'a PageContext,
-    title: &'a str,
+    title: String,
     code: &'a str,
     back: &'a str,
 }
