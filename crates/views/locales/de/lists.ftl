@@ -587,7 +587,7 @@ history-nothing-sealed = { $n ->
     [one] Noch ist nichts versiegelt. { $n } Ereignis wartet auf den ersten Block, der innerhalb von Sekunden geschlossen wird.
    *[other] Noch ist nichts versiegelt. { $n } Ereignisse warten auf den ersten Block, der innerhalb von Sekunden geschlossen wird.
 }
-history-verify = Alles prüfen mit <code>countersign audit verify</code>; <a href="/docs#group-audit">was es beweist und wie man es liest</a>.
+history-verify = Alles prüfen mit <code>countersign audit verify</code>; <a href="/docs/audit">was es beweist und wie man es liest</a>.
 history-whose = Wessen Verlauf
 history-yours = Ihrer
 history-search-label = Wörter in Anfragen und Antworten
@@ -708,7 +708,7 @@ insights-numbers = Tabelle
 insights-numbers-of = { $title }, Tabelle
 insights-agents = Agenten im Vergleich
 insights-first-agents = Das sind die ersten Agenten nach Namen. Verwenden Sie den Filter, um andere zu sehen.
-insights-note = Was Agenten über ihre Nachrichten angeben, ist ungeprüft. Eine überstürzte Entscheidung bedeutet nichts; viele können bedeuten, dass nicht mehr gelesen wird. Keine Zahl hier sagt, wer entschieden hat. <a class="tall" href="/docs#group-insights">Dieselben Zahlen über die API</a>
+insights-note = Was Agenten über ihre Nachrichten angeben, ist ungeprüft. Eine überstürzte Entscheidung bedeutet nichts; viele können bedeuten, dass nicht mehr gelesen wird. Keine Zahl hier sagt, wer entschieden hat. <a class="tall" href="/docs/insights">Dieselben Zahlen über die API</a>
 insights-requests = Anfragen
 insights-messages = Nachrichten
 insights-answers = Antworten

@@ -607,7 +607,7 @@ history-nothing-sealed = { $n ->
     [one] Nothing is sealed yet. { $n } event waits for the first block, which is closed within seconds.
    *[other] Nothing is sealed yet. { $n } events wait for the first block, which is closed within seconds.
 }
-history-verify = Verify everything with <code>countersign audit verify</code>; <a href="/docs#group-audit">what it proves, and how to read it</a>.
+history-verify = Verify everything with <code>countersign audit verify</code>; <a href="/docs/audit">what it proves, and how to read it</a>.
 history-whose = Whose history
 history-yours = Yours
 history-search-label = Words in requests and answers
@@ -728,7 +728,7 @@ insights-numbers = Table
 insights-numbers-of = { $title }, table
 insights-agents = Agents compared
 insights-first-agents = These are the first agents by name. Use the filter to see another.
-insights-note = What agents say about their messages is unverified. One rushed decision means nothing; many may mean that people no longer read. No number here says who decided. <a class="tall" href="/docs#group-insights">The same numbers by API</a>
+insights-note = What agents say about their messages is unverified. One rushed decision means nothing; many may mean that people no longer read. No number here says who decided. <a class="tall" href="/docs/insights">The same numbers by API</a>
 insights-requests = Requests
 insights-messages = Messages
 insights-answers = Answers
