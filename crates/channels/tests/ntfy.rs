@@ -73,7 +73,7 @@ async fn published_as_whoever_is_set_up() {
         let ntfy = ntfy(there.base(), login);
         ntfy.deliver(outbound("ada-x7", &ntfy.render(&sample_cards::approve()))).await.unwrap();
         let found = ntfy.check().await.unwrap();
-        assert_eq!(found, "ntfy is healthy, and notices are published as phil");
+        assert_eq!(found, "ntfy is healthy; notifications are published as phil");
     }
     let anybody = ntfy(there.base(), NtfyCredentials::Nobody);
     let message = anybody.render(&sample_cards::approve());

@@ -130,10 +130,10 @@ async fn what_will_never_arrive_says_what_to_do() {
     let cases = [
         ("1", "has blocked the bot"),
         ("2", "press Start"),
-        ("3", "is gone"),
+        ("3", "account no longer exists"),
         ("4", "add it to the group again"),
         ("99", "cannot find this chat"),
-        ("ada", "is a number"),
+        ("ada", "must be a number"),
     ];
     for (to, words) in cases {
         let why = why(bot.deliver(outbound(to, &message)).await.unwrap_err());
@@ -162,7 +162,7 @@ async fn what_may_arrive_later_is_tried_again() {
         (CallFault::Busy(17), Some(17), "limits the rate"),
         (CallFault::Broken(502), None, "502"),
         (CallFault::Hang, None, "in time"),
-        (CallFault::Drop, None, "broke off"),
+        (CallFault::Drop, None, "closed the connection"),
     ];
     for (trouble, seconds, words) in cases {
         there.fail_next(trouble);

@@ -182,7 +182,7 @@ async fn what_became_of_it_is_said_in_words() {
     };
     assert!(failed(131_047).0.contains("template"));
     assert!(failed(131_026).1, "nobody is there");
-    assert_eq!(failed(1_234_567), ("Meta says error 1234567: ?".to_owned(), false));
+    assert_eq!(failed(1_234_567), ("Meta reported error 1234567: ?".to_owned(), false));
     let unsaid =
         Some(DeliveryReport::Failed { why: "no reason given by Meta".into(), forever: false });
     assert_eq!(became("failed", &none), unsaid);
@@ -277,7 +277,7 @@ async fn failures_say_what_to_do_and_when() {
         (131_030, "test number"),
         (131_042, "payment"),
         (132_001, "template"),
-        (999, "Meta refused it (400): refused as told"),
+        (999, "Meta refused the call (400): refused as told"),
     ];
     for (code, words) in never {
         there.refuse("491701234567", code);

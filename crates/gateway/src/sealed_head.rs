@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(
             loss.to_string(),
             format!(
-                "3 acknowledged events are missing: positions 12 to 14 of the feed, which happened \
+                "3 acknowledged events are missing: positions 12 to 14 of the feed, recorded \
                  after {} and until {}",
                 at(0),
                 at(9)

@@ -476,9 +476,9 @@ mod tests {
     #[test]
     fn halves_are_refused() {
         let half = Settings { tls_cert: Some("a.pem".into()), ..Settings::default() };
-        assert!(refused(half).contains("belong together"));
+        assert!(refused(half).contains("tls_cert and tls_key must be set together"));
         let half = Settings { jwt_issuer: Some("x".into()), ..Settings::default() };
-        assert!(refused(half).contains("belong together"));
+        assert!(refused(half).contains("jwt_audience and jwt_jwks must be set together"));
         let alone = Settings { scripted: Some("people.toml".into()), ..Settings::default() };
         assert!(refused(alone).contains("--dev"));
         let never = Settings { seal_seconds: Some(86_401), ..Settings::default() };
@@ -491,13 +491,13 @@ mod tests {
         let nowhere = Settings { operations_listen: Some("here".into()), ..Settings::default() };
         assert!(refused(nowhere).contains("operations_listen: expected HOST:PORT"));
         let open = Settings { callback_allow: Some(vec!["10/8".into()]), ..Settings::default() };
-        assert!(refused(open).contains("callback_allow: expected an address or a range"));
+        assert!(refused(open).contains("callback_allow: expected an IP address or a range"));
         let nobody = Settings { push_contact: Some("ops".into()), ..Settings::default() };
         assert!(refused(nobody).contains("push_contact: expected mailto:"));
         for (text, why) in [
             ("agent_dev", "expected AGENT=COMMAND"),
             ("agent_dev= ", "expected AGENT=COMMAND"),
-            ("a b=run", "is no agent"),
+            ("a b=run", "is not a valid agent ID"),
             ("bot=one,bot=two", "has two commands"),
         ] {
             let given = text.split(',').map(str::to_owned).collect();

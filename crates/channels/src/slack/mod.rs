@@ -46,7 +46,7 @@ const BASE: &str = "https://slack.com/api/";
 const SCOPES: [(&str, &str); 3] = [
     ("chat:write", "to write"),
     ("users:read", "to know who answers"),
-    ("users:read.email", "to know them by their mail address"),
+    ("users:read.email", "to know them by their email address"),
 ];
 /// The longest error below a field.
 const LONGEST_ERROR: usize = 300;

@@ -186,7 +186,8 @@ mod tests {
     fn what_does_not_fit_has_nothing_to_press() {
         let long = render(&sample_cards::long());
         assert_eq!(long["reply_markup"]["inline_keyboard"], json!([]));
-        assert!(long["text"].as_str().unwrap().contains("There is more of it."));
+        let more = "The message shows only part of the request.";
+        assert!(long["text"].as_str().unwrap().contains(more));
         let fits = MessageCard { words: "x".repeat(3700), ..sample_cards::approve() };
         assert_ne!(render(&fits)["reply_markup"]["inline_keyboard"], json!([]));
     }

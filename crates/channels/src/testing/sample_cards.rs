@@ -108,7 +108,7 @@ pub fn confirm() -> MessageCard {
         button("I could not", "t-not", ButtonTone::No, "not"),
     ];
     MessageCard {
-        title: "agent_ops needs you now".into(),
+        title: "Urgent: agent_ops needs you now".into(),
         note: Some("No one has answered yet.".into()),
         words: "The database is full. Please give it a larger disk.".into(),
         urgent: true,

@@ -219,7 +219,7 @@ async fn what_is_wrong_with_a_mailbox_is_said() {
     let Some(servers) = Servers::start(Leaves::InMailbox).await else { return };
     let good = servers.mailbox();
     let said = imap(good.clone()).check().await.unwrap();
-    assert_eq!(said, "replies at localhost: INBOX has 0 letters and tells of new ones at once");
+    assert_eq!(said, "replies at localhost: INBOX has 0 emails and reports new emails immediately");
     let nowhere = AfterRead::Move("Nowhere".to_owned());
     for (settings, words) in [
         (

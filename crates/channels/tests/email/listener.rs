@@ -246,7 +246,7 @@ async fn too_much_of_anything() {
 
         let mut client = start().await;
         client.type_in(&"a".repeat(4096)).await;
-        assert_eq!(client.answer().await, "421 5.5.2 this line is too long");
+        assert_eq!(client.answer().await, "421 5.5.2 line too long");
 
         let mut client = start().await;
         for _ in 0..4 {
@@ -256,7 +256,7 @@ async fn too_much_of_anything() {
         for _ in 0..5 {
             last = client.answer().await;
         }
-        assert_eq!(last, "421 4.7.0 too many mistakes");
+        assert_eq!(last, "421 4.7.0 too many invalid commands");
 
         let mut client = start().await;
         for _ in 0..27 {

@@ -45,7 +45,7 @@ async fn what_never_works_says_what_to_do() {
     let slack = slack(workspace.settings());
     let message = slack.render(&approval());
     for (to, said) in [
-        ("C0SECRET", "invite the app"),
+        ("C0SECRET", "not a member of that Slack channel; invite it"),
         ("C0OLD", "archived"),
         ("C0NONE", "check the ID"),
         ("U0NOBODY", "check the ID"),
@@ -59,7 +59,7 @@ async fn what_never_works_says_what_to_do() {
     }
     workspace.next(Fault::Refusal("missing_scope"));
     let failed = slack.deliver(outbound("C0OPS", &message)).await.unwrap_err();
-    assert!(failed.to_string().contains("lacks the scope chat:write"), "{failed}");
+    assert!(failed.to_string().contains("is missing the scope chat:write"), "{failed}");
     // what we would make wrong is refused by Slack, so that a test would see it
     let failed = slack.deliver(outbound("C0OPS", &json!({ "text": "<!channel>" }))).await;
     assert!(matches!(failed, Err(DeliveryError::Never { .. })), "{failed:?}");
@@ -136,7 +136,7 @@ async fn a_check_says_what_was_found() {
     let workspace = workspace().await;
     let channel = slack(workspace.settings());
     assert_eq!(channel.name(), "slack");
-    assert_eq!(channel.check().await.unwrap(), "Slack knows us as countersign in Example");
+    assert_eq!(channel.check().await.unwrap(), "Slack knows this app as countersign in Example");
     let listening = slack(workspace.socket_settings());
     let said = listening.check().await.unwrap();
     assert!(said.ends_with("with Socket Mode"), "{said}");
@@ -145,7 +145,7 @@ async fn a_check_says_what_was_found() {
     assert!(said.contains("without users:read.email (to know them"), "{said}");
     workspace.allow("users:read");
     let failed = channel.check().await.unwrap_err().to_string();
-    assert!(failed.contains("lacks the scopes chat:write (to write)"), "{failed}");
+    assert!(failed.contains("is missing the scopes chat:write (to write)"), "{failed}");
     let wrong = SlackSettings { bot_token: secret("xoxb-wrong"), ..workspace.settings() };
     let failed = slack(wrong).check().await.unwrap_err().to_string();
     assert!(failed.contains("slack_bot_token") && !failed.contains("wrong"), "{failed}");

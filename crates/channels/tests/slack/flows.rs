@@ -62,7 +62,7 @@ async fn one_of_many_is_chosen_in_a_menu_and_a_link_says_nothing() {
     let press = workspace.pressed(&posted.id, "Plan <7>", "U0ADA").unwrap();
     let chosen = inbound(&slack, &interaction(&press, now()));
     assert!(matches!(&chosen[0].what, InboundContent::Pressed { token, .. } if token == "tok.7"));
-    let link = workspace.pressed(&posted.id, "Open its page", "U0ADA").unwrap();
+    let link = workspace.pressed(&posted.id, "Open the request", "U0ADA").unwrap();
     assert_eq!(inbound(&slack, &interaction(&link, now())), []);
 }
 

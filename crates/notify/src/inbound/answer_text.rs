@@ -6,7 +6,7 @@ use kernel::question::{Answer, Question, QuestionBody, Reply};
 use serde_json::{Map, Value};
 
 use crate::answer_offers::{self, ButtonAnswer};
-use views::locale::{self, Language, Reader};
+use views::locale::{self, Language, ReaderLocale};
 use views::message_card::DialogError;
 
 /// The values of a form as an answer, or its invalid fields. `None` if the question has no form.
@@ -50,7 +50,7 @@ pub(super) fn read(question: &Question, text: &str) -> Option<Reply> {
     // In every language: the message may have been sent before its reader changed theirs, and people
     // answer in English everywhere.
     let in_language = |language| {
-        let reader = Reader { language, time_zone: None };
+        let reader = ReaderLocale { language, time_zone: None };
         locale::with(reader, || answer_offers::button_answers(question))
     };
     let all: Vec<ButtonAnswer> = Language::ALL.into_iter().flat_map(in_language).collect();

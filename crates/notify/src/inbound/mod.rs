@@ -40,7 +40,7 @@ use crate::answer_offers::{
 };
 use crate::links::LinkBuilder;
 use views::answer::outcome::OutcomeView;
-use views::locale::{self, Reader};
+use views::locale::{self, ReaderLocale};
 use views::message_card::{DialogError, DialogFields, FormDialog, TEXT_KEY};
 use views::site::paths;
 use views::t;
@@ -92,7 +92,7 @@ impl InboundProcessor {
         // The reply is in the language of the sender, if they are known.
         let directory = self.gateway.directory();
         let sender = directory.human_by_contact_method(&message.from);
-        let reader = sender.map(Reader::of).unwrap_or_default();
+        let reader = sender.map(ReaderLocale::of).unwrap_or_default();
         locale::scope(reader, self.handle_and_reply(channel, message)).await
     }
 

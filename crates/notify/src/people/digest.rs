@@ -24,7 +24,7 @@ use crate::attempts::{ATTEMPTS, AttemptResult, KEEPS_FAILING, retry_at};
 use crate::links::LinkBuilder;
 use crate::outgoing::Outgoing;
 use views::email::digest::DigestEmail;
-use views::locale::{self, Reader};
+use views::locale::{self, ReaderLocale};
 use views::message_card::{MessageCard, WaitingRequests};
 use views::push_notification::PushNotification;
 
@@ -139,12 +139,12 @@ impl Digests {
                     home: &self.links.page(views::site::paths::INBOX),
                     settings: &self.links.page(views::site::paths::NOTIFICATION_SETTINGS),
                 };
-                let email = locale::with(Reader::of(human), || email.email());
+                let email = locale::with(ReaderLocale::of(human), || email.email());
                 self.outgoing.notify_by_email(&email).await
             }
             Some((means, address)) => {
                 let sending = self.send_card(&means, &address, &it, &waiting);
-                locale::scope(Reader::of(human), sending).await
+                locale::scope(ReaderLocale::of(human), sending).await
             }
         };
         let failed = match result {
@@ -225,7 +225,7 @@ impl Digests {
         let result = match self.charge_quotas(human, waiting).await? {
             Ok(AffordableDigest { waiting, .. }) => {
                 let notification =
-                    locale::with(Reader::of(human), || PushNotification::digest(&waiting));
+                    locale::with(ReaderLocale::of(human), || PushNotification::digest(&waiting));
                 self.devices.show(device, &human.id, &notification).await?
             }
             Err(exceeded) => AttemptResult::over_quota(&exceeded),

@@ -31,7 +31,7 @@ use crate::links::LinkBuilder;
 use crate::outgoing::{Outgoing, count_message};
 use views::email::notification::NotificationEmail;
 use views::email::{AgentEmailBody, Email};
-use views::locale::{self, Reader};
+use views::locale::{self, ReaderLocale};
 use views::message_card::{AnswerOptions, CardContext, MessageCard};
 use views::site::paths;
 
@@ -88,7 +88,7 @@ struct Recipient<'a> {
     human: Option<&'a Human>,
     thread: Option<String>,
     /// Their language and time zone.
-    reader: Reader,
+    reader: ReaderLocale,
 }
 
 /// Sends and updates messages.
@@ -203,7 +203,7 @@ impl MessageSender {
                 return Ok(AttemptResult::Held { until, why });
             }
             let Some((means, address)) = address(human, to) else { return Ok(AttemptResult::Gone) };
-            let reader = Reader::of(human);
+            let reader = ReaderLocale::of(human);
             Recipient { means, address, human: Some(human), thread: None, reader }
         } else {
             let place = ask.posting_address.as_ref().and_then(|place| place.value());
@@ -212,7 +212,7 @@ impl MessageSender {
             };
             let address = place.contact_method.address().unwrap_or_default().to_owned();
             let (means, thread) = (place.contact_method.clone(), place.thread.clone());
-            Recipient { means, address, human: None, thread, reader: Reader::default() }
+            Recipient { means, address, human: None, thread, reader: ReaderLocale::default() }
         };
         let name = sending.name();
         let noted = self.gateway.store().message(name).await?;
@@ -481,7 +481,7 @@ impl MessageSender {
             (Some(channel), Some(id)) => {
                 let directory = self.gateway.directory();
                 let human = message.human.as_ref().and_then(|id| directory.human(id));
-                let reader = human.map(Reader::of).unwrap_or_default();
+                let reader = human.map(ReaderLocale::of).unwrap_or_default();
                 let link = match message.human {
                     Some(_) => self.links.page(&paths::request(ask.id)),
                     None => self.guest_link(&ask, name),

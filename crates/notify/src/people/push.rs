@@ -24,7 +24,7 @@ use store::{Device, Settlement, StoreError};
 use super::contact_methods::ContactMethods;
 use super::notification_steps::{Continuation, Notification, NotificationSteps};
 use crate::attempts::{AttemptResult, count};
-use views::locale::{self, Reader};
+use views::locale::{self, ReaderLocale};
 use views::push_notification::{PushNotification, allows_buttons};
 
 /// The purpose that the answer of a button is sealed for.
@@ -235,9 +235,9 @@ impl DeviceNotifications {
     }
 
     /// The language and the time zone of the person of this device.
-    fn reader(&self, device: &Device) -> Reader {
+    fn reader(&self, device: &Device) -> ReaderLocale {
         let directory = self.gateway.directory();
-        directory.human(&device.human).map(Reader::of).unwrap_or_default()
+        directory.human(&device.human).map(ReaderLocale::of).unwrap_or_default()
     }
 
     /// The ask, if it waits for the person of this device and no one else has claimed it.

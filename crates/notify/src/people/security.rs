@@ -15,7 +15,7 @@ use crate::attempts::AttemptResult;
 use crate::links::LinkBuilder;
 use crate::outgoing::Outgoing;
 use views::email::security::SecurityEmail;
-use views::locale::{self, Reader};
+use views::locale::{self, ReaderLocale};
 use views::message_card::MessageCard;
 use views::site::paths;
 use views::t;
@@ -50,7 +50,7 @@ impl SecurityNotices {
         let result = match directory.existing_human(notice.human) {
             Some(human) => {
                 let attempt = self.attempt(human, &notice, since);
-                locale::scope(Reader::of(human), attempt).await
+                locale::scope(ReaderLocale::of(human), attempt).await
             }
             None => AttemptResult::NotNeeded,
         };

@@ -11,7 +11,7 @@ use kernel::directory::CredentialKind;
 use store::{ClaimedWork, Settlement};
 use views::email::Email;
 use views::email::sign_in::SignInEmail;
-use views::locale::{self, Reader};
+use views::locale::{self, ReaderLocale};
 
 use crate::attempts::{ATTEMPTS, retry_at};
 use crate::links::LinkBuilder;
@@ -80,6 +80,6 @@ impl SignInLinks {
             host: self.links.host(),
             minutes: SIGN_IN_MINUTES,
         };
-        Some(locale::with(Reader::of(human), || email.email()))
+        Some(locale::with(ReaderLocale::of(human), || email.email()))
     }
 }

@@ -18,7 +18,7 @@ use crate::attempts::AttemptResult;
 use crate::links::LinkBuilder;
 use crate::outgoing::Outgoing;
 use views::email::verification_code::VerificationCodeEmail;
-use views::locale::{self, Reader};
+use views::locale::{self, ReaderLocale};
 use views::message_card::MessageCard;
 use views::t;
 
@@ -82,11 +82,11 @@ impl VerificationCodes {
         };
         let sent = match (means, self.contacts.channels.named(means.kind())) {
             (ContactMethod::Email(_), _) | (_, None) => {
-                let email = locale::with(Reader::of(human), || email.email());
+                let email = locale::with(ReaderLocale::of(human), || email.email());
                 self.outgoing.notify_by_email(&email).await
             }
             (_, Some(channel)) => {
-                locale::scope(Reader::of(human), self.send_card(&channel, &email)).await
+                locale::scope(ReaderLocale::of(human), self.send_card(&channel, &email)).await
             }
         };
         Ok(match sent {

@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(bucket.credentials[0].1.reveal(), "mine");
         let half = Settings { files_secret_access_key: None, ..own.clone() };
         let refused = super::read(&half, |_| None).unwrap_err().to_string();
-        assert!(refused.contains("belong together"), "{refused}");
+        assert!(refused.contains("files_secret_access_key must be set together"), "{refused}");
         let nowhere = Settings { files: None, ..own };
         let refused = super::read(&nowhere, |_| None).unwrap_err().to_string();
         assert!(refused.contains("require files"), "{refused}");

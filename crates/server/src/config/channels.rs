@@ -376,10 +376,10 @@ mod tests {
             ("twilio_account = 'AC1'", "twilio_account requires"),
             ("twilio_sms_from = '+15005550006'", "twilio_account is required"),
             ("twilio_sms_from = '+1'\ntwilio_account = 'AC1'", "twilio_auth_token is required"),
-            ("whatsapp_token = 'hush'", "belong together"),
+            ("whatsapp_token = 'hush'", "whatsapp_verify_token must be set together"),
             ("whatsapp_template = 'a:en:title'", "whatsapp_template requires"),
             ("ntfy_token = 'hush'", "ntfy_url is required"),
-            ("channel_webhook_secret = 'hush'", "belong together"),
+            ("channel_webhook_secret = 'hush'", "channel_webhook_secret must be set together"),
             ("mail_replies = 'ask@example.com'", "mail_replies requires a way to receive email"),
             ("imap_url = 'imaps://u:hush@mail.example.com'", "mail_replies is required"),
             (
@@ -389,7 +389,7 @@ mod tests {
             ("imap_url = 'imap://u:hush@mail.example.com?tls=none'", "imap_url: expected"),
             ("imap_url = 'hush'", "imap_url: expected"),
             ("mail_listen = 'http://localhost:25'", "mail_listen: expected"),
-            ("ntfy_url = 'ntfy.sh'", "ntfy_url: expected an address"),
+            ("ntfy_url = 'ntfy.sh'", "ntfy_url: expected a URL"),
             ("mail_inbound = 'hush'", "mail_inbound: expected"),
         ] {
             let refused = read(text).unwrap_err();

@@ -110,8 +110,8 @@ mod tests {
         let none: Vec<String> = Vec::new();
         assert_eq!(
             found(&[("COUNTERSIGN_PUBLICURL", "x"), ("COUNTERSIGN_LISTEN", "x"), ("PATH", "x")]),
-            ["the environment variable COUNTERSIGN_PUBLICURL is unknown and has no effect; did \
-              you mean \"COUNTERSIGN_PUBLIC_URL\"?"]
+            ["unknown environment variable COUNTERSIGN_PUBLICURL, which has no effect; did you \
+              mean \"COUNTERSIGN_PUBLIC_URL\"?"]
         );
         let strange = found(&[("COUNTERSIGN_FLUX_CAPACITOR", "x")]);
         assert!(!strange[0].contains("did you mean"), "{strange:?}");

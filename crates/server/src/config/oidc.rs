@@ -104,14 +104,15 @@ mod tests {
         assert!(read(&Settings::default()).unwrap().is_none());
         assert!(read(&given()).unwrap().is_some());
         let http = Some(Url::parse("http://id.example.com").unwrap());
+        let halves = "oidc_issuer and oidc_client_id must be set together";
         for (settings, says) in [
-            (Settings { oidc_client_id: None, ..given() }, "belong together"),
+            (Settings { oidc_client_id: None, ..given() }, halves),
             (
                 Settings {
                     oidc_client_secret: Some(SecretString::new("x")),
                     ..Settings::default()
                 },
-                "belong together",
+                halves,
             ),
             (Settings { oidc_issuer: http, ..given() }, "oidc_issuer: expected an https"),
             (Settings { oidc_scopes: Some(vec!["email".to_owned()]), ..given() }, "oidc_scopes"),

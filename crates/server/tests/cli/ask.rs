@@ -218,7 +218,7 @@ fn options_and_values_from_the_command_line() {
     let wrong = cli(&server, &["answer", &id, "perhaps"]).failed(4);
     assert!(wrong.contains("approve | reject | changes"), "{wrong}");
     assert!(cli(&server, &["ask", "x", "--details", "[]"]).failed(4).contains("a JSON object"));
-    assert!(cli(&server, &["show", "ask_nothing"]).failed(4).contains("no such request"));
+    assert!(cli(&server, &["show", "ask_nothing"]).failed(4).contains("request not found"));
 }
 
 /// A server that is restarted is waited for.

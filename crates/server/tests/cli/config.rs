@@ -45,7 +45,7 @@ fn wrong_settings_are_reported_with_exit_code_1() {
     let wrong = check(&["--body-limit", "1"], None);
     assert!(wrong.starts_with("WRONG  body_limit"), "{wrong}");
     let unknown = check(&[], Some("COUNTERSIGN_PUBLICURL"));
-    assert!(unknown.contains("did you mean COUNTERSIGN_PUBLIC_URL?"), "{unknown}");
+    assert!(unknown.contains("did you mean \"COUNTERSIGN_PUBLIC_URL\"?"), "{unknown}");
     let json = check(&["--json", "--body-limit", "1"], Some("COUNTERSIGN_PUBLICURL"));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["valid"], false);

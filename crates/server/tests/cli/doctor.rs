@@ -42,7 +42,7 @@ fn mistyped_variables_are_reported() {
     let mistyped = |command: &mut Command| {
         run(command.env("COUNTERSIGN_PUBLICURL", "https://ask.example.com"))
     };
-    let said = "the environment variable COUNTERSIGN_PUBLICURL is unknown and has no effect; \
+    let said = "unknown environment variable COUNTERSIGN_PUBLICURL, which has no effect; \
                 did you mean \"COUNTERSIGN_PUBLIC_URL\"?";
     let looked = mistyped(&mut doctor(data.path()));
     assert_eq!(looked.code, 1);
@@ -112,7 +112,8 @@ fn what_is_wrong_is_said() {
     };
     says(doctor(data.path()).args(["--listen", "0.0.0.0:0"]), "without TLS");
     says(doctor(data.path()).args(["--listen", "localhost"]), "expected HOST:PORT");
-    says(doctor(data.path()).args(["--tls-cert", "x.pem"]), "belong together");
+    let half = "tls_cert and tls_key must be set together";
+    says(doctor(data.path()).args(["--tls-cert", "x.pem"]), half);
     says(
         doctor(data.path()).args(["--database", "mysql:x"]),
         "expected postgres://…, sqlite:FILE or memory:",

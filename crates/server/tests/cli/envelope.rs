@@ -96,7 +96,7 @@ fn what_cannot_be_read_is_said_in_a_line() {
         let ran = check(&[&broken]);
         assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{}", ran.out);
         assert!(
-            ran.out.starts_with(&format!("{broken}: error: it is not JSON: line")),
+            ran.out.starts_with(&format!("{broken}: error: it is not valid JSON: line")),
             "{}",
             ran.out
         );
@@ -131,7 +131,7 @@ fn levels_and_strict_mode() {
     let known = file(&folder, "known.json", &known.to_string());
     let said = check(&["--namespaces", &known, &extended]).ok();
     assert!(
-        said.contains("/diagnosis: `diagnosis` is sensitive. To do without it: leave it out"),
+        said.contains("/diagnosis: `diagnosis` is sensitive. To opt out: leave it out"),
         "{said}"
     );
     let unfit = file(&folder, "unfit.json", r#"{"vendor.clinic":{"sensitive_fields":["a"]}}"#);
@@ -149,7 +149,7 @@ fn lines_are_judged_one_by_one() {
     let ran = check(&[&lines]);
     assert_eq!(ran.code, 1);
     assert!(ran.out.contains(&format!("{lines}:3: error: /hxp/delivery/verbosity")), "{}", ran.out);
-    assert!(ran.out.contains(&format!("{lines}:4: error: it is not JSON")), "{}", ran.out);
+    assert!(ran.out.contains(&format!("{lines}:4: error: it is not valid JSON")), "{}", ran.out);
     assert!(ran.out.contains(&format!("{lines}:5: error: it is larger than 8 MiB")), "{}", ran.out);
     assert!(ran.out.ends_with(&format!("{lines}: 5 messages, 2 valid, 3 not\n")), "{}", ran.out);
 

@@ -111,7 +111,7 @@ fn what_goes_wrong_has_its_exit_code() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::dev(data.path());
     let unknown = cli(&server, &["task", "show", "task_01JZ3V5Q8N6M4K2H0G9F7E5D3C"]).failed(4);
-    assert!(unknown.contains("no such task"), "{unknown}");
+    assert!(unknown.contains("task not found"), "{unknown}");
     cli(&server, &["task", "review", "task_x", "perhaps"]).failed(64);
     let mine = cli(&server, &["task", "create", "x", "--assign", "agent_dev", "--json"]).json();
     let task = id(&mine);

@@ -8,7 +8,7 @@ fn a_conversation_begins_in_a_terminal() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::dev(data.path());
     let closed = cli(&server, &["write", "agent_dev", "hello"]).failed(4);
-    assert!(closed.contains("takes no conversations"), "{closed}");
+    assert!(closed.contains("does not accept conversations"), "{closed}");
     let agent = ["people", "add-agent", "agent_dev", "--project", "dev", "--owner", "user_dev"];
     cli(&server, &[&agent[..], &["--conversations", "true"]].concat()).ok();
     // Whoever saves it without a word of that changes nothing.

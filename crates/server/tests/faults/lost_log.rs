@@ -168,7 +168,7 @@ async fn a_node_notices_a_shared_database_that_lost_events() {
     assert!(said.contains("2 acknowledged events are missing"), "{said}");
     let node = place.dev();
     let log = node.stderr();
-    assert!(log.contains("the database has lost acknowledged events"), "{log}");
+    assert!(log.contains("the database lost acknowledged events"), "{log}");
     node.stop();
     let (code, said) = place.verify();
     assert_eq!(code, Some(1), "{said}");

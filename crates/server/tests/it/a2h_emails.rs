@@ -121,7 +121,7 @@ async fn a_copy_lets_nobody_answer_as_the_person_it_was_for() {
     let (copied, sent) = mailed(&world, &post, "copied", (ADA, true)).await;
     let source = sent.source();
     let replies = source.lines().any(|line| line.starts_with("Reply-To:"));
-    assert!(!replies && !source.contains("reply to this letter"), "{source}");
+    assert!(!replies && !source.contains("reply to this email"), "{source}");
     assert!(source.contains("/asks/"), "it is answered on its page: {source}");
     let id: AskId = copied.rsplit('/').next().unwrap().parse().unwrap();
     let mail = world.app().notifier.channels.email.clone().unwrap();

@@ -193,7 +193,8 @@ async fn a_link_that_may_not_approve_is_offered_to_sign_in_instead() {
         assert_eq!(find(&shown, &format!("a.act[href='{here}']")), 1, "{kind}: {}", shown.text);
         let text = main_text(&shown);
         assert!(text.contains(offer), "{kind}: {text}");
-        assert_eq!(text.matches("be undone, so").count(), 1, "one sentence says why: {text}");
+        let why = "be undone. Only people who are signed in can";
+        assert_eq!(text.matches(why).count(), 1, "the reason is given once: {text}");
         let buttons = texts(&shown, "#answer button[name]").len();
         let values: Vec<String> =
             crate::task_pages::values(&shown, "#answer button[name]", "value");
@@ -209,7 +210,7 @@ async fn a_link_that_may_not_approve_is_offered_to_sign_in_instead() {
         Case::make(&world, hitl::with(hitl::approval(), json!({ "priority": "critical" }))).await;
     let (_, shown) = Page::open(&world, &case).await;
     let text = main_text(&shown);
-    assert!(text.contains("is critical, so"), "{text}");
+    assert!(text.contains("is critical. Only people who are signed in can"), "{text}");
     world.end().await;
 }
 

@@ -191,12 +191,12 @@ async fn an_address_is_good_while_its_holder_may_write() {
     let agent =
         |open: bool| json!({ "project": "dev", "owner": "user_dev", "conversations": open });
     world.human().put("/api/v1/agents/agent_dev", agent(false)).await.is(200);
-    told("n1", "agent_dev takes no conversations").await;
+    told("n1", "agent_dev does not accept conversations").await;
     world.human().put("/api/v1/agents/agent_dev", agent(true)).await.is(200);
     world.change("user_dev_2", |human| human.projects.clear()).await;
     told("n2", "You can no longer write to agent_dev").await;
     world.change("user_dev_2", |human| human.active = false).await;
-    told("n3", "This address is no longer good").await;
+    told("n3", "This address is no longer valid").await;
     assert_eq!(begun(&world).await, Vec::<Value>::new());
     world.end().await;
 }

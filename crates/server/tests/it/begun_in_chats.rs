@@ -96,7 +96,7 @@ async fn a_mention_names_an_agent() {
     for (n, words, answer) in [
         (3, "please refund order 7", "Begin with the name of an agent: agent_dev, clerk."),
         (4, "nobody: hi there", "Begin with the name of an agent: agent_dev, clerk."),
-        (5, "shy: hi there", "shy takes no conversations. Nothing was sent."),
+        (5, "shy: hi there", "shy does not accept conversations. Nothing was sent."),
         (6, "clerk:", "Nothing was sent to clerk"),
     ] {
         says(&world, &mentioned(&format!("Ev{n}"), "C0OPS", ADA, words)).await;
@@ -125,7 +125,11 @@ async fn what_answers_a_request_begins_nothing() {
     says(&world, &wrote("Ev1", "D0ADA", None, ADA, "agent_dev: is this the new one?")).await;
     assert_eq!(begun(&world).await, ["is this the new one?"]);
     says(&world, &wrote("Ev2", "D0ADA", None, ADA, "what is this about?")).await;
-    assert!(whispered(&slack).starts_with("I could not tell"), "{}", whispered(&slack));
+    assert!(
+        whispered(&slack).starts_with("Your answer was not understood"),
+        "{}",
+        whispered(&slack)
+    );
     assert_eq!(world.agent().get(&ask).await["state"], "pending");
     says(&world, &wrote("Ev3", "D0ADA", None, ADA, "yes")).await;
     assert_eq!(world.agent().get(&ask).await["result"]["answer"]["verdict"], "approved");

@@ -76,7 +76,7 @@ async fn a_letter_is_answered_by_writing_back() {
     ] {
         let (ask, sent, to) = told(&world, &post, approval()).await;
         assert!(to.starts_with("ask+") && to.ends_with("@example.com"), "{to}");
-        assert!(sent.source().contains("reply to this letter"), "{}", sent.source());
+        assert!(sent.source().contains("reply to this email"), "{}", sent.source());
         let id = format!("r{}", post.letters().len());
         brings(&world, &letter(&id, ADA, &to, words)).await.is(200);
         let done = result(&world, &ask).await;
@@ -139,7 +139,8 @@ async fn what_is_no_answer_is_said_to_be_none() {
         brings(&world, &letter(&format!("n{n}"), ADA, &to, words)).await.is(200);
         let told = post.letter(had + n + 1).await;
         let source = told.source();
-        assert!(source.contains("I could not tell") && source.contains("yes, no"), "{source}");
+        assert!(source.contains("Your answer was not understood"), "{source}");
+        assert!(source.contains("Answer with yes, no, or open"), "{source}");
         assert_eq!(told.to, ADA);
     }
     // Machines are not answered, and say nothing.
@@ -244,7 +245,7 @@ async fn without_an_address_nobody_writes_back() {
     asked(&world.agent(), approval()).await;
     let source = post.letter(2).await.source();
     assert!(
-        !source.contains("\r\nReply-To") && !source.contains("reply to this letter"),
+        !source.contains("\r\nReply-To") && !source.contains("reply to this email"),
         "{source}"
     );
     brings(&world, &letter("r1", ADA, "ask@example.com", "yes")).await.is(401);

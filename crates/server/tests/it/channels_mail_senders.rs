@@ -131,7 +131,7 @@ async fn a_project_may_want_verified_senders() {
     let (_dns, post, world) = signing(&[&own], DnsBehavior::Answers).await;
     let strict = with(approval(), json!({ "assurance": "channel" }));
     let (ask, sent, to) = told(&world, &post, strict).await;
-    assert!(sent.source().contains("reply to this letter"), "{}", sent.source());
+    assert!(sent.source().contains("reply to this email"), "{}", sent.source());
     brings(&world, &letter("u1", ADA, &to, "yes")).await.is(200);
     assert_eq!(world.agent().get(&ask).await["state"], "pending");
     let told = post.letters().pop().unwrap();
@@ -155,7 +155,7 @@ async fn no_reply_is_offered_that_would_be_refused() {
     asked(&world.agent(), strict).await;
     let source = post.letter(2).await.source();
     assert!(
-        !source.contains("\r\nReply-To") && !source.contains("reply to this letter"),
+        !source.contains("\r\nReply-To") && !source.contains("reply to this email"),
         "{source}"
     );
     waits(&world, 0).await;

@@ -165,7 +165,7 @@ async fn what_was_lent_in_vain_is_given_back() {
     assert!(!seen.text.contains("of-nobody"), "{}", seen.text);
     let failed = |one: &&Value| one["state"] == "failed";
     let failed = seen["messages"].as_array().unwrap().iter().find(failed).unwrap();
-    assert!(failed["error"].as_str().unwrap().contains("the agent gave"), "{failed}");
+    assert!(failed["error"].as_str().unwrap().contains("the agent's bot token"), "{failed}");
 
     let tries = slack.calls_of("chat.postMessage").len();
     slack.next(Fault::Slower(60));

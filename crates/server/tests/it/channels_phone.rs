@@ -209,7 +209,7 @@ async fn a_request_is_answered_in_telegram() {
     // Somebody else pressed first, and was not asked.
     let _: Inbound = there.press(78, ADA, 2, data);
     eventually("a toast", async || there.answered().len() == 1).await;
-    assert!(there.answered()[0]["text"].as_str().unwrap().contains("not asked"));
+    assert!(there.answered()[0]["text"].as_str().unwrap().contains("was not sent to you"));
     assert_eq!(result(&world, &ask).await, Value::Null);
     let _: Inbound = there.press(ADA, ADA, 2, data);
     eventually("a toast", async || there.answered().len() == 2).await;

@@ -63,7 +63,7 @@ async fn only_those_the_agent_named_may_answer() {
     let (channel, ts) = message.split_once('/').unwrap();
     for user in ["U0BOB", "U0EVE"] {
         press(&world, &slack, &message, "Approve", user).await;
-        assert!(whispered(&slack).contains("You were not asked"), "{}", whispered(&slack));
+        assert!(whispered(&slack).contains("was not sent to you"), "{}", whispered(&slack));
         let wrote = inbound::wrote(&format!("Ev{user}"), channel, Some(ts), user, "yes");
         slack_calls(&world, &inbound::event(&wrote, world.now())).await.is(200);
     }

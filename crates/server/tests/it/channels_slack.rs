@@ -90,7 +90,7 @@ async fn a_second_press_changes_nothing() {
         slack_calls(&world, &interaction(&pressed, world.now())).await.is(200);
         let said = whispered(&slack);
         assert!(said.contains("Approved. Answered by user_dev in Slack"), "{said}");
-        assert!(said.ends_with("Nothing was changed."), "{said}");
+        assert!(said.ends_with("Your answer changed nothing."), "{said}");
         assert_eq!(result(&world, &ask).await, done);
     }
     for message in [adas, bobs] {
@@ -126,11 +126,11 @@ async fn whoever_was_not_asked_is_refused_politely() {
     let (ask, message) = told(&world, &slack, approval()).await;
     // Somebody Slack knows and we do not; then somebody we know, who was not asked.
     press(&world, &slack, &message, "Approve", BOB).await;
-    assert!(whispered(&slack).contains("You were not asked"), "{}", whispered(&slack));
+    assert!(whispered(&slack).contains("was not sent to you"), "{}", whispered(&slack));
     is_pending(&world, &ask).await;
     in_slack_as(&world.member(), &slack, BOB).await;
     press(&world, &slack, &message, "Approve", BOB).await;
-    assert!(whispered(&slack).contains("You were not asked"), "{}", whispered(&slack));
+    assert!(whispered(&slack).contains("was not sent to you"), "{}", whispered(&slack));
     is_pending(&world, &ask).await;
     world.human().post(&format!("{ask}/answer"), yes()).await.is(200);
     world.end().await;
@@ -156,7 +156,7 @@ async fn a_forged_button_says_nothing() {
         let mut pressed = good.clone();
         pressed["actions"][0]["value"] = json!(forged);
         slack_calls(&world, &interaction(&pressed, world.now())).await.is(200);
-        assert!(whispered(&slack).contains("no longer good"), "{forged}: {}", whispered(&slack));
+        assert!(whispered(&slack).contains("no longer valid"), "{forged}: {}", whispered(&slack));
     }
     for ask in [ask, other] {
         is_pending(&world, &ask).await;
@@ -220,7 +220,7 @@ async fn a_reason_is_asked_for_in_a_modal() {
     let empty = slack.submitted(ADA, &[("Why?", json!("  "))]).unwrap();
     let answered = slack_calls(&world, &interaction(&empty, world.now())).await.is(200);
     let said = slack.complaints(&answered.json).unwrap_or_else(|| panic!("{}", answered.text));
-    assert_eq!(said, [("Why?".to_owned(), "Please say why, in a few words.".to_owned())]);
+    assert_eq!(said, [("Why?".to_owned(), "Please give a reason, in a few words.".to_owned())]);
     is_pending(&world, &ask).await;
     let sent = slack.submitted(ADA, &[("Why?", json!("far too much"))]).unwrap();
     slack_calls(&world, &interaction(&sent, world.now())).await.is(200);

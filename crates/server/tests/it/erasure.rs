@@ -314,7 +314,7 @@ async fn the_page_asks_twice_and_says_what_goes() {
     let path = "/settings/people/ada/erase";
     let page = browser.get(path).await.is(200);
     well_made(path, &page);
-    for words in ["Removed data", "What stays", "cannot be undone"] {
+    for words in ["Removed data", "What stays", "This can’t be undone"] {
         assert!(page.text.contains(words), "{words}");
     }
     let wrong = send(&browser, path, &[("confirm", "eve")]).await.is(422);

@@ -110,7 +110,11 @@ async fn an_act_on_another_version_does_nothing() {
         for stale in ["\"7\"", "\"0\"", "W/\"1\"", "\"abc\""] {
             let refused = who.clone().header("if-match", stale).post(&act, body.clone()).await;
             let refused = refused.problem(412, "changed");
-            assert!(refused["detail"].as_str().unwrap().contains("version 1"), "{}", refused.text);
+            assert!(
+                refused["detail"].as_str().unwrap().contains("current version is 1"),
+                "{}",
+                refused.text
+            );
         }
         for malformed in ["v1", "\"1\", \"2\"", "\"1"] {
             let refused = who.clone().header("if-match", malformed).post(&act, body.clone()).await;

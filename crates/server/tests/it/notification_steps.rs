@@ -52,7 +52,7 @@ async fn whoever_has_an_address_is_written_to() {
     assert_eq!(first.header("Auto-Submitted"), "auto-generated");
     let source = first.source();
     let url = world.app().core.config.public_url.join(&format!("asks/{id}")).unwrap();
-    for part in ["> Refund Ada?", "in 27 min", "2026-03-01 09:27 UTC", url.as_str()] {
+    for part in ["> Refund Ada?", "Expires in 27 min (1 Mar 2026, 09:27 UTC).", url.as_str()] {
         assert!(source.contains(part), "{part}: {source}");
     }
     // The link decides nothing, and whoever is not signed in sees nothing.

@@ -96,7 +96,7 @@ async fn open_requests_have_a_quota_in_each_dialect() {
     let first = keyed.post(ASKS, approval()).await.is(201);
     let second = asked(&agent, approval()).await;
     let native = agent.post(ASKS, approval()).await.problem(429, "quota-exceeded");
-    assert!(native.text.contains("2 open requests for one agent"), "{}", native.text);
+    assert!(native.text.contains("at most 2 open requests per agent"), "{}", native.text);
     assert_eq!(native.headers.get("retry-after"), None, "nobody knows when");
     let hxp = agent.post(HXP, approve("this")).await.error(429, "rate_limited");
     assert_eq!(hxp["details"]["quota"], "agent.open_asks", "{}", hxp.text);
@@ -156,9 +156,9 @@ async fn files_have_quotas() {
     };
     send(10_000).await.is(201);
     let full = send(100_000).await.problem(429, "quota-exceeded");
-    assert!(full.text.contains("stored bytes for one project"), "{}", full.text);
+    assert!(full.text.contains("at most 60000 stored bytes per project"), "{}", full.text);
     let often = send(10).await.problem(429, "quota-exceeded");
-    assert!(often.text.contains("2 uploads an hour for one person"), "{}", often.text);
+    assert!(often.text.contains("at most 2 uploads an hour per person"), "{}", often.text);
     let wait: u64 = often.header("retry-after").parse().unwrap();
     assert!((1..=3600).contains(&wait));
     world.advance(3600);
@@ -185,7 +185,7 @@ async fn notifications_beyond_a_quota_wait() {
     let id = second["status"]["ask_id"].as_str().unwrap();
     let browser = crate::pages::signed_in(&world).await;
     let page = browser.client.get(&format!("/asks/{id}")).await.is(200);
-    assert!(page.text.contains("the quota of 1 notifications an hour"), "{}", page.text);
+    assert!(page.text.contains("at most 1 notifications an hour per agent"), "{}", page.text);
     world.advance(3600);
     waits(&world, 0).await;
     posted(&slack, 2).await;
@@ -251,7 +251,7 @@ async fn a_project_says_whom_agents_may_reach() {
     }
     let native = world.agent().post(ASKS, placed(STRANGER)).await.problem(422, "invalid-field");
     assert_eq!(native["errors"][0]["field"], "place", "{}", native.text);
-    assert!(native.text.contains("allowed recipients"), "{}", native.text);
+    assert!(native.text.contains("allowed_recipients"), "{}", native.text);
     let slack = json!({ "channel_or_user_id": "C0OTHER" });
     let spec = with(call("c9"), json!({ "spec": { "channel": { "slack": slack } } }));
     let refused = world.agent().post(&format!("{A2H}/function_calls"), spec).await;

@@ -234,7 +234,7 @@ async fn rounds_and_the_record_are_told_and_the_receipt_is_checked() {
     assert!(rounds.contains("Revision 1. Refund 900?"), "{rounds}");
     assert!(rounds.contains("Changes requested") && rounds.contains("Too much"), "{rounds}");
     assert!(page.text.contains(&format!("href=\"{first}\"")));
-    assert!(words(&browser.client.get(&first).await.is(200), "#rounds").contains("2 rounds"));
+    assert!(words(&browser.client.get(&first).await.is(200), "#rounds").contains("2 revisions"));
     assert!(!page.text.contains("Verify this receipt"), "not before it is over");
     browser.client.get(&format!("{second}/receipt")).await.is(404);
 

@@ -110,7 +110,8 @@ async fn words_go_in_time() {
     let native = agent.get(&format!("{ASKS}/{}", answered.ask())).await.is(200);
     assert_eq!((&native["state"], &native["question"]), (&json!("completed"), &Value::Null));
     let page = format!("/review/{}?token={}", answered.id, answered.review_token());
-    assert!(world.anonymous().get(&page).await.is(200).text.contains("were erased"));
+    let page = world.anonymous().get(&page).await.is(200);
+    assert!(page.text.contains("The text of this request was erased."), "{}", page.text);
 
     assert_eq!(world.retain().await, 0);
     assert_eq!(agent.get(&poll(&expired)).await.is(200)["default_action"], "skip");

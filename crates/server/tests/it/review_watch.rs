@@ -21,10 +21,10 @@ fn words(data: &Value) -> String {
 async fn a_page_hears_how_its_request_ends() {
     let world = World::dev().await;
     for (how, said) in [
-        ("answer", "Approved"),
-        ("person", "Approved"),
-        ("cancel", "Withdrawn"),
-        ("expire", "Expired"),
+        ("answer", "Already approved"),
+        ("person", "Already approved"),
+        ("cancel", "Already closed: Withdrawn"),
+        ("expire", "Already closed: Expired"),
     ] {
         let case = Case::make(&world, with(approval(), json!({ "timeout": "1h" }))).await;
         let path = end(&case, &case.review_token());

@@ -196,7 +196,7 @@ async fn beside_the_record(world: &World, expected: &Value) {
     let way = way.clone().find(|way| way["means"] == "email:mo@example.com").unwrap();
     let verify = format!("/api/v1/me/contacts/{}/verify", way["id"].as_str().unwrap());
     let wrong = world.member().post(&verify, json!({ "code": "000001" })).await.is(422);
-    assert_eq!(wrong["errors"][0]["expected"], "the code that was sent last");
+    assert_eq!(wrong["errors"][0]["expected"], "the code of the latest message");
 }
 
 /// The endpoint has moved, the mail server is back: each message arrives, and none twice. Of the

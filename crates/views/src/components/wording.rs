@@ -10,7 +10,7 @@ use kernel::question::QuestionKind;
 use kernel::text::reveal;
 use kernel::{ActorRef, AnswerInterface, Assurance, HumanId};
 
-use crate::locale;
+use crate::locale::{self, Argument, FluentValue, HtmlArgument};
 
 /// Text from outside, with hidden characters made visible. Templates escape it
 /// like everything else.
@@ -47,6 +47,18 @@ impl VisibleText {
 impl AsRef<str> for VisibleText {
     fn as_ref(&self) -> &str {
         &self.0
+    }
+}
+
+impl Argument for VisibleText {
+    fn argument(&self) -> FluentValue<'_> {
+        self.as_str().argument()
+    }
+}
+
+impl HtmlArgument for VisibleText {
+    fn html_argument(&self) -> FluentValue<'_> {
+        self.as_str().html_argument()
     }
 }
 

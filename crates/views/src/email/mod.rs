@@ -20,7 +20,7 @@ use kernel::text::reveal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::locale::{self, Language, Reader};
+use crate::locale::{self, Language, ReaderLocale};
 
 /// The line above which people write their reply. Text below it in a reply is quoted and not part
 /// of the answer.
@@ -33,7 +33,7 @@ pub fn separator() -> String {
 pub fn is_separator(line: &str) -> bool {
     let line = line.to_lowercase();
     Language::ALL.into_iter().any(|language| {
-        let reader = Reader { language, time_zone: None };
+        let reader = ReaderLocale { language, time_zone: None };
         line.contains(&locale::with(reader, separator).to_lowercase())
     })
 }

@@ -119,7 +119,7 @@ macro_rules! texts {
     )+};
 }
 
-texts!(str, String, Cow<'_, str>, crate::components::wording::VisibleText);
+texts!(str, String, Cow<'_, str>);
 
 macro_rules! numbers {
     ($($kind:ty),+ $(,)?) => {$(

@@ -132,10 +132,10 @@ mod tests {
     use jiff::tz::TimeZone;
 
     use super::*;
-    use crate::locale::{Reader, with};
+    use crate::locale::{ReaderLocale, with};
 
-    fn berlin(language: Language) -> Reader {
-        Reader { language, time_zone: TimeZone::get("Europe/Berlin").ok() }
+    fn berlin(language: Language) -> ReaderLocale {
+        ReaderLocale { language, time_zone: TimeZone::get("Europe/Berlin").ok() }
     }
 
     #[test]

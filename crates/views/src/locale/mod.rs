@@ -18,9 +18,11 @@ mod catalog;
 mod format;
 mod reader;
 
+pub use fluent_bundle::FluentValue;
+
 pub use catalog::{Argument, HtmlArgument, html_message, message, message_of};
 pub use format::{date, date_time, decimal, number, time_of_day, utc_date, utc_day_and_month};
-pub use reader::{Language, Reader, Scope, adopt, current, scope, with};
+pub use reader::{Language, ReaderLocale, Scope, adopt, current, scope, with};
 
 /// A text from the catalog of the reader's language, as a `String`.
 #[macro_export]

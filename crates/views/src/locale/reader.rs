@@ -74,13 +74,13 @@ impl Language {
 
 /// The language and the time zone of the person who reads.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Reader {
+pub struct ReaderLocale {
     pub language: Language,
     /// Their time zone; `None` if it is unknown, then times are given in UTC.
     pub time_zone: Option<TimeZone>,
 }
 
-impl Reader {
+impl ReaderLocale {
     /// The reader of a message to a person, by their settings.
     pub fn of(human: &Human) -> Self {
         Self::default().with_settings_of(human)
@@ -105,11 +105,11 @@ impl Reader {
 
 thread_local! {
     /// `None` outside of every [`scope`] and [`with`].
-    static READER: RefCell<Option<Reader>> = const { RefCell::new(None) };
+    static READER: RefCell<Option<ReaderLocale>> = const { RefCell::new(None) };
 }
 
 /// The reader for whom this thread renders.
-pub fn current() -> Reader {
+pub fn current() -> ReaderLocale {
     READER.with_borrow(|reader| reader.clone().unwrap_or_default())
 }
 
@@ -120,7 +120,7 @@ pub(super) fn language() -> Language {
 
 /// Changes the reader of the innermost [`scope`] or [`with`], for a handler that learns in its
 /// course who reads. Outside of both it changes nothing: the thread serves others too.
-pub fn adopt(reader: Reader) {
+pub fn adopt(reader: ReaderLocale) {
     READER.with_borrow_mut(|current| {
         if current.is_some() {
             *current = Some(reader);
@@ -129,7 +129,7 @@ pub fn adopt(reader: Reader) {
 }
 
 /// Runs `render` for a reader.
-pub fn with<T>(reader: Reader, render: impl FnOnce() -> T) -> T {
+pub fn with<T>(reader: ReaderLocale, render: impl FnOnce() -> T) -> T {
     let outer = Restore(READER.replace(Some(reader)));
     let rendered = render();
     drop(outer);
@@ -137,7 +137,7 @@ pub fn with<T>(reader: Reader, render: impl FnOnce() -> T) -> T {
 }
 
 /// Puts the outer reader back, also if the inner call panics.
-struct Restore(Option<Reader>);
+struct Restore(Option<ReaderLocale>);
 
 impl Drop for Restore {
     fn drop(&mut self) {
@@ -146,14 +146,14 @@ impl Drop for Restore {
 }
 
 /// Runs a future for a reader: each time it is polled, on whichever thread.
-pub fn scope<F: Future>(reader: Reader, future: F) -> Scope<F> {
+pub fn scope<F: Future>(reader: ReaderLocale, future: F) -> Scope<F> {
     Scope { reader, future: Box::pin(future) }
 }
 
 /// The future of [`scope`].
 #[derive(Debug)]
 pub struct Scope<F> {
-    reader: Reader,
+    reader: ReaderLocale,
     future: Pin<Box<F>>,
 }
 
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_reader_lasts_as_long_as_their_scope() {
-        let german = || Reader { language: Language::German, time_zone: None };
+        let german = || ReaderLocale { language: Language::German, time_zone: None };
         assert_eq!(with(german(), language), Language::German);
         assert_eq!(language(), Language::English);
         adopt(german());
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_future_keeps_its_reader_between_polls() {
-        let german = Reader { language: Language::German, time_zone: None };
+        let german = ReaderLocale { language: Language::German, time_zone: None };
         let mut before = true;
         let inner = std::future::poll_fn(move |_| {
             if std::mem::take(&mut before) {
@@ -218,7 +218,7 @@ mod tests {
             }
             Poll::Ready(language())
         });
-        let mut scoped = scope(Reader::default(), inner);
+        let mut scoped = scope(ReaderLocale::default(), inner);
         let mut context = Context::from_waker(std::task::Waker::noop());
         assert!(Pin::new(&mut scoped).poll(&mut context).is_pending());
         assert_eq!(language(), Language::English);

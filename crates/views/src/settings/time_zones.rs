@@ -108,7 +108,7 @@ pub fn field(filled: FormDraft<'_>, name: &str, label: &str, current: &str) -> F
 mod tests {
     use super::*;
     use crate::answer_form::problem::FormProblems;
-    use crate::locale::{Language, Reader, with};
+    use crate::locale::{Language, ReaderLocale, with};
 
     fn shown(current: &str) -> GroupedSelect {
         let problems = FormProblems::default();
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn the_time_zones_stand_under_the_regions_in_the_readers_language() {
-        let german = Reader { language: Language::German, time_zone: None };
+        let german = ReaderLocale { language: Language::German, time_zone: None };
         let select = with(german, || shown("Europe/Berlin"));
         let europe = select.groups.iter().find(|(label, _)| label == "Europa");
         let europe = &europe.expect("a region").1;

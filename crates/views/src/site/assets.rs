@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use sha2::{Digest, Sha256};
 
-use crate::locale::{self, Language, Reader};
+use crate::locale::{self, Language, ReaderLocale};
 use crate::site::{icons, script_words};
 
 /// A file that browsers load with a page.
@@ -126,7 +126,8 @@ static WORDS: LazyLock<[Asset; 2]> = LazyLock::new(|| {
     let source = include_str!("../../assets/words.js");
     [(Language::English, "words.en.js"), (Language::German, "words.de.js")].map(
         |(language, name)| {
-            let words = locale::with(Reader { language, time_zone: None }, script_words::of_pages);
+            let words =
+                locale::with(ReaderLocale { language, time_zone: None }, script_words::of_pages);
             let script = source.replace("WORDS = {}", &format!("WORDS = {words}"));
             Asset::new(
                 ("words", "js"),
@@ -356,7 +357,7 @@ mod tests {
             .map(|name| std::str::from_utf8(asset(name).unwrap().bytes).unwrap());
         assert!(english.contains("Show 1 new request") && english.contains("%n% new requests"));
         assert!(german.contains("1 neue Anfrage anzeigen") && !german.contains("just now"));
-        let german = Reader { language: Language::German, time_zone: None };
+        let german = ReaderLocale { language: Language::German, time_zone: None };
         assert_ne!(locale::with(german, words_path), words_path());
     }
 

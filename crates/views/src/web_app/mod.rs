@@ -6,7 +6,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::PageContext;
-use crate::locale::{self, Language, Reader};
+use crate::locale::{self, Language, ReaderLocale};
 use crate::message_page::{offline, unsent};
 use crate::site::assets::{self, Asset};
 use crate::site::icons::{self, LIGHT};
@@ -20,7 +20,7 @@ type Texts = LazyLock<[String; 2]>;
 
 /// Renders a text for each language.
 fn in_each_language(render: fn() -> String) -> [String; 2] {
-    Language::ALL.map(|language| locale::with(Reader { language, time_zone: None }, render))
+    Language::ALL.map(|language| locale::with(ReaderLocale { language, time_zone: None }, render))
 }
 
 /// The one of the reader's language.
@@ -132,7 +132,7 @@ mod tests {
         for path in serde_json::from_str::<Vec<String>>(kept).unwrap() {
             assert!(path.starts_with("/assets/") || path.starts_with("/offline"), "{path}");
         }
-        let german = Reader { language: Language::German, time_zone: None };
+        let german = ReaderLocale { language: Language::German, time_zone: None };
         let german = locale::with(german, super::worker);
         assert!(german.contains("Genehmigen") && !german.contains("Approve"), "{german}");
         // The cache is filled when the worker is installed, and never later.

@@ -14,7 +14,7 @@ use views::banner::ActionOutcome;
 use views::components::query::PageQuery;
 use views::inbox::row::InboxEntry;
 use views::inbox::{self, InboxPage, SearchCount, Tab};
-use views::locale::{self, Language, Reader};
+use views::locale::{self, Language, ReaderLocale};
 use views::message_page::{self, NewToken};
 use views::request::related::RequestContext;
 use views::request::{self, RequestPage};
@@ -347,7 +347,7 @@ pub(crate) fn pages() -> &'static [(String, String)] {
 /// The same pages for a reader of German.
 pub(crate) fn german_pages() -> &'static [(String, String)] {
     static PAGES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
-        let german = Reader { language: Language::German, time_zone: None };
+        let german = ReaderLocale { language: Language::German, time_zone: None };
         locale::with(german, || gallery().pages)
     });
     &PAGES

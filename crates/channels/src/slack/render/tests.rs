@@ -132,6 +132,7 @@ fn confirm_something_urgent() {
         ..AnswerOptions::default()
     };
     let card = MessageCard {
+        title: "Urgent: agent_billing asks for your approval".to_owned(),
         urgent: true,
         note: Some("No one has answered yet.".to_owned()),
         ..bare(ways)
@@ -196,7 +197,8 @@ fn over() {
         at: "2026-03-01 09:41 CET".to_owned(),
         comment: Some("Only this <once>.".to_owned()),
     };
-    let message = taken(&MessageCard { stage: stage.clone(), urgent: true, ..card() });
+    let title = "Urgent: agent_billing asks for your approval".to_owned();
+    let message = taken(&MessageCard { title, stage: stage.clone(), urgent: true, ..card() });
     assert!(!message.to_string().contains("\"actions\""), "nothing to press");
     insta::assert_json_snapshot!(message);
     let long = taken(&MessageCard { stage, words: "x".repeat(20_000), ..card() });
@@ -328,22 +330,23 @@ fn plain_text_says_what_to_write() {
     let said = text(&card());
     let begins = "agent_billing asks for your approval\nIt is still waiting.\nRefund €120.00";
     assert!(said.starts_with(begins), "{said}");
-    for words in ["The parcel was lost.", "order: 4711", "Runs out in 27 minutes", "a=1&amp;b=2"] {
+    for words in ["The parcel was lost.", "order: 4711", "Expires in 27 minutes", "a=1&amp;b=2"] {
         assert!(said.contains(words), "{words} in {said}");
     }
-    let ends = "To answer, reply in this thread with\nyes: Approve\nyes: Reject";
+    let ends = "To answer, reply in this thread with one of:\nyes: Approve\nyes: Reject";
     assert!(said.ends_with(ends), "{said}");
     let reply = AnswerOptions { reply: true, ..AnswerOptions::default() };
     assert!(text(&bare(reply)).ends_with("To answer, reply in this thread."));
-    let on_its_page = "It can be answered on its page.";
+    let on_its_page = "Answer it on its page.";
     assert!(text(&bare(AnswerOptions::default())).ends_with(on_its_page));
     let long = MessageCard { words: "word ".repeat(2_000), ..card() };
     let said = text(&long);
-    assert!(said.contains("There is more than fits here.") && said.ends_with(on_its_page));
+    let more = "The message shows only part of the request.";
+    assert!(said.contains(more) && said.ends_with(on_its_page), "{said}");
     let mut no = button("Reject", "tok.no", ButtonTone::No);
     (no.word, no.wants_words) = ("no".to_owned(), true);
     let card = bare(AnswerOptions { buttons: vec![no], ..AnswerOptions::default() });
-    assert!(text(&card).ends_with("no, and why: Reject"));
+    assert!(text(&card).ends_with("no, and your reason: Reject"));
     let over = CardStage::Closed {
         headline: "Approved by Ada".to_owned(),
         at: "2026-03-01 10:00 CET".to_owned(),

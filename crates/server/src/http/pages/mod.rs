@@ -40,7 +40,7 @@ use gateway::passkeys::Passkeys;
 use notify::Notifier;
 use store::StoreError;
 use tower_http::compression::CompressionLayer;
-use views::locale::{Language, Reader};
+use views::locale::{Language, ReaderLocale};
 use views::site::{assets, headers, paths};
 use views::{PageContext, message_page, t};
 
@@ -146,10 +146,10 @@ pub fn wrong_method(gateway: &Gateway) -> Response {
 }
 
 /// The reader of a page, as far as the browser says: its preferred language.
-pub fn browser_reader(request: &Request) -> Reader {
+pub fn browser_reader(request: &Request) -> ReaderLocale {
     let accepted = request.headers().get_all(header::ACCEPT_LANGUAGE).iter();
     let mut accepted = accepted.filter_map(|value| Language::negotiate(value.to_str().ok()?));
-    Reader { language: accepted.next().unwrap_or_default(), time_zone: None }
+    ReaderLocale { language: accepted.next().unwrap_or_default(), time_zone: None }
 }
 
 fn parts(request: Request) -> (HeaderMap, Body) {

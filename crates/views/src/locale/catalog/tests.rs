@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::locale::{Reader, with};
+use crate::locale::{ReaderLocale, with};
 
 /// The variables of each message of a language.
 fn messages(language: Language) -> BTreeMap<String, BTreeSet<String>> {
@@ -162,7 +162,7 @@ fn values_are_escaped_in_markup_and_only_there() {
 
 #[test]
 fn a_message_follows_the_reader() {
-    let german = Reader { language: Language::German, time_zone: None };
+    let german = ReaderLocale { language: Language::German, time_zone: None };
     let shown = || crate::t!("nav-inbox");
     assert_eq!(shown(), "Inbox");
     assert_eq!(with(german.clone(), shown), "Posteingang");
