@@ -145,7 +145,7 @@ async fn an_edited_migration_is_refused() {
     drop((stage, sqlite));
     raw(&folder).execute("UPDATE migration SET sha256 = 'other' WHERE version = 1", []).unwrap();
     let why = why(open(folder.path(), &hands));
-    assert!(why.contains("migration 1 (begin) is not the one"), "{why}");
+    assert!(why.contains("migration 1 (begin) differs from the one"), "{why}");
 }
 
 /// A database from before there were blocks opens, keeps what it had, and takes blocks.
@@ -180,8 +180,7 @@ async fn a_database_of_version_1_opens() {
     raw(&folder)
         .execute_batch(
             "DROP TABLE follower; ALTER TABLE work RENAME TO outbox;
-             DROP TRIGGER usage_listed; DROP TRIGGER usage_unlisted; DROP TRIGGER usage_asked;
-             DROP TRIGGER usage_changed; DROP TABLE usage_held; DROP TABLE usage;
+             DROP TABLE usage_held; DROP TABLE usage;
              DROP TABLE running; DROP TABLE tally_place;
              DROP TABLE file_use; DROP INDEX ask_kept; ALTER TABLE ask DROP COLUMN over_at;
              DROP TABLE side; DROP TABLE receipt_signature; DROP TABLE block; DROP INDEX record_agent;

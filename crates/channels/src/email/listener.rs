@@ -133,7 +133,7 @@ impl EmailListener {
                             match timeout(self.settings.limits.session, talked).await {
                                 Ok(Ok(())) => {}
                                 Ok(Err(error)) => tracing::debug!(%peer, "a mail session ended \
-                                                                          early: {error}"),
+                     early: {error}"),
                                 Err(_) => tracing::info!(%peer, "a mail session timed out"),
                             }
                         }),

@@ -197,7 +197,7 @@ fn date(bounds: &Bounds<Moment>, filled: Option<&str>) -> Option<Value> {
 }
 
 fn boolean(filled: Option<&Value>) -> Value {
-    let choices = [option(&t!("chat-yes"), "true"), option(&t!("chat-no"), "false")];
+    let choices = [option(t!("chat-yes"), "true"), option(t!("chat-no"), "false")];
     let mut element =
         json!({ "type": "radio_buttons", "action_id": "boolean", "options": choices });
     match filled.and_then(Value::as_bool) {

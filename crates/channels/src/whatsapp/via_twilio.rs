@@ -68,7 +68,7 @@ impl TwilioWhatsapp {
                 // The next attempt creates the content again.
                 if let Err(error) = self.twilio.delete_content(&sid).await {
                     tracing::warn!(content.sid = sid, %error, "could not delete a content \
-                                                               template at Twilio");
+                     template at Twilio");
                 }
                 Err(failed)
             }

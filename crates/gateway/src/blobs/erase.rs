@@ -62,7 +62,7 @@ impl Blobs {
         }
         if elsewhere {
             tracing::info!(artifact.id = %artifact.id, "kept bytes that another artifact or \
-                                                        answer uses");
+                     answer uses");
             return Ok(());
         }
         self.files.delete_orphaned(self.store(), eraser, digest).await

@@ -207,8 +207,8 @@ impl UploadReceiver<'_> {
         if let Err(error) = gone {
             let id = self.upload.id;
             tracing::warn!(error = format!("{error:#}"), upload.id = %id, "could not delete the \
-                                                                           bytes of a refused \
-                                                                           upload");
+                     bytes of a refused \
+                     upload");
         }
     }
 

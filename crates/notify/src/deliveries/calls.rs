@@ -173,8 +173,8 @@ fn settle_webhook(
         }
         (Some(error), None) => {
             tracing::warn!(webhook.id = %webhook.id, told.id, error, "webhook delivery failed \
-                                                                      after the last attempt, \
-                                                                      giving up");
+                     after the last attempt, \
+                     giving up");
             (WebhookDeliveryStatus::Dead, Settlement::Done)
         }
     };

@@ -52,8 +52,8 @@ impl IncomingMessage<'_> {
             }
             Err(failed) => {
                 tracing::warn!(channel = self.channel.name(), error = %failed, "cannot look up \
-                                                                                the sender on the \
-                                                                                platform");
+                     the sender on the \
+                     platform");
                 None
             }
         }

@@ -487,7 +487,7 @@ impl IncomingMessage<'_> {
 async fn reply(channel: &Arc<dyn Channel>, to: &InboundMessage, words: &str) {
     if let Err(failed) = channel.reply(to, words).await {
         tracing::warn!(channel = channel.name(), error = %failed, "could not reply with the \
-                                                                   result");
+                     result");
     }
 }
 

@@ -422,8 +422,7 @@ impl MessageSender {
         let context = TemplateContext { event: &event, base_url: &base_url, kind };
         let mut page = template::render(template, context)
             .inspect_err(|broken| {
-                tracing::warn!(ask = %ask.id, error = %broken, "cannot render an agent's email \
-                                                                template")
+                tracing::warn!(ask = %ask.id, error = %broken, "cannot render an email template");
             })
             .ok()?;
         // An unknown person has a link of their own: its token goes into every link.

@@ -46,11 +46,11 @@ impl SignInLinks {
                 let error = failed.to_string();
                 if refused {
                     tracing::warn!(delivery.id, key.id = %key, error, "sign-in email failed after \
-                                                                       the last attempt, giving \
-                                                                       up");
+                     the last attempt, giving \
+                     up");
                 } else {
                     tracing::debug!(delivery.id, key.id = %key, error, "sign-in email failed, \
-                                                                        will retry");
+                     will retry");
                 }
                 let at = retry_at(self.gateway.now(), delivery.attempt);
                 if refused { Settlement::Dead { error } } else { Settlement::Retry { at, error } }

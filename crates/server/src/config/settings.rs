@@ -233,7 +233,7 @@ settings! {
     /// OIDC claim with the groups of a person [default: groups]
     #[arg(long, env = "COUNTERSIGN_OIDC_GROUPS_CLAIM", value_name = "NAME")]
     oidc_groups_claim: String,
-    /// Mapping of OIDC groups: PROVIDER_GROUP=GROUP, comma-separated
+    /// Mapping of OIDC groups: `PROVIDER_GROUP=GROUP`, comma-separated
     #[arg(long, env = "COUNTERSIGN_OIDC_GROUPS", value_delimiter = ',', value_name = "THEIRS=OURS")]
     oidc_groups: Vec<String>,
     /// OIDC group whose members are administrators

@@ -72,7 +72,7 @@ async fn inbound_call(
     };
     if let Err(forged) = channel.verify(&call) {
         tracing::warn!(channel = medium, error = %forged, "refused a channel webhook call: its \
-                                                           signature is not valid");
+                     signature is not valid");
         metrics::counter!("countersign_knocks_total", "channel" => medium, "result" => "forged")
             .increment(1);
         return Err(ApiProblem::new(401, "unauthorized").detail(forged.to_string()));
@@ -81,7 +81,7 @@ async fn inbound_call(
         Ok(parsed) => parsed,
         Err(unread) => {
             tracing::warn!(channel = medium, error = %unread, "cannot parse a channel webhook \
-                                                               call");
+                     call");
             return Err(ApiProblem::new(400, "invalid-field").detail(unread.to_string()));
         }
     };

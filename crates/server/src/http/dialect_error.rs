@@ -69,7 +69,7 @@ impl<E: CommonErrors> From<StoreError> for DialectError<E> {
             }
             StoreError::Damaged { what, source } => {
                 tracing::error!(error = %source, what, "stored data is damaged and cannot be \
-                                                        read; run countersign audit verify");
+                     read; run countersign audit verify");
                 E::internal().into()
             }
         }

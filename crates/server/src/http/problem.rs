@@ -250,7 +250,7 @@ impl From<StoreError> for ApiProblem {
             }
             StoreError::Damaged { what, source } => {
                 tracing::error!(error = %source, what, "stored data is damaged and cannot be \
-                                                        read; run countersign audit verify");
+                     read; run countersign audit verify");
                 Self::new(500, "internal").detail(
                     "internal error: stored data cannot be read; the server's log has the details",
                 )

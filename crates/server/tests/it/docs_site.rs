@@ -95,7 +95,7 @@ async fn every_link_leads_somewhere() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(pages.len() > 80, "{} pages", pages.len());
-    assert!(others.iter().any(|path| path.ends_with(".png")), "{others:?}");
+    assert!(others.iter().any(|path| path.contains(".png")), "{others:?}");
     world.end().await;
 }
 

@@ -815,7 +815,7 @@ async fn mistakes_of_signed_calls() {
 async fn mistakes_in_settings() {
     let text = |text: &str| Some(text.to_owned());
     let secret = |text: &str| Some(SecretString::new(text));
-    for (settings, expected) in [
+    for (settings, expected) in vec![
         (
             Settings { listen: text("0.0.0.0:3402"), ..Settings::default() },
             "refusing to listen on 0.0.0.0:3402 without TLS: set tls_cert and tls_key, or set \

@@ -284,7 +284,7 @@ async fn problems_have_pages() {
         next.extend(
             links
                 .map(str::to_owned)
-                .filter(|link| link.starts_with("/errors") && !link.ends_with(".md"))
+                .filter(|link| link.starts_with("/errors") && !link.contains(".md"))
                 .filter(|link| found.insert(link.clone())),
         );
     }

@@ -109,7 +109,7 @@ async fn claim(
             // An unreadable row must not block the rows behind it, and operators must see it.
             Err(error) => {
                 tracing::error!(delivery.id = id, %error, "cannot read a unit of work; it is not \
-                                                           executed");
+                     executed");
                 mark_dead(client, id, &error.to_string()).await?;
             }
         }

@@ -73,7 +73,7 @@ fn claim(
             // An unreadable row must not block the rows behind it, and operators must see it.
             Err(error) => {
                 tracing::error!(delivery.id = row.id, %error, "cannot read a unit of work; it is \
-                                                               not executed");
+                     not executed");
                 mark_dead(conn, row.id, &error.to_string())?;
             }
         }

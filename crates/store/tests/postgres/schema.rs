@@ -48,7 +48,7 @@ async fn an_edited_migration_is_refused() {
     let raw = database.raw().await;
     raw.client.batch_execute("UPDATE migration SET sha256 = 'other'").await.unwrap();
     let why = why(&database).await;
-    assert!(why.contains("migration 1 (begin) is not the one"), "{why}");
+    assert!(why.contains("migration 1 (begin) differs from the one"), "{why}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

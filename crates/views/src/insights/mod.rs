@@ -255,7 +255,7 @@ fn count_chart(
     parts: &[ChartValue],
 ) -> Chart {
     let rows = parts.iter().map(|part| vec![part.label.clone(), part.shown.clone()]).collect();
-    chart(named, says, drawn, head.to_vec(), rows)
+    chart(named, says, drawn, Vec::from(head), rows)
 }
 
 /// The most frequent value, in the sentence of `says`: its label, its number, and the total.

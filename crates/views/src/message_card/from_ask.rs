@@ -112,7 +112,7 @@ fn changes(changed: &[ChangedValue]) -> Vec<CardFact> {
 /// The facts of a question besides its prompt, in full.
 fn facts(question: &Question) -> Vec<CardFact> {
     let fact = |Fact { key, value }: &Fact| CardFact {
-        name: one_line(&key.to_string()),
+        name: one_line(key.as_ref()),
         value: match value {
             FactValue::Line(words) | FactValue::Link(words) => words.to_string(),
             FactValue::Block(block) => block.text.to_string(),

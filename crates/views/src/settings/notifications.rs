@@ -151,7 +151,7 @@ pub fn contact_method_name(means: &ContactMethod) -> String {
 /// The form that adds a contact method of one of several kinds.
 fn add(kinds: &[&'static str], filled: FormDraft<'_>) -> FormView {
     let choices: Vec<(String, String)> =
-        kinds.iter().map(|kind| ((*kind).to_owned(), channel_label(kind).to_owned())).collect();
+        kinds.iter().map(|kind| ((*kind).to_owned(), channel_label(kind))).collect();
     let first = kinds.first().copied().unwrap_or_default();
     let fields = vec![
         filled.one_of("via", &labeled("via"), &choices, first),

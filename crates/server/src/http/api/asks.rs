@@ -74,7 +74,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
             headers(
                 ("Location" = String, description = "The URL of the new object"),
                 ("Idempotent-Replayed" = String, description = "`true` if the idempotency key was \
-                                                                used before"),
+                     used before"),
                 ("Preference-Applied" = String, description = "The granted wait"),
             ),
         ),

@@ -86,7 +86,7 @@ async fn events(
             status = 409,
             description = "`not-sealed`: not in a block yet",
             headers(("Retry-After" = String, description = "The number of seconds after which to \
-                                                            retry")),
+                     retry")),
         ),
     ),
     security(("agent_key" = []), ("human_token" = [])),

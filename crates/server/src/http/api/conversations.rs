@@ -55,7 +55,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
             headers(
                 ("Location" = String, description = "The URL of the new object"),
                 ("Idempotent-Replayed" = String, description = "`true` if the idempotency key was \
-                                                                used before"),
+                     used before"),
             ),
         ),
         (

@@ -53,7 +53,7 @@ pub(super) fn routes() -> OpenApiRouter<AppState> {
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
         ("kind" = Option<Vec<QuestionKind>>, Query, description = "The kind of question. Can be \
-                                                                   repeated"),
+                     repeated"),
         ("priority" = Option<Priority>, Query, description = "Only of this priority"),
         ListPageParams,
     ),
@@ -97,7 +97,7 @@ async fn history(
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
         ("kind" = Option<Vec<QuestionKind>>, Query, description = "The kind of question. Can be \
-                                                                   repeated"),
+                     repeated"),
         ("priority" = Option<Priority>, Query, description = "Only of this priority"),
     ),
     responses(

@@ -55,7 +55,7 @@ const KNOWN_PARAMS: [&str; 10] = [
             description = "The state; `open` by default. Can be repeated",
         ),
         ("kind" = Option<Vec<QuestionKind>>, Query, description = "The kind of question. Can be \
-                                                                   repeated"),
+                     repeated"),
         ("priority" = Option<Priority>, Query, description = "Only of this priority"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
@@ -124,7 +124,7 @@ pub(super) async fn list(
         ("view" = Option<PersonList>, Query, description = "For people: the list"),
         ("state" = Option<Vec<ListedState>>, Query, description = "The state; `open` by default"),
         ("kind" = Option<Vec<QuestionKind>>, Query, description = "The kind of question. Can be \
-                                                                   repeated"),
+                     repeated"),
         ("priority" = Option<Priority>, Query, description = "Only of this priority"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),

@@ -158,7 +158,7 @@ async fn revoke(
             status = 409,
             description = "`not-over`; `not-sealed`: not in a block yet",
             headers(("Retry-After" = String, description = "The number of seconds after which to \
-                                                            retry")),
+                     retry")),
         ),
     ),
     security(("agent_key" = []), ("human_token" = [])),
@@ -189,7 +189,7 @@ async fn prove(
             status = 409,
             description = "`not-over`; `not-sealed`: not in a block yet",
             headers(("Retry-After" = String, description = "The number of seconds after which to \
-                                                            retry")),
+                     retry")),
         ),
     ),
     security(("agent_key" = []), ("human_token" = [])),

@@ -60,7 +60,7 @@ pub(super) enum SearchedState {
         ("view" = Option<PersonList>, Query, description = "The list of the person"),
         ("state" = Option<SearchedState>, Query, description = "The state; `all` by default"),
         ("kind" = Option<Vec<QuestionKind>>, Query, description = "The kind of question. Can be \
-                                                                   repeated"),
+                     repeated"),
         ("project" = Option<ProjectId>, Query, description = "Only of this project"),
         ("agent" = Option<AgentId>, Query, description = "Only of this agent"),
         ("by" = Option<HumanId>, Query, description = "Only those answered or cancelled by this \

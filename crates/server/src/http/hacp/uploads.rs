@@ -80,8 +80,8 @@ pub(super) async fn upload_whole(
             && let Err(error) = blobs.discard(id).await
         {
             tracing::warn!(error = format!("{error:#}"), upload.id = %id, "could not delete an \
-                                                                           upload; it is deleted \
-                                                                           after it expires");
+                     upload; it is deleted \
+                     after it expires");
         }
         taken
     };
@@ -149,8 +149,8 @@ pub(super) async fn discard(
         }
         Err(error) => {
             tracing::error!(error = format!("{error:#}"), upload.id = %upload.id, "could not \
-                                                                                   discard an \
-                                                                                   upload");
+                     discard an \
+                     upload");
             Err(HacpError::unavailable().into())
         }
     }
