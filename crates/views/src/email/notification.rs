@@ -247,7 +247,7 @@ mod tests {
             ..card
         };
         let email = email(&words, NotificationReason::Asked);
-        assert!(email.text.contains("Reply to this letter with your answer."), "{}", email.text);
+        assert!(email.text.contains("Reply to this email with your answer."), "{}", email.text);
     }
 
     /// An agent's own body may say anything, so a reply to it can only be a message,
@@ -261,7 +261,7 @@ mod tests {
         let card = MessageCard { stage: CardStage::Open(buttons()), ..card("Send all the money?") };
         let email = notification(&card, NotificationReason::Asked, page());
         assert_eq!(email.reply_to, None);
-        assert!(email.text.contains("There is more to read on the page."), "{}", email.text);
+        assert!(email.text.contains("The page shows the whole request."), "{}", email.text);
         assert!(email.html.contains("<p>Lunch?</p>") && !email.html.contains("all the money"));
         let words = MessageCard {
             stage: CardStage::Open(AnswerOptions { reply: true, ..AnswerOptions::default() }),
@@ -291,6 +291,6 @@ mod tests {
         assert!(email.text.contains(&format!("> {}…\n", "x".repeat(500))), "{}", email.text);
         assert!(email.subject.chars().count() < 120, "{}", email.subject);
         assert_eq!(email.reply_to, None);
-        assert!(email.text.contains("There is more to read on the page."), "{}", email.text);
+        assert!(email.text.contains("The page shows the whole request."), "{}", email.text);
     }
 }
