@@ -77,7 +77,7 @@ def test_a_person_writes_first(tmp_path, visit, receiver, script):
         assert "Please refund order 7" in talk.first.inner_text()
         page.get_by_label("Write to the agent").fill("Only the lamp")
         page.get_by_role("button", name="Send").first.click()
-        page.get_by_role("link", name="Back to the inbox").wait_for()
+        page.get_by_role("link", name="Back to the inbox").first.wait_for()
 
         answered = server.call("GET", "/a2h/v1/messages/m1", key="dev-agent-key")
         assert answered["status"]["humanMessage"] == "Only the lamp"

@@ -327,7 +327,7 @@ def test_many_are_answered_after_a_summary(desk, visit):
         row(page, words).locator(".tick input").check()
     press(page, "Review 3 requests")
     told(page, "Answer 8 requests together")
-    told(page, "It is marked as irreversible")
+    told(page, "It is irreversible")
     axe.check(page)
     assert verdict(desk, other) is None, "a summary decides nothing"
     page.get_by_label("Comment for all of them").fill("Within the limit")
@@ -446,7 +446,7 @@ def test_history_is_narrowed_and_taken_along(desk, visit):
     moot = desk.ask("Ship the release?")
     desk.call("POST", f"/api/v1/asks/{moot['id']}/cancel", {"reason": "moot"}, "dev-agent-key")
     page = desk.sign_in(visit)
-    page.get_by_role("link", name="History").click()
+    page.get_by_role("navigation", name="You").get_by_role("link", name="History").click()
     assert page.locator(".ended").count() == 2
     told(page, "by user_dev through the API")
     axe.check(page)

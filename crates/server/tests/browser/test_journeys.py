@@ -66,14 +66,14 @@ def test_input_survives_a_closed_browser(server, visit):
     assert page.get_by_label("Full name").input_value() == "Ann Example"
     assert page.get_by_label("Country").input_value() == "Norway"
     page.get_by_label("Passport number").fill("X1234567")
-    press(page, "Continue")
+    press(page, "Continue to the next step")
     told(page, "Step 2 of 4")
     press(page, "Go back: You")
     assert page.get_by_label("Passport number").input_value() == ""
     told(page, "You entered this already")
     page.get_by_label("No", exact=True).check()
     assert not page.get_by_label("Country").is_visible()
-    press(page, "Continue")
+    press(page, "Continue to the next step")
     told(page, "Step 3 of 4")
     page.get_by_label("First day").fill("2026-12-24")
     page.get_by_label("Email").fill("ann@example.com")
@@ -82,7 +82,7 @@ def test_input_survives_a_closed_browser(server, visit):
     page.get_by_label("Booking").set_input_files(
         {"name": "booking.txt", "mimeType": "text/plain", "buffer": b"AB12"}
     )
-    press(page, "Continue")
+    press(page, "Continue to the next step")
     told(page, "booking.txt (4 bytes)")
     press(page, "Send to the agent")
     told(page, "Your answer was sent")
@@ -102,15 +102,15 @@ def test_without_javascript(server, visit):
     assert page.get_by_label("Full name").input_value() == "Ann"
     page.get_by_label("Passport number").fill("X1")
     page.get_by_label("Yes").check()
-    press(page, "Continue")
+    press(page, "Continue to the next step")
     told(page, "One thing needs to be corrected")
     page.get_by_label("Country").fill("Norway")
-    press(page, "Continue")
+    press(page, "Continue to the next step")
     page.get_by_label("Visa number").fill("V9")
-    press(page, "Continue")
+    press(page, "Continue to the next step")
     page.get_by_label("First day").fill("2026-12-24")
     page.get_by_label("Email").fill("ann@example.com")
-    press(page, "Continue")
+    press(page, "Continue to the next step")
     told(page, "Step 4 of 4")
     press(page, "Send to the agent")
     told(page, "Your answer was sent")
@@ -202,7 +202,7 @@ def test_answered_elsewhere_while_it_is_open(server, visit):
     told(other, "Your answer was sent")
     alert = open_page.get_by_role("alert")
     alert.wait_for()
-    assert "Approved" in alert.inner_text() and "someone with the link" in alert.inner_text()
+    assert "Already approved" in alert.inner_text() and "someone with the link" in alert.inner_text()
     assert comment.input_value() == "I was just about to say" and not comment.is_editable()
     assert open_page.get_by_role("button", name="Approve").count() == 0
     assert not open_page.get_by_text("Decline to answer").is_visible()

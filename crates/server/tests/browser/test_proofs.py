@@ -87,7 +87,7 @@ def test_a_proof_is_pasted(serving, provider, visit):
     field = page.get_by_label("Confirmation from Acme ID")
     field.fill("nonsense")
     page.get_by_role("button", name="Send my answer").click()
-    page.get_by_text("does not count").first.wait_for()
+    page.get_by_text("is not valid").first.wait_for()
     assert field.get_attribute("aria-invalid") == "true"
     looks_right(page, "proof-wrong", PHONE)
     page.get_by_role("button", name="Change my answer").click()

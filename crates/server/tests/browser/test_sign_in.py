@@ -161,7 +161,7 @@ def test_a_passkey_signs_in_and_confirms_an_answer(local, visit, tmp_path):
     page.get_by_role("button", name="Approve").click()
     assert page.locator("h1").inner_text() == "This request needs your passkey"
     page.get_by_role("link", name="Add a passkey").click()
-    page.get_by_label("What to call it").fill("test device")
+    page.get_by_label("Name").fill("test device")
     page.get_by_role("button", name="Add a passkey on this device").click()
     page.get_by_role("heading", name="test device").wait_for()
     assert len(cdp.send("WebAuthn.getCredentials", {"authenticatorId": device})["credentials"]) == 1
@@ -209,7 +209,7 @@ def test_a_passkey_signs_in_and_confirms_an_answer(local, visit, tmp_path):
     page.get_by_role("button", name="Add a passkey on this device").wait_for()
     # A passkey that was removed opens nothing.
     page.goto(f"{local.url}/settings/passkeys")
-    page.get_by_role("button", name="Remove: test device").click()
+    page.get_by_role("button", name="test device").click()
     page.get_by_text("You have none yet.").wait_for()
     page.get_by_text("user_dev", exact=True).click()
     page.get_by_role("button", name="Sign out of this device").click()
@@ -316,7 +316,7 @@ def test_pages_look_right(mailing, visit, size, scheme):
     if page.get_by_role("button", name="Remove").count() > 0:
         page.get_by_role("button", name="Remove").click()
         page.get_by_text("You have none yet.").wait_for()
-    page.get_by_label("What to call it").fill("work laptop")
+    page.get_by_label("Name").fill("work laptop")
     page.get_by_role("button", name="Add a passkey on this device").click()
     page.get_by_role("heading", name="work laptop").wait_for()
     looks_right(page, f"passkeys-waiting-{scheme}", size)

@@ -356,7 +356,7 @@ async fn many_are_answered_only_after_a_summary() {
     assert_eq!(texts(&summary, "h1"), ["Answer 3 requests together"]);
     let left = texts(&summary, "[aria-labelledby=alone] .so").join("\n");
     assert!(left.contains("It is irreversible"), "{left}");
-    assert!(left.contains("Needs its own answer"), "{left}");
+    assert!(left.contains("It cannot be answered with one word"), "{left}");
     for path in &paths {
         assert_eq!(agent.get(path).await["state"], "pending", "a summary decides nothing");
     }
