@@ -328,7 +328,7 @@ SAID = [
     "Ask properly.",
     "No answer: there was no answer",
     "No answer: there was no answer in time. The default is: Red.",
-    "No answer: what the person said was revoked: stolen",
+    "No answer: the person's answer was revoked: stolen",
 ]
 
 

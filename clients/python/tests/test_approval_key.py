@@ -101,7 +101,9 @@ def test_edits_are_taken_the_same_in_every_language(case: dict[str, Any]) -> Non
     answer = approved(edits=case["edits"])
     wire = Wire(say(answer, 201), say(answer, 201))
     if "refused" in case:
-        with pytest.raises(Denied, match="edits that the function does not accept.*" + case["refused"]):
+        with pytest.raises(
+            Denied, match="edits that the function does not accept.*" + case["refused"]
+        ):
             called(case, wire, editable=True)
         return
     for ran in called(case, wire, editable=True):

@@ -147,7 +147,7 @@ def test_the_fields_of_a_problem_are_kept() -> None:
     assert (error.errors[0].field, error.errors[0].expected) == ("prompt", "a non-empty string")
     assert error.request_id == "req-7"
     assert str(error) == (
-        "not like this [prompt: a non-empty text] (HTTP 422 invalid-field, request req-7)"
+        "not like this [prompt: a non-empty string] (HTTP 422 invalid-field, request req-7)"
         ". See http://cs.test/errors/invalid-field"
     )
 
@@ -191,7 +191,7 @@ def test_a_proxy_without_words_still_makes_an_error() -> None:
     with pytest.raises(ServerError, match="HTTP 500 unknown"):
         Wire(page).client().approve("Refund?")
     moved = httpx.Response(301, headers={"location": "https://cs.test/"})
-    with pytest.raises(ApiError, match=r"points to https://cs\.test/"):
+    with pytest.raises(ApiError, match=r"redirects to https://cs\.test/"):
         Wire(moved).client().approve("Refund?")
 
 

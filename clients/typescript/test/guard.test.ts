@@ -144,7 +144,7 @@ test("what a person cannot be shown is not asked", async () => {
     runs.push([text]);
   });
   await assert.rejects(say("\ud800"), /say cannot be shown to a person: args\[0\]: a string with half of a surrogate pair/);
-  assert.throws(() => client.requireApproval(() => 1), /needs the option `name`/);
+  assert.throws(() => client.requireApproval(() => 1), /requires the option `name`/);
   assert.equal(local.seen.length, 0);
   ending = answered({ verdict: "approved" });
   await client.requireApproval(refund)({ order: 1, amount: 5 }, undefined);

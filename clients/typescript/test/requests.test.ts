@@ -174,7 +174,7 @@ test("errors carry what the server said, and advice", async () => {
   for (const [status, code, Kind, advice] of [
     [401, "unauthorized", Unauthorized, /COUNTERSIGN_API_KEY/],
     [403, "not-allowed", NotAllowed, /./],
-    [404, "not-found", NotFound, /Check the id/],
+    [404, "not-found", NotFound, /Check the ID/],
     [409, "idempotency-mismatch", Conflict, /another idempotencyKey/],
     [410, "timed-out", Conflict, /./],
     [500, "internal", ServerFailed, /./],

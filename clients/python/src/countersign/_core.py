@@ -126,7 +126,8 @@ def unreachable(core: Core, error: Exception) -> ConnectionFailed:
     said = str(error) or type(error).__name__
     return ConnectionFailed(
         f"cannot reach Countersign at {core.url}: {said}. "
-        "Check that the server is running (`countersign serve`) and that COUNTERSIGN_URL is its URL."
+        "Check that the server is running (`countersign serve`) "
+        "and that COUNTERSIGN_URL is its URL."
     )
 
 

@@ -77,7 +77,9 @@ class Details:
         """Puts edited values into the call. Raises `UnusableEdits`, and then changes nothing."""
         odd = sorted(set(edits) ^ set(self.shown))
         if odd:
-            raise UnusableEdits(f"details must have exactly the arguments of the function; check {', '.join(odd)}")
+            raise UnusableEdits(
+                f"details must have exactly the arguments of the function; check {', '.join(odd)}"
+            )
         if self._single is None:
             new = {name: self._edited_parameter(name, edits[name]) for name in self.parameters}
             self._bound.arguments.update(new)

@@ -239,7 +239,9 @@ def events(core: Core, after: int | str | None) -> Flow[None]:
             if not response.is_success:
                 raise from_response(response)
             if not streams(response):
-                raise ProtocolError(f"{core.url}{API}/events is not an event stream; check any proxy in between")
+                raise ProtocolError(
+                    f"{core.url}{API}/events is not an event stream; check any proxy in between"
+                )
             decoder = Decoder()
             while True:
                 chunk: bytes = yield Chunk()
@@ -270,7 +272,10 @@ def checked_ask(body: Mapping[str, Any]) -> Json:
     """An ask with at least what no client can do without."""
     wanted = {"id": str, "version": int, "state": str}
     if not all(isinstance(body.get(name), kind) for name, kind in wanted.items()):
-        raise ProtocolError("the response is not an ask; check that COUNTERSIGN_URL is the URL of a Countersign server")
+        raise ProtocolError(
+            "the response is not an ask; "
+            "check that COUNTERSIGN_URL is the URL of a Countersign server"
+        )
     return dict(body)
 
 

@@ -49,7 +49,9 @@ def trusted_keys(jwks: Mapping[str, Any] | str | bytes) -> dict[str, TrustedKey]
             continue
         kid, x, exp = key.get("kid"), key.get("x"), key.get("exp")
         if exp is not None and type(exp) is not int:
-            raise InvalidReceipt(f"the key {kid} has an exp that is not a whole number", code="keys")
+            raise InvalidReceipt(
+                f"the key {kid} has an exp that is not a whole number", code="keys"
+            )
         if isinstance(kid, str) and isinstance(x, str):
             keys[kid] = TrustedKey(_decode("key", x), exp)
     return keys
@@ -61,7 +63,7 @@ def opened(jws: str, typ: str, keys: Mapping[str, TrustedKey]) -> tuple[str, Jso
     raw_signature = _decode("signature", signature)
     key = keys.get(kid)
     if key is None:
-        raise InvalidReceipt(f"the key {kid} is not among the trusted ones", code="unknown-key")
+        raise InvalidReceipt(f"the key {kid} is not trusted", code="unknown-key")
     # What is no ASCII is in no signed text of ours, and cannot have been signed.
     if not verifies(key.public, raw_signature, signed.encode("utf-8", "surrogatepass")):
         said = "the signature is not valid: the receipt was changed, or signed with another key"

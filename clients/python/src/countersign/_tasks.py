@@ -68,7 +68,9 @@ def content(core: Core, artifact: Json) -> Flow[bytes]:
     response = yield from _send(core, "GET", path)
     found = checksum(response.content)
     if found != artifact["payload"]["checksum"]:
-        raise ProtocolError(f"the content of {artifact['id']} {artifact['version']} does not match its checksum")
+        raise ProtocolError(
+            f"the content of {artifact['id']} {artifact['version']} does not match its checksum"
+        )
     return response.content
 
 

@@ -25,9 +25,7 @@ def parse_time(text: str) -> datetime:
 def format_time(moment: datetime) -> str:
     """RFC 3339 in UTC with milliseconds."""
     if moment.tzinfo is None:
-        raise ValueError(
-            "a time requires a time zone; use datetime.now(timezone.utc)"
-        )
+        raise ValueError("a time requires a time zone; use datetime.now(timezone.utc)")
     text = moment.astimezone(timezone.utc).isoformat(timespec="milliseconds")
     return text.replace("+00:00", "Z")
 

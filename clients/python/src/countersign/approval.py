@@ -150,7 +150,9 @@ class _Gate:
         self.editable, self.reject_requires_reason = editable, reject_requires_reason
         self.hide, self.returns, self.options = hide, returns, options
         if key is not None and options.get("idempotency_key") is not None:
-            raise ValueError("pass key or idempotency_key, not both; key applies to this function only")
+            raise ValueError(
+                "pass key or idempotency_key, not both; key applies to this function only"
+            )
         if _approves_on_silence(options.get("on_expiry")):
             raise ValueError(
                 "on_expiry would approve if there is no answer, and the function would run without "
@@ -283,7 +285,10 @@ class _Call:
     def allow(self, answer: Outcome, ask: AskView) -> None:
         """Raises unless a person approved; takes over what they edited."""
         if isinstance(answer, Defaulted):
-            said = "there was no answer in time; the default was taken, which is not a person's approval"
+            said = (
+                "there was no answer in time; "
+                "the default was taken, which is not a person's approval"
+            )
             raise self._denied(said, said, answer, ask)
         if isinstance(answer, Revoked):
             reason = f": {answer.reason}" if answer.reason else ""

@@ -283,7 +283,9 @@ def from_response(response: httpx.Response) -> ApiError:
     detail = str(body.get("detail") or "")
     if response.is_redirect:
         to = response.headers.get("location", "another address")
-        detail = f"the server redirects to {to}; set COUNTERSIGN_URL to the URL of the server itself"
+        detail = (
+            f"the server redirects to {to}; set COUNTERSIGN_URL to the URL of the server itself"
+        )
     is_ours = address.startswith("/errors/")
     if status == 404 and not is_ours:
         # No word of ours: not "there is no such ask", but nobody there who knows asks.

@@ -124,7 +124,9 @@ class Form:
     def step(self, title: str, *, description: str | None = None) -> Form:
         """Begins a new page; the fields that follow are on it."""
         if self._fields and not self._steps:
-            raise ValueError("a form with steps must start with step(); call it before the first field")
+            raise ValueError(
+                "a form with steps must start with step(); call it before the first field"
+            )
         page: dict[str, Any] = {"title": title, "fields": []}
         if description is not None:
             page["description"] = description

@@ -120,4 +120,7 @@ def _inline(case: Case, action: str) -> tuple[str, str]:
 
 def _named(field: str, name: str, known: tuple[str, ...]) -> None:
     if name not in known and not (name.startswith("x-") and len(name) > 2):
-        raise ValueError(f"{field} must be one of {', '.join(known)}, or a custom name that starts with x-, not {name!r}")
+        raise ValueError(
+            f"{field} must be one of {', '.join(known)}, "
+            f"or a custom name that starts with x-, not {name!r}"
+        )
