@@ -214,7 +214,7 @@ payload-inline = ein Text
 
 ## Der Rahmen jeder Seite
 
-nav-inbox = Posteingang
+nav-inbox = Eingang
 nav-waiting = offen
 
 ## Wörter, die mehrere Seiten verwenden

@@ -1,8 +1,8 @@
 //! The reader of a page or message: their language and their time zone.
 //!
 //! Every text that people read is in the catalogs `locales/en` and `locales/de`, one folder for
-//! each language, in the syntax of Project Fluent. Code and templates get a text with [`t!`], or
-//! with [`th!`] if the text contains markup:
+//! each language, in the syntax of Project Fluent. Code and templates get a text with
+//! [`t!`](crate::t), or with [`th!`](crate::th) if the text contains markup:
 //!
 //! ```text
 //! t!("inbox-title")                            the text

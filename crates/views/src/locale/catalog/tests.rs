@@ -165,6 +165,6 @@ fn a_message_follows_the_reader() {
     let german = ReaderLocale { language: Language::German, time_zone: None };
     let shown = || crate::t!("nav-inbox");
     assert_eq!(shown(), "Inbox");
-    assert_eq!(with(german.clone(), shown), "Posteingang");
+    assert_eq!(with(german.clone(), shown), "Eingang");
     assert_eq!(with(german, || crate::t!("inbox-critical", n = 12_345)), "12.345 kritisch");
 }
