@@ -84,7 +84,7 @@ const { id: channel_id } = await person("POST", "/conversations", { text: "Pleas
 const call = await hl.createFunctionCall({ spec: { fn: "pay", kwargs: {}, state, channel: { channel_id } } });
 assert.deepEqual(call.spec.state, state);
 assert.deepEqual(call.spec.channel, { channel_id });
-await assert.rejects(hl.createFunctionCall({ spec: { fn: "pay", kwargs: {}, channel: { channel_id: 42 } } }), /no such conversation/);
+await assert.rejects(hl.createFunctionCall({ spec: { fn: "pay", kwargs: {}, channel: { channel_id: 42 } } }), /conversation not found/);
 const escalated = await hl.escalateEmailFunctionCall(call.call_id, { escalation_msg: "the bank closes at five" });
 assert.equal(escalated.status.approved, undefined);
 const said = await hl.backend.functions().respond(call.call_id, { approved: true, responded_at: new Date(0) });
