@@ -40,6 +40,8 @@ class Server:
         page = visit(f"{self.url}/{link.split('/', 3)[3]}", **options)
         page.get_by_role("button", name="Sign in on this device").click()
         page.locator("h1#heading").wait_for()
+        # The scripts of the page listen once it is loaded; before that, keys do nothing.
+        page.wait_for_load_state("load")
         return page
 
     def case(self, **body):
