@@ -66,7 +66,7 @@ def test_screenshots(desk, visit):
     wide.get_by_text("to what the agent proposed").wait_for()
     take(wide, "changes")
     wide.locator("button[value=approve]").click()
-    wide.get_by_text("Sent to agent_dev").wait_for()
+    wide.get_by_role("heading", name="Approved").first.wait_for()
     wide.goto(f"{desk.url}/asks/{refund['id']}?verify=1")
     wide.get_by_text("Receipt verified").wait_for()
     take(wide, "receipt")
